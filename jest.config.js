@@ -1,0 +1,11 @@
+/** @type {import('jest').Config} */
+module.exports = {
+  testMatch: ['<rootDir>/tests/**/*.test.ts'],
+  transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } }] },
+  globalSetup: '<rootDir>/tests/support/global-setup.ts',
+  globalTeardown: '<rootDir>/tests/support/global-teardown.ts',
+  reporters: ['default', '<rootDir>/tests/support/coverage-reporter.js'],
+  maxWorkers: 3,
+  testTimeout: 30_000,
+  watchman: false,
+};

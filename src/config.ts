@@ -1,0 +1,96 @@
+import { bool, cleanEnv, host, makeValidator, num, port, str } from 'envalid';
+
+export interface Config {
+  port: number;
+  host: string;
+  /** PostgreSQL to use; absent: the server runs its own. */
+  database_url: string | undefined;
+  /** Folder of everything the server keeps itself: its database, its key pepper. */
+  data_dir: string;
+  log_level: string;
+  /** Origins whose browsers may call the API; lead endpoints answer any. */
+  cors_origins: string[];
+  /** Secret mixed into the digests of credentials; absent: made once and kept in data_dir. */
+  key_pepper: string | undefined;
+  pool_size: number;
+  /** How long a statement may take before the request is answered 503. */
+  database_timeout_seconds: number;
+  /** Whether X-Forwarded-For of the proxy in front names the caller's address. */
+  trust_proxy: boolean;
+  max_body_bytes: number;
+}
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** Thrown for an environment that cannot be used; `faults` names every variable that is wrong and what is allowed. */
+export class ConfigError extends Error {
+  constructor(readonly faults: string[]) {
+    super(`The configuration cannot be used:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+  }
+}
+
+const databaseUrl = makeValidator<string>((input) => {
+  if (!/^postgres(ql)?:\/\/.+/.test(input)) throw new Error('must be a URL that begins with postgresql://');
+  return input;
+});
+const origins = makeValidator<string[]>((input) => {
+  const list = input.split(',').map((origin) => origin.trim());
+  const wrong = list.find((origin) => origin !== '*' && !/^https?:\/\/[^/]+$/.test(origin));
+  if (wrong !== undefined) throw new Error(`must be origins such as https://app.example.com, separated by commas, not "${wrong}"`);
+  return list;
+});
+const pepper = makeValidator<string>((input) => {
+  if (input.length < 32) throw new Error('must be at least 32 characters long');
+  return input;
+});
+const between = (low: number, high: number) =>
+  makeValidator<number>((input) => {
+    const value = Number(input);
+    if (!Number.isInteger(value) || value < low || value > high) throw new Error(`must be a whole number from ${low} to ${high}`);
+    return value;
+  });
+
+/** Reads and checks the environment; the only place that does. Throws ConfigError with every fault at once. */
+export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const values = cleanEnv(
+    set,
+    {
+      PORT: port({ default: 3000 }),
+      HOST: host({ default: '127.0.0.1' }),
+      DATABASE_URL: databaseUrl({ default: undefined }),
+      DATA_DIR: str({ default: '.data' }),
+      LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
+      CORS_ORIGINS: origins({ default: [] }),
+      KEY_PEPPER: pepper({ default: undefined }),
+      DATABASE_POOL_SIZE: between(1, 500)({ default: 16 }),
+      DATABASE_TIMEOUT_SECONDS: between(1, 600)({ default: 10 }),
+      TRUST_PROXY: bool({ default: false }),
+      MAX_BODY_BYTES: num({ default: 1_048_576 }),
+    },
+    {
+      reporter: ({ errors }) => {
+        const faults = Object.entries(errors).map(([name, error]) => `${name} ${reason(error)}`);
+        if (faults.length > 0) throw new ConfigError(faults);
+      },
+    },
+  );
+  return Object.freeze({
+    port: values.PORT,
+    host: values.HOST,
+    database_url: values.DATABASE_URL,
+    data_dir: values.DATA_DIR,
+    log_level: values.LOG_LEVEL,
+    cors_origins: values.CORS_ORIGINS,
+    key_pepper: values.KEY_PEPPER,
+    pool_size: values.DATABASE_POOL_SIZE,
+    database_timeout_seconds: values.DATABASE_TIMEOUT_SECONDS,
+    trust_proxy: values.TRUST_PROXY,
+    max_body_bytes: values.MAX_BODY_BYTES,
+  });
+}
+
+function reason(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.startsWith('must') ? text : `is not usable: ${text}`;
+}

@@ -1,0 +1,173 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import type { components, operations } from './generated/openapi';
+
+export type OperationId = keyof operations;
+export type Schemas = components['schemas'];
+
+/** JSON Schema as far as this project reads it. */
+export interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  const?: unknown;
+  enum?: unknown[];
+  default?: unknown;
+  description?: string;
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  allOf?: Schema[];
+  oneOf?: Schema[];
+  anyOf?: Schema[];
+  additionalProperties?: boolean | Schema;
+  minLength?: number;
+  maxLength?: number;
+  'x-collection'?: string;
+  'x-grid'?: boolean;
+}
+
+export interface Parameter {
+  $ref?: string;
+  name: string;
+  in: 'path' | 'query' | 'header';
+  schema: Schema;
+}
+
+interface RawOperation {
+  operationId: OperationId;
+  tags: string[];
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema: Schema; examples?: Record<string, { $ref: string }> }> };
+  responses: Record<string, { content?: Record<string, unknown>; $ref?: string }>;
+  'x-scope'?: string;
+}
+
+export interface ContractDocument {
+  openapi: string;
+  info: { title: string; version: string };
+  servers: { url: string }[];
+  paths: Record<string, Partial<Record<Method, RawOperation>> & { parameters?: Parameter[] }>;
+  components: { schemas: Record<string, Schema>; parameters: Record<string, Parameter>; examples: Record<string, { value: unknown }>; securitySchemes: object };
+}
+
+export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+export type Method = (typeof METHODS)[number];
+
+/** One operation of the contract, with what the service needs of it resolved. */
+export interface Operation {
+  id: OperationId;
+  method: Method;
+  /** With the base path, parameters in braces: /api/v1/buyers/{id} */
+  path: string;
+  /** Permission the caller needs; absent: any valid credentials. */
+  scope: string | undefined;
+  parameters: Parameter[];
+  body: Schema | undefined;
+  /** Status of success. */
+  status: number;
+  responses: Record<string, { content?: Record<string, unknown>; $ref?: string }>;
+  csv: boolean;
+}
+
+export const BASE_PATH = '/api/v1';
+export const CONTRACT_FILE = join(__dirname, '../openapi.yaml');
+
+export interface Contract {
+  text: string;
+  document: ContractDocument;
+  operations: Operation[];
+  resolve<T extends { $ref?: string }>(node: T): T;
+}
+
+/** Reads openapi.yaml. */
+export function readContract(file = CONTRACT_FILE): Contract {
+  const text = readFileSync(file, 'utf8');
+  const document = load(text) as ContractDocument;
+  const resolve = <T extends { $ref?: string }>(node: T): T => {
+    if (!node.$ref) return node;
+    const { $ref, ...beside } = node;
+    const target = $ref
+      .slice(2)
+      .split('/')
+      .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document) as T;
+    return { ...resolve(target), ...beside };
+  };
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
+      const operation = item[method];
+      return operation ? [describe({ method, path: BASE_PATH + path, operation, shared: item.parameters ?? [], resolve })] : [];
+    }),
+  );
+  return { text, document, operations, resolve };
+}
+
+interface Found {
+  method: Method;
+  path: string;
+  operation: RawOperation;
+  shared: Parameter[];
+  resolve: Contract['resolve'];
+}
+
+function describe({ method, path, operation, shared, resolve }: Found): Operation {
+  const status = Object.keys(operation.responses).find((code) => code.startsWith('2')) ?? '200';
+  return {
+    id: operation.operationId,
+    method,
+    path,
+    scope: operation['x-scope'],
+    parameters: [...shared, ...(operation.parameters ?? [])].map(resolve),
+    body: operation.requestBody?.content['application/json']?.schema,
+    status: Number(status),
+    responses: operation.responses,
+    csv: 'text/csv' in (operation.responses[status]?.content ?? {}),
+  };
+}
+
+/** What a schema allows, gathered from its references and the schemas it is made of. */
+export interface Facets {
+  types: Set<string>;
+  formats: Set<string>;
+  items: Schema | undefined;
+  properties: Record<string, Schema>;
+  minLength: number;
+}
+
+/** Gathers a schema's facets; the answer for one schema object is kept. */
+export function facetsOf(contract: Contract): (schema: Schema) => Facets {
+  const kept = new WeakMap<Schema, Facets>();
+  const gather = (schema: Schema): Facets => {
+    const found = kept.get(schema);
+    if (found) return found;
+    const plain = contract.resolve(schema);
+    const facets: Facets = {
+      types: new Set([plain.type ?? []].flat()),
+      formats: new Set(plain.format ? [plain.format] : []),
+      items: plain.items,
+      properties: { ...plain.properties },
+      minLength: plain.minLength ?? 0,
+    };
+    kept.set(schema, facets);
+    for (const part of [...(plain.allOf ?? []), ...(plain.oneOf ?? []), ...(plain.anyOf ?? [])]) {
+      const more = gather(part);
+      more.types.forEach((type) => facets.types.add(type));
+      more.formats.forEach((format) => facets.formats.add(format));
+      facets.items ??= more.items;
+      facets.properties = { ...more.properties, ...facets.properties };
+    }
+    return facets;
+  };
+  return gather;
+}
+
+/** The contract's default of every property of a component schema that has one. */
+export function defaultsOf(schema: keyof Schemas): Record<string, unknown> {
+  const { properties } = facets(contract.document.components.schemas[schema]!);
+  return Object.fromEntries(Object.entries(properties).flatMap(([name, property]) => ('default' in property ? [[name, property.default]] : [])));
+}
+
+/** The contract this process serves. */
+export const contract = readContract();
+export const facets = facetsOf(contract);

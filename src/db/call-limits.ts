@@ -1,0 +1,159 @@
+import { CAPS, INTERVALS, METRICS, type Interval, type LimitName, type Metric, type Usage, type UsedName } from '../routing/caps';
+import { template, type Template } from './statement';
+import type { Db } from './tenant';
+
+/**
+ * The caps of buyers and groups in SQL. `l` is the owner's row of call_limits; `h` is where the hourly limits stand: l itself for a group, the
+ * open entry of the business hours for a buyer. `{now}` is the time that decides.
+ */
+
+const RESETS: Record<Exclude<Interval, 'total'>, string> = { monthly: 'monthly_resets_at', daily: 'daily_resets_at', hourly: 'hourly_resets_at' };
+const NOW = '{now}::timestamptz';
+
+/** What is used of a cap now: once its window has passed it is 0, without anybody having written that. */
+function usedNow(metric: Metric, interval: Interval): string {
+  const counter = `l.${metric}_${interval}_used`;
+  return interval === 'total' ? `coalesce(${counter}, 0)` : `CASE WHEN l.${RESETS[interval]} > ${NOW} THEN ${counter} ELSE 0 END`;
+}
+
+const limitOf = (metric: Metric, interval: Interval, hourly: string): string => `${interval === 'hourly' ? hourly : 'l'}.${metric}_${interval}_limit`;
+const reached = (metric: Metric, interval: Interval, hourly: string): string => `(${usedNow(metric, interval)}) >= ${limitOf(metric, interval, hourly)}`;
+const anyReached = (interval: Interval, hourly: string): string => `(${METRICS.map((metric) => reached(metric, interval, hourly)).join(' OR ')})`;
+const CONCURRENCY_FULL = 'l.concurrency_cap_used >= l.concurrency_cap_limit';
+
+function columnsOf(of: 'used' | 'limit', sql: (metric: Metric, interval: Interval) => string) {
+  return Object.fromEntries(CAPS.map(({ metric, interval }) => [`${metric}_${interval}_${of}`, sql(metric, interval)]));
+}
+
+/** Columns of caps and their use for a projection. */
+export function capColumns(hourly: 'h' | 'l') {
+  const maxed_out_by = `CASE ${CAPS.map(({ metric, interval }) => `WHEN ${reached(metric, interval, hourly)} THEN '${metric}_${interval}'`).join('\n')} WHEN ${CONCURRENCY_FULL} THEN 'concurrency' END`;
+  const windows = INTERVALS.filter((interval) => interval !== 'total');
+  const resets = windows.map((interval) => `CASE WHEN ${anyReached(interval, hourly)} THEN l.${RESETS[interval]} END`);
+  return {
+    ...(columnsOf('used', usedNow) as Record<UsedName, string>),
+    ...(columnsOf('limit', (metric, interval) => limitOf(metric, interval, hourly)) as Record<LimitName, string>),
+    concurrency_cap_limit: 'l.concurrency_cap_limit',
+    concurrency_cap_used: 'coalesce(l.concurrency_cap_used, 0)',
+    maxed_out_by,
+    cap_reset_at: `CASE WHEN ${anyReached('total', hourly)} THEN NULL ELSE greatest(${resets.join(', ')}) END`,
+  };
+}
+
+/** SQL of one used counter, for sorting. */
+export const usedSql = (used: UsedName): string => {
+  const cap = CAPS.find((candidate) => candidate.used === used)!;
+  return `(${usedNow(cap.metric, cap.interval)})`;
+};
+
+/** The owner's row of call_limits. */
+export const limitsJoin = (owner: 'buyer_id' | 'buyer_group_id'): string => `LEFT JOIN call_limits l ON l.company_id = t.company_id AND l.${owner} = t.id`;
+
+/** The first entry of a buyer's business hours that is open now. */
+export const OPEN_HOURS_JOIN = `LEFT JOIN LATERAL (SELECT x.* FROM buyer_business_hours x WHERE x.company_id = t.company_id AND x.buyer_id = t.id
+  AND is_open(x.open_minutes, local_minute_of_week(${NOW}, l.zone)) ORDER BY x.position LIMIT 1) h ON true`;
+
+/** The next local hour, day and month of a zone, as instants: a day of 23 or 25 hours is a day. */
+const NEXT: Record<Exclude<Interval, 'total'>, (zone: string) => string> = {
+  hourly: (zone) => `date_trunc('hour', {now}::timestamptz, ${zone}) + interval '1 hour'`,
+  daily: (zone) => `(date_trunc('day', {now}::timestamptz AT TIME ZONE ${zone}) + interval '1 day') AT TIME ZONE ${zone}`,
+  monthly: (zone) => `(date_trunc('month', {now}::timestamptz AT TIME ZONE ${zone}) + interval '1 month') AT TIME ZONE ${zone}`,
+};
+
+export type CapOwner = { buyer_id: bigint } | { buyer_group_id: bigint };
+
+const ownerOf = (owner: CapOwner) =>
+  'buyer_id' in owner ? { column: 'buyer_id', id: owner.buyer_id } : { column: 'buyer_group_id', id: owner.buyer_group_id };
+
+/** The reservation of a call's use: one statement, which moves every counter or none. */
+function reservationSql(owner: 'buyer_id' | 'buyer_group_id', guarded: boolean): string {
+  const amount = (metric: Metric) => `{${metric}}::numeric`;
+  const hourly = (metric: Metric) =>
+    owner === 'buyer_group_id'
+      ? `l.${metric}_hourly_limit`
+      : `(SELECT x.${metric}_hourly_limit FROM buyer_business_hours x WHERE x.company_id = l.company_id AND x.buyer_id = l.buyer_id
+          AND is_open(x.open_minutes, local_minute_of_week(${NOW}, l.zone)) ORDER BY x.position LIMIT 1)`;
+  const counters = CAPS.map(({ metric, interval, used }) => `${used} = (${usedNow(metric, interval)}) + ${amount(metric)}`);
+  const windows = (Object.keys(RESETS) as (keyof typeof RESETS)[]).map(
+    (interval) => `${RESETS[interval]} = CASE WHEN l.${RESETS[interval]} > ${NOW} THEN l.${RESETS[interval]} ELSE ${NEXT[interval]('l.zone')} END`,
+  );
+  const within = CAPS.map(({ metric, interval }) => {
+    const limit = interval === 'hourly' ? hourly(metric) : `l.${metric}_${interval}_limit`;
+    return `(${amount(metric)} = 0 OR coalesce((${usedNow(metric, interval)}) + ${amount(metric)} <= ${limit}, true))`;
+  });
+  const slots = '{concurrency}::integer';
+  const slot_free = `(${slots} <= 0 OR coalesce(l.concurrency_cap_used + ${slots} <= l.concurrency_cap_limit, true))`;
+  return `UPDATE call_limits l SET ${[...counters, ...windows].join(',\n')}, concurrency_cap_used = greatest(0, l.concurrency_cap_used + ${slots})
+WHERE l.company_id = {company_id} AND l.${owner} = {owner_id}${guarded ? ` AND ${[slot_free, ...within].join('\nAND ')}` : ''}
+RETURNING l.id`;
+}
+
+export interface Move {
+  owner: CapOwner;
+  usage: Usage;
+  /** Slots of concurrency taken (1) or given back (-1). */
+  concurrency?: number;
+  now: Date;
+}
+
+async function move(db: Db, { owner, usage, concurrency = 0, now }: Move, guarded: boolean): Promise<boolean> {
+  const { column, id } = ownerOf(owner);
+  const amounts = Object.fromEntries(METRICS.map((metric) => [metric, usage[metric] ?? 0]));
+  const statement = statements[`${column}|${guarded}`]!({ company_id: db.company_id, owner_id: id, concurrency, now: now.toISOString(), ...amounts });
+  return (await db.query(statement)).length === 1;
+}
+
+const statements: Record<string, Template> = Object.fromEntries(
+  (['buyer_id', 'buyer_group_id'] as const).flatMap((owner) =>
+    [true, false].map((guarded) => [`${owner}|${guarded}`, template(reservationSql(owner, guarded), { prepared: true })]),
+  ),
+);
+
+/**
+ * Reserves a call's use of all caps of one owner at once: true when every cap had room, false when one had none and nothing moved. Exact
+ * under any number of simultaneous calls, because the row itself decides.
+ */
+export const reserveUsage = (db: Db, reservation: Move): Promise<boolean> => move(db, reservation, true);
+
+/** Records what has already happened (an answer, a conversion, revenue, the end of a call), whatever the caps say. */
+export const recordUsage = (db: Db, happened: Move): Promise<boolean> => move(db, happened, false);
+
+export interface LimitChanges {
+  /** Limits to set, by column; null lifts one. */
+  limits: Partial<Record<LimitName | 'concurrency_cap_limit', number | null>>;
+  /** IANA zone of the owner when it changes. Running windows then end at the new zone's next hour, day and month; nothing is forgotten. */
+  zone?: string | undefined;
+  reset_totals?: boolean | undefined;
+  now: Date;
+}
+
+/** Changes an owner's caps in one statement; does nothing when nothing changes. */
+export async function changeLimits(db: Db, owner: CapOwner, { limits, zone, reset_totals, now }: LimitChanges): Promise<void> {
+  const { column, id } = ownerOf(owner);
+  const values: unknown[] = [db.company_id, id, now.toISOString()];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const sets = Object.entries(limits).map(([name, value]) => `${limitColumn(name)} = ${bind(value)}`);
+  if (zone !== undefined) {
+    const at = `${bind(zone)}::text`;
+    sets.push(`zone = ${at}`);
+    for (const [interval, resets_at] of Object.entries(RESETS)) {
+      const next = NEXT[interval as keyof typeof NEXT](at).replaceAll('{now}', '$3');
+      sets.push(`${resets_at} = CASE WHEN ${resets_at} > $3::timestamptz THEN ${next} ELSE ${resets_at} END`);
+    }
+  }
+  if (reset_totals) sets.push(...METRICS.map((metric) => `${metric}_total_used = 0`));
+  if (sets.length === 0) return;
+  await db.query({ text: `UPDATE call_limits SET ${sets.join(', ')} WHERE company_id = $1 AND ${column} = $2 AND $3::timestamptz IS NOT NULL`, values });
+}
+
+/** Limits come from fields of the contract; the name is checked all the same, since it goes into SQL. */
+function limitColumn(name: string): string {
+  if (name !== 'concurrency_cap_limit' && !CAPS.some(({ limit }) => limit === name)) throw new Error(`no limit is called ${name}`);
+  return name;
+}
+
+/** The limits among the fields of a request. */
+export function limitsIn(body: Record<string, unknown>): LimitChanges['limits'] {
+  const names = [...CAPS.map(({ limit }) => limit), 'concurrency_cap_limit' as const];
+  return Object.fromEntries(names.filter((name) => body[name] !== undefined).map((name) => [name, body[name] as number | null]));
+}

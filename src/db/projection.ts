@@ -1,0 +1,238 @@
+import { contract, facets, type Schema, type Schemas } from '../contract';
+import { template, type Template } from './statement';
+import type { Table } from './records';
+
+/** SQL of one column over the row t: an expression, or true for the table's column of the same name. */
+export type Column = string | true;
+
+/**
+ * How a resource is read: its table as t, and for every column of its contract schema the SQL that gives it. The same projection serves
+ * show, list, CSV and the record in the answer to a write. `{company_id}`, `{now}` and `{zone}` may be used in expressions.
+ */
+export interface Projection<Name extends keyof Schemas = keyof Schemas, Singular extends string = string, Plural extends Table = Table> {
+  schema: Name;
+  singular: Singular;
+  /** The collection's root key, which is also the table's name. */
+  plural: Plural;
+  columns: { [C in keyof Required<Schemas[Name]>]: Column };
+  /** Further row sources by alias, in the order they are joined; only those that a chosen column uses are. */
+  joins?: Record<string, string>;
+  /** The text that `fulltext` searches, as its index spells it. */
+  fulltext?: string;
+}
+
+/** A column of a resource, as the contract declares it. */
+interface Field {
+  name: string;
+  schema: Schema;
+  grid: boolean;
+}
+
+const fieldsKept = new Map<string, Field[]>();
+
+/** The columns of a resource in the contract's order. */
+export function fieldsOf(projection: Projection): Field[] {
+  const kept = fieldsKept.get(projection.schema);
+  if (kept) return kept;
+  const { properties = {} } = contract.document.components.schemas[projection.schema]!;
+  const fields = Object.entries(properties).map(([name, schema]) => ({ name, schema, grid: schema['x-grid'] === true }));
+  fieldsKept.set(projection.schema, fields);
+  return fields;
+}
+
+export interface Selection {
+  /** Only these; all when absent. */
+  columns?: readonly string[] | undefined;
+  /** Whether the columns of the `_grid` serializer come too. */
+  grid?: boolean;
+  /** IANA zone of the times, UTC when absent. Its value goes into the parameter `zone`. */
+  zone?: string | undefined;
+}
+
+function chosen(projection: Projection, { columns, grid = false }: Selection): Field[] {
+  const wanted = columns && new Set(columns);
+  return fieldsOf(projection).filter(({ name, grid: only_grid }) => (wanted ? wanted.has(name) : grid || !only_grid));
+}
+
+/** The names among `columns` that the resource does not have. */
+export function unknownColumns(projection: Projection, columns: readonly string[] = []): string[] {
+  const known = new Set(fieldsOf(projection).map(({ name }) => name));
+  return [...new Set(columns)].filter((name) => !known.has(name));
+}
+
+function expression(projection: Projection, { name, schema }: Field, zone: boolean): string {
+  const column = (projection.columns as Record<string, Column>)[name];
+  if (column === undefined) throw new Error(`projection ${projection.schema} lacks ${name}`);
+  const sql = column === true ? `t.${name}` : column;
+  if (!facets(schema).formats.has('date-time')) return sql;
+  return zone ? `iso_local(${sql}, {zone})` : `to_char(${sql}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"')`;
+}
+
+const uses = (sql: string, alias: string) => new RegExp(`\\b${alias}\\.`).test(sql);
+
+/** The joins that SQL needs, with the joins those need. */
+function joinsFor(projection: Projection, sql: string): string {
+  const all = Object.entries(projection.joins ?? {});
+  const needed = new Set<string>();
+  for (const [alias, join] of all.toReversed()) {
+    const text = sql + [...needed].map((name) => projection.joins?.[name]).join(' ');
+    if (uses(text, alias) && join) needed.add(alias);
+  }
+  return all
+    .filter(([alias]) => needed.has(alias))
+    .map(([, join]) => join)
+    .join('\n');
+}
+
+/** Rows to read, as SQL that can stand in FROM, with alias t. */
+const ROWS = {
+  one: (table: string, key: string) => `(SELECT t.* FROM ${table} t WHERE t.company_id = {company_id} AND t.${key} AND t.deleted_at IS NULL) t`,
+  deleted: (table: string) => `(SELECT t.* FROM ${table} t WHERE t.company_id = {company_id} AND t.id = {id}::bigint) t`,
+  unsaved: (table: string) => `jsonb_populate_record(NULL::${table}, {row}::jsonb) t`,
+};
+
+const templates = new Map<string, Template>();
+
+function kept(key: string, make: () => Template): Template {
+  let found = templates.get(key);
+  if (!found) {
+    // Shapes are made of request parameters: bounded.
+    if (templates.size >= 5_000) templates.clear();
+    templates.set(key, (found = make()));
+  }
+  return found;
+}
+
+const shapeOf = (projection: Projection, { columns, grid, zone }: Selection) =>
+  `${projection.schema}|${columns?.join() ?? '*'}|${grid ? 'g' : ''}|${zone ? 'z' : ''}`;
+
+function recordSql(projection: Projection, selection: Selection): { select: string; joins: string } {
+  const expressions = chosen(projection, selection).map((field) => `${expression(projection, field, selection.zone !== undefined)} AS "${field.name}"`);
+  const select = `(SELECT row_to_json(r) FROM (SELECT ${expressions.join(',\n')}) r)::text`;
+  return { select, joins: joinsFor(projection, select) };
+}
+
+export type RecordSource = 'id' | 'uuid' | 'user_buyer_id' | 'deleted' | 'unsaved';
+
+/** A statement that answers one record as JSON text in the column `record`. Takes company_id, now, and id, uuid, user_buyer_id or row. */
+export function recordTemplate(projection: Projection, source: RecordSource, selection: Selection): Template {
+  return kept(`record|${source}|${shapeOf(projection, selection)}`, () => {
+    const { select, joins } = recordSql(projection, selection);
+    const conditions = { id: 'id = {id}::bigint', uuid: 'uuid = {uuid}::uuid', user_buyer_id: 'user_buyer_id = {user_buyer_id}' };
+    const rows =
+      source === 'unsaved'
+        ? ROWS.unsaved(projection.plural)
+        : source === 'deleted'
+          ? ROWS.deleted(projection.plural)
+          : ROWS.one(projection.plural, conditions[source]);
+    return template(`SELECT ${select} AS record FROM ${rows}\n${joins}`, { prepared: true });
+  });
+}
+
+/** The order of a list: SQL of the sort key, its type for cursors, and whether it can be null. */
+export interface SortKey {
+  sql: string;
+  type: 'text' | 'bigint' | 'double precision' | 'numeric' | 'boolean' | 'timestamptz';
+  nullable?: boolean;
+}
+
+export interface ListShape extends Selection {
+  /** Conditions over t, ANDed to company and life. */
+  conditions: readonly string[];
+  sort: SortKey | 'id';
+  descending: boolean;
+  /** Rows to read; one more than a page tells whether another follows. */
+  limit?: number;
+  offset?: number;
+  /** Where the page before ended: its key was null, was not, or there is none. */
+  after?: 'null' | 'value' | undefined;
+  count: 'none' | 'kept' | 'counted';
+  /** false for conditions whose best plan depends on their values. */
+  prepared: boolean;
+}
+
+function listSql(projection: Projection, shape: ListShape): { rows: string; order: string; joins: (select: string) => string } {
+  const { sort, descending, conditions, limit, offset, after } = shape;
+  const direction = descending ? 'DESC' : 'ASC';
+  const by_id = sort === 'id';
+  const where = ['t.company_id = {company_id}', 't.deleted_at IS NULL', ...conditions, ...(after ? [keyset(shape)] : [])].join(' AND ');
+  const order = by_id ? `t.id ${direction}` : `t.sort_key ${direction}, t.id ${direction}`;
+  const inner = by_id ? order : `${sort.sql} ${direction}, t.id ${direction}`;
+  const key = by_id ? '' : `, ${sort.sql} AS sort_key`;
+  const page = limit === undefined ? '' : `LIMIT ${limit}${offset ? ` OFFSET ${offset}` : ''}`;
+  const rows = `(SELECT t.*${key} FROM ${projection.plural} t ${joinsFor(projection, key + where)} WHERE ${where} ORDER BY ${inner} ${page}) t`;
+  return { rows, order, joins: (select) => joinsFor(projection, select) };
+}
+
+/** Rows after the cursor. PostgreSQL sorts nulls last ascending and first descending. */
+function keyset({ sort, descending, after }: ListShape): string {
+  const beyond = descending ? '<' : '>';
+  if (sort === 'id') return `t.id ${beyond} {after_id}::bigint`;
+  const next = `t.id ${beyond} {after_id}::bigint`;
+  if (after === 'null') return descending ? `(${sort.sql} IS NOT NULL OR ${next})` : `(${sort.sql} IS NULL AND ${next})`;
+  const key = `{after_key}::${sort.type}`;
+  const further = `(${sort.sql}, t.id) ${beyond} (${key}, {after_id}::bigint)`;
+  return sort.nullable && !descending ? `(${further} OR ${sort.sql} IS NULL)` : further;
+}
+
+/** A statement that answers a page: rows of total, record (JSON text), key and id; one row of nulls for an empty page. */
+export function listTemplate(projection: Projection, shape: ListShape): Template {
+  const { conditions, sort, descending, limit, offset, after, count, prepared } = shape;
+  const key = `list|${shapeOf(projection, shape)}|${conditions.join('&')}|${sort === 'id' ? 'id' : sort.sql}|${descending}|${limit}|${offset}|${after}|${count}`;
+  return kept(key, () => {
+    const { select } = recordSql(projection, shape);
+    const { rows, order, joins } = listSql(projection, shape);
+    const sort_key = sort === 'id' ? 'NULL' : 't.sort_key::text';
+    const total = totalSql(projection, shape);
+    return template(
+      `SELECT c.total, p.record, p.key, p.id FROM (SELECT (${total})::text AS total) c LEFT JOIN LATERAL (SELECT ${select} AS record, ${sort_key} AS key, t.id::text AS id
+FROM ${rows}
+${joins(select)}
+ORDER BY ${order}) p ON true`,
+      { prepared: prepared && !offset },
+    );
+  });
+}
+
+function totalSql(projection: Projection, { count, conditions }: ListShape): string {
+  if (count === 'none') return 'NULL';
+  if (count === 'kept') return `SELECT coalesce(sum(n), 0) FROM record_counts WHERE company_id = {company_id} AND resource = '${projection.plural}'`;
+  const where = ['t.company_id = {company_id}', 't.deleted_at IS NULL', ...conditions].join(' AND ');
+  return `SELECT count(*) FROM ${projection.plural} t ${joinsFor(projection, where)} WHERE ${where}`;
+}
+
+/** A statement that answers the whole list, one SQL column a contract column, for COPY. */
+export function csvTemplate(projection: Projection, shape: ListShape): Template {
+  const fields = chosen(projection, shape);
+  const { rows, order, joins } = listSql(projection, shape);
+  const cells = fields.map((field) => `${csvCell(field, expression(projection, field, shape.zone !== undefined))} AS "${field.name}"`);
+  const select = cells.join(',\n');
+  return template(`SELECT ${select} FROM ${rows}\n${joins(select)}\nORDER BY ${order}`, { prepared: false });
+}
+
+/** A text cell that a spreadsheet would run as a formula gets an apostrophe; numbers and telephone numbers do not. */
+function csvCell({ schema }: Field, sql: string): string {
+  const { types, formats } = facets(schema);
+  if (types.has('array') || types.has('object')) return `to_json(${sql})::text`;
+  if (types.has('boolean')) return `(${sql})::text`;
+  if (!types.has('string') || formats.has('date-time') || formats.has('uuid')) return sql;
+  return `CASE WHEN (${sql}) ~ '^[=+\\-@|\\t\\r\\n]' AND (${sql}) !~ '^(-?[0-9]+(\\.[0-9]+)?|\\+[0-9]{7,15})$' THEN '''' || (${sql}) ELSE (${sql}) END`;
+}
+
+/** The expressions every record has in common. */
+export function commonColumns(path: string) {
+  const route = `'/api/v1/${path}/' || t.id`;
+  return {
+    id: true,
+    legacy_id: 't.id',
+    uuid: true,
+    created_at: true,
+    updated_at: true,
+    deleted_at: true,
+    user_updated_at: true,
+    routes_show_path: route,
+    routes_edit_path: route,
+    external_record_id: true,
+    company_id: true,
+  } as const satisfies Record<string, Column>;
+}

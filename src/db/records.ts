@@ -1,0 +1,72 @@
+import { Refusal } from '../refusal';
+import type { Db } from './tenant';
+
+/** A record named by the caller: its number or its uuid, as a number or as text. */
+export type Reference = string | number;
+
+const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+const NUMBER = /^[1-9]\d{0,14}$/;
+
+/** SQL condition and parameter for one record of alias t; undefined when the reference can name no record. */
+export function identify(reference: Reference): { key: 'id' | 'uuid'; value: string } | undefined {
+  const text = String(reference);
+  if (NUMBER.test(text)) return { key: 'id', value: text };
+  return UUID.test(text) ? { key: 'uuid', value: text.toLowerCase() } : undefined;
+}
+
+/** Tables whose records can be named by a reference. */
+export type Table = 'buyers' | 'buyer_groups' | 'buyer_fleets' | 'access_tokens';
+
+/**
+ * Locks a living record against other writers until the transaction ends and answers its row. Refuses with 404 what does not exist,
+ * is deleted, or belongs to another company: the three look the same.
+ */
+export async function lockRecord<Row extends { id: bigint }>(db: Db, table: Table, reference: Reference): Promise<Row> {
+  const named = identify(reference);
+  const rows = named
+    ? await db.query<Row>({
+        text: `SELECT * FROM ${table} WHERE company_id = $1 AND ${named.key} = $2::${named.key === 'id' ? 'bigint' : 'uuid'} AND deleted_at IS NULL FOR UPDATE`,
+        values: [db.company_id, named.value],
+      })
+    : [];
+  if (!rows[0]) throw notFound();
+  return rows[0];
+}
+
+/**
+ * The ids of living records named by `references`, each once, ascending. Refuses with 422 on `field`, naming each that does not exist;
+ * another company's record is one of those. Found rows are locked against change while the transaction lasts.
+ */
+export async function resolveReferences(db: Db, table: Table, references: readonly Reference[], field: string): Promise<bigint[]> {
+  if (references.length === 0) return [];
+  const named = references.map((reference) => ({ reference, ...identify(reference) }));
+  const ids = named.filter(({ key }) => key === 'id').map(({ value }) => value);
+  const uuids = named.filter(({ key }) => key === 'uuid').map(({ value }) => value);
+  const rows = await db.query<{ id: string; uuid: string }>({
+    text: `SELECT id::text, uuid::text FROM ${table} WHERE company_id = $1 AND (id = ANY($2::bigint[]) OR uuid = ANY($3::uuid[])) AND deleted_at IS NULL ORDER BY id FOR SHARE`,
+    values: [db.company_id, ids, uuids],
+  });
+  const found = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));
+  const missing = named.filter(({ value }) => !value || !found.has(value)).map(({ reference }) => String(reference));
+  if (missing.length > 0) throw unknownReferences(field, missing);
+  return rows.map(({ id }) => BigInt(id));
+}
+
+export function unknownReferences(field: string, missing: readonly string[]): Refusal {
+  const shown = missing.slice(0, 10).join(', ') + (missing.length > 10 ? ` and ${missing.length - 10} more` : '');
+  return Refusal.field(field, `names no record of yours: ${shown}`);
+}
+
+export function notFound(): Refusal {
+  return new Refusal(404, 'There is no such record.');
+}
+
+/** Rows of record_counts a count is spread over, so that parallel creates do not wait for one another. */
+const SLOTS = 16;
+
+/** Moves the company's exact count of a resource, in the transaction of the write that changes it. */
+export async function moveCount(db: Db, resource: Table, by: number): Promise<void> {
+  const slot = Math.floor(Math.random() * SLOTS);
+  await db.prisma.$executeRaw`INSERT INTO record_counts (company_id, resource, slot, n) VALUES (${db.company_id}, ${resource}, ${slot}, ${by})
+    ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`;
+}

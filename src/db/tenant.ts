@@ -1,0 +1,97 @@
+import type { Pool } from 'pg';
+import { type Prisma, type PrismaClient } from '../generated/prisma/client';
+import type { Database } from './client';
+import type { Statement } from './statement';
+
+/** Models of the installation as a whole; all others belong to one company. */
+const SHARED_MODELS = new Set<string>(['Company', 'CredentialLookup'] satisfies Prisma.ModelName[]);
+
+type Bound = ReturnType<typeof bind>;
+/** Prisma's client, bound to one company. */
+export type TenantClient = Omit<Bound, '$transaction' | '$connect' | '$disconnect' | '$extends' | '$on'>;
+
+/** What a handler reads and writes with: one company's part of the database, inside a transaction or outside one. */
+export interface Db {
+  readonly company_id: bigint;
+  readonly prisma: TenantClient;
+  /** Runs a statement that names its company itself (every projection does), on the transaction if there is one. */
+  query<Row>(statement: Statement): Promise<Row[]>;
+  /** Runs the work in a transaction: the one already open, or one of its own. */
+  transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  /** The pool, for streams that outlive a statement (COPY). */
+  readonly pool: Pool;
+}
+
+const TRANSACTION = { maxWait: 5_000, timeout: 10_000 };
+
+export interface TenantDatabases {
+  of(company_id: bigint): Db;
+}
+
+/** Hands out each company's Db; bound clients are kept, since binding one costs more than a query's overhead. */
+export function tenants(database: Database): TenantDatabases {
+  const kept = new Map<bigint, Db>();
+  return {
+    of: (company_id) => {
+      const found = kept.get(company_id);
+      if (found) return found;
+      if (kept.size >= 10_000) kept.clear();
+      const db = outside(database, company_id);
+      kept.set(company_id, db);
+      return db;
+    },
+  };
+}
+
+function outside(database: Database, company_id: bigint): Db {
+  const bound = bind(database.prisma, company_id);
+  const { pool } = database;
+  return {
+    company_id,
+    pool,
+    prisma: bound,
+    query: async <Row>(statement: Statement) => (await pool.query(statement)).rows as Row[],
+    transaction: (work) => bound.$transaction((transaction) => work(inside(transaction as unknown as TenantClient, company_id, pool)), TRANSACTION),
+  };
+}
+
+function inside(prisma: TenantClient, company_id: bigint, pool: Pool): Db {
+  const db: Db = {
+    company_id,
+    pool,
+    prisma,
+    query: <Row>({ text, values }: Statement) => prisma.$queryRawUnsafe<Row[]>(text, ...values),
+    transaction: (work) => work(db),
+  };
+  return db;
+}
+
+/** Adds the company to every condition and every new row of every statement Prisma makes. */
+function bind(prisma: PrismaClient, company_id: bigint) {
+  return prisma.$extends({
+    query: {
+      $allModels: {
+        $allOperations: ({ model, args, query }) => (SHARED_MODELS.has(model) ? query(args) : query(bound(args as Arguments, company_id) as typeof args)),
+      },
+    },
+  });
+}
+
+interface Arguments {
+  where?: object;
+  data?: object | object[];
+  create?: object;
+  update?: object;
+}
+
+function bound(args: Arguments, company_id: bigint): Arguments {
+  const own = (row: object) => ({ ...row, company_id });
+  // update() and updateMany() carry data too, but never a company: their rows keep the one their condition names.
+  const creates = args.data !== undefined && args.where === undefined;
+  return {
+    ...args,
+    ...(!creates && { where: own(args.where ?? {}) }),
+    ...(creates && { data: Array.isArray(args.data) ? args.data.map(own) : own(args.data as object) }),
+    ...(args.create && { create: own(args.create) }),
+  };
+}

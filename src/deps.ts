@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pino, { type Logger } from 'pino';
+import type { Config } from './config';
+import { openDatabase, type Database } from './db/client';
+import { tenants, type TenantDatabases } from './db/tenant';
+import { authenticator, type Authenticator } from './http/auth';
+
+/** Everything outside the process, and time: what the composition hands to those who need it. */
+export interface Deps {
+  config: Config;
+  database: Database;
+  tenants: TenantDatabases;
+  authenticator: Authenticator;
+  pepper: string;
+  clock: () => Date;
+  log: Logger;
+}
+
+export interface DepsOptions {
+  config: Config;
+  database_url: string;
+  clock?: () => Date;
+  log?: Logger;
+}
+
+export function createDeps({ config, database_url, clock = () => new Date(), log = createLog(config) }: DepsOptions): Deps {
+  const database = openDatabase(database_url, {
+    pool_size: config.pool_size,
+    timeout_seconds: config.database_timeout_seconds,
+    onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
+  });
+  const pepper = config.key_pepper ?? storedPepper(config.data_dir);
+  return { config, database, tenants: tenants(database), authenticator: authenticator({ pool: database.pool, pepper, clock }), pepper, clock, log };
+}
+
+/** JSON lines; in a terminal, lines for people. */
+export function createLog({ log_level }: Pick<Config, 'log_level'>): Logger {
+  return pino(
+    { level: log_level, base: null },
+    process.stdout.isTTY ? pino.transport({ target: 'pino-pretty', options: { ignore: 'pid,hostname' } }) : pino.destination(1),
+  );
+}
+
+/** The pepper of this installation, made at its first start. Losing it makes every credential invalid. */
+function storedPepper(data_dir: string): string {
+  const file = join(data_dir, 'key_pepper');
+  if (!existsSync(file)) {
+    mkdirSync(data_dir, { recursive: true });
+    try {
+      writeFileSync(file, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' });
+    } catch (error) {
+      // Another process was first: its pepper counts.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+  return readFileSync(file, 'utf8').trim();
+}

@@ -1,0 +1,23 @@
+import type { Deps } from './deps';
+import type { Handlers } from './http/handlers';
+import { accessTokens } from './resources/access_tokens';
+import { buyerFleets } from './resources/buyer_fleets';
+import { buyerGroups } from './resources/buyer_groups';
+import { buyers } from './resources/buyers';
+import { collections } from './resources/collections';
+import { me } from './resources/me';
+
+/** The whole API as one object: an operation of the contract without a handler does not compile. */
+export const createHandlers = (deps: Deps): Handlers => {
+  const parts = [buyers(deps), buyerGroups(deps), buyerFleets(deps), accessTokens(deps), me(), collections(deps)] as const;
+  requireDistinct(parts);
+  const [a, b, c, d, e, f] = parts;
+  return { ...a, ...b, ...c, ...d, ...e, ...f };
+};
+
+/** A spread hides a name that two resources use. */
+export function requireDistinct(parts: readonly object[]): void {
+  const names = parts.flatMap((part) => Object.keys(part));
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice) throw new Error(`two handlers are called ${twice}`);
+}

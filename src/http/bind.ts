@@ -1,0 +1,146 @@
+import { pipeline } from 'node:stream/promises';
+import { Router, type Request, type RequestHandler, type Response } from 'express';
+import { contract, BASE_PATH, type Operation, type OperationId } from '../contract';
+import type { TenantDatabases } from '../db/tenant';
+import { Refusal, type FieldErrors } from '../refusal';
+import type { Authenticator } from './auth';
+import { refusalFor } from './errors';
+import type { Call, Handlers } from './handlers';
+import type { Idempotency } from './idempotency';
+import { normalize } from './normalize';
+import { Csv, Json, NotModified } from './reply';
+import type { Validator } from './validate';
+
+export interface Pipeline {
+  authenticator: Authenticator;
+  validate: Validator;
+  idempotency: Idempotency;
+  tenants: TenantDatabases;
+}
+
+type AnyHandler = (call: Call<OperationId>) => Promise<unknown>;
+
+/** Mounts every operation of the contract on its handler: method, path, scope and status of success are the contract's. */
+export function bind(handlers: Handlers, pipes: Pipeline, operations = contract.operations): Router {
+  const router = Router({ caseSensitive: true });
+  const names = new Set<string>(operations.map(({ id }) => id));
+  const stray = Object.keys(handlers).find((name) => !names.has(name));
+  if (stray) throw new Error(`the handler ${stray} has no operation in openapi.yaml`);
+  // A fixed path goes before a parameter that would match it: /buyers/new before /buyers/{id}.
+  const ordered = operations.toSorted((a, b) => (sortable(a.path) < sortable(b.path) ? -1 : 1));
+  for (const operation of ordered) router[operation.method](expressPath(operation.path), adapt(operation, handlers, pipes));
+  for (const path of new Set(ordered.map((operation) => operation.path))) router.all(expressPath(path), methodNotAllowed(operations, path));
+  return router;
+}
+
+const sortable = (path: string) => path.replaceAll('{', '~');
+const expressPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
+
+function methodNotAllowed(operations: Operation[], path: string): RequestHandler {
+  const allowed = operations.filter((operation) => operation.path === path).map(({ method }) => method.toUpperCase());
+  if (allowed.includes('GET')) allowed.push('HEAD');
+  const allow = allowed.join(', ');
+  return (req) => {
+    throw new Refusal(405, `${req.method} is not a method of this path; allowed: ${allow}.`, {}, { Allow: allow });
+  };
+}
+
+function adapt(operation: Operation, handlers: Handlers, pipes: Pipeline): RequestHandler {
+  const handler = handlers[operation.id] as unknown as AnyHandler | undefined;
+  if (!handler) throw new Error(`no handler for operation ${operation.id}`);
+  return async (req, res) => {
+    res.locals.operation = operation;
+    const caller = await pipes.authenticator.authenticate(req, operation.scope);
+    res.locals.caller = caller;
+    const input = normalize(operation, { query: req.query as Record<string, unknown>, body: req.body });
+    Object.defineProperty(req, 'query', { value: input.query, writable: true, configurable: true });
+    req.body = input.body;
+    await validateAll(pipes.validate, { operation, req, res, unreadable: input.errors });
+    const call = {
+      params: req.openapi!.pathParams,
+      query: req.query,
+      body: req.body,
+      if_match: checksumOf(req.headers['if-match']),
+      if_none_match: checksumOf(req.headers['if-none-match']),
+      caller,
+      db: pipes.tenants.of(caller.company_id),
+    } as unknown as Call<OperationId>;
+    const key = operation.method === 'post' ? req.get('Idempotency-Key') : undefined;
+    if (key === undefined) return reply(req, res, operation.status, await handler(call));
+    const { query, body, params } = call;
+    const answer = await pipes.idempotency.once(call.db, { operation, key, params, query, body }, (db) => handler({ ...call, db }));
+    if (answer.replayed) res.set('Idempotent-Replayed', 'true');
+    return send(res, answer.status, answer.text, answer.headers);
+  };
+}
+
+interface Checked {
+  operation: Operation;
+  req: Request;
+  res: Response;
+  unreadable: FieldErrors;
+}
+
+/** Names everything that is wrong at once: what could not be read, and what was read and is not allowed. */
+async function validateAll(validate: Validator, { operation, req, res, unreadable }: Checked): Promise<void> {
+  try {
+    await validate(operation, req, res);
+  } catch (error) {
+    const refusal = refusalFor(error, operation);
+    if (refusal?.status !== 422) throw error;
+    throw Refusal.fields({ ...refusal.errors, ...unreadable }) ?? refusal;
+  }
+  const refusal = Refusal.fields(unreadable);
+  if (refusal) throw refusal;
+}
+
+/** `"abc"`, `W/"abc"` and `abc` alike. */
+const checksumOf = (header: string | undefined): string | undefined => header?.replace(/^W\//, '').replaceAll('"', '').trim();
+
+function send(res: Response, status: number, text: string, headers: Record<string, string>): void {
+  res.status(status).set(headers).set('Content-Type', 'application/json; charset=utf-8');
+  res.end(text);
+}
+
+async function reply(req: Request, res: Response, status: number, result: unknown): Promise<void> {
+  if (result instanceof Json) return send(res, status, result.text, result.headers);
+  if (result instanceof NotModified) return void res.status(304).set(result.headers).end();
+  if (result instanceof Csv) {
+    res.status(status).type('text/csv').attachment(result.file_name);
+    if (req.method === 'HEAD') {
+      result.stream.destroy();
+      return void res.end();
+    }
+    // A caller who hangs up ends the statement too: the stream is destroyed with the response.
+    return pipeline(result.stream, res);
+  }
+  return send(res, status, JSON.stringify(result), {});
+}
+
+/**
+ * `.json` and `.csv` behind the path of a list say which format is wanted, as `format` and Accept do. Answers what the request means
+ * without the ending.
+ */
+export function listFormats(operations = contract.operations): RequestHandler {
+  const lists = new Map(
+    operations
+      .filter(({ method, path, id }) => method === 'get' && !path.includes('{') && id.startsWith('list'))
+      .map((operation) => [operation.path, operation]),
+  );
+  return (req, _res, next) => {
+    if (req.method !== 'GET' && req.method !== 'HEAD') return next();
+    const [path = '', query] = req.url.split('?', 2);
+    const [, bare = path, ending] = /^(.*)\.(json|csv)$/.exec(path) ?? [];
+    const list = lists.get(bare.replace(/\/$/, ''));
+    if (!list || !path.startsWith(BASE_PATH)) return next();
+    const named = query === undefined ? undefined : /(?:^|&)format=(json|csv)(?:&|$)/.exec(query)?.[1];
+    const accepted = req.headers.accept?.includes('text/csv') && !named ? 'csv' : undefined;
+    const format = ending ?? accepted;
+    if (ending === 'csv' && !list.csv) return next();
+    if (!format || (format === 'csv' && !list.csv)) return next();
+    const rest = (query ?? '').split('&').filter((part) => part && !part.startsWith('format='));
+    req.url = `${bare}?${[...rest, ...(list.csv ? [`format=${format}`] : [])].join('&')}`;
+    req.originalUrl = req.url;
+    next();
+  };
+}

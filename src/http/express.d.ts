@@ -1,0 +1,18 @@
+import 'pino-http';
+
+/** What express-openapi-validator puts on a request. */
+export interface OpenApiMetadata {
+  expressRoute: string;
+  openApiRoute: string;
+  pathParams: Record<string, string>;
+  schema: object;
+  serial: number;
+}
+
+declare global {
+  namespace Express {
+    interface Request {
+      openapi?: OpenApiMetadata;
+    }
+  }
+}

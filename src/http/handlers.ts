@@ -1,0 +1,32 @@
+import type { operations } from '../generated/openapi';
+import type { OperationId } from '../contract';
+import type { Db } from '../db/tenant';
+import type { Caller } from './auth';
+import type { Csv, Json, NotModified } from './reply';
+
+type Parameters<Id extends OperationId, In extends 'path' | 'query'> =
+  NonNullable<operations[Id]['parameters'][In]> extends never ? Record<never, never> : NonNullable<operations[Id]['parameters'][In]>;
+type Body<Id extends OperationId> = operations[Id] extends { requestBody: { content: { 'application/json': infer B } } } ? B : undefined;
+
+type Payload<R> = R extends { content: infer C }
+  ? (C extends { 'application/json': infer J } ? J | Json<J> : never) | (C extends { 'text/csv': unknown } ? Csv : never)
+  : never;
+type Success<Id extends OperationId, R = operations[Id]['responses']> =
+  Payload<R[keyof R & (200 | 201 | 202 | 204)]> | (304 extends keyof R ? NotModified : never);
+
+/** What a handler is given: everything already in the types of the contract. */
+export interface Call<Id extends OperationId> {
+  params: Parameters<Id, 'path'>;
+  query: Parameters<Id, 'query'>;
+  body: Body<Id>;
+  /** Checksums of If-Match and If-None-Match, when sent. */
+  if_match: string | undefined;
+  if_none_match: string | undefined;
+  caller: Caller;
+  /** The caller's company and nothing else. */
+  db: Db;
+}
+
+export type Handler<Id extends OperationId> = (call: Call<Id>) => Promise<Success<Id>>;
+/** The whole API: an operation without handler, or with one of another type, does not compile. */
+export type Handlers = { [Id in OperationId]: Handler<Id> };

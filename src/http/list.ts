@@ -1,0 +1,287 @@
+import { createHash } from 'node:crypto';
+import { to as copyTo } from 'pg-copy-streams';
+import type { PassThrough } from 'node:stream';
+import pg from 'pg';
+import { csvTemplate, fieldsOf, listTemplate, recordTemplate, unknownColumns, type ListShape, type Projection, type SortKey } from '../db/projection';
+import { identify, notFound, type Reference } from '../db/records';
+import type { Db } from '../db/tenant';
+import { Refusal } from '../refusal';
+import { ianaName } from '../schedules/zone';
+import { Csv, Json, NotModified } from './reply';
+
+/** The parameters that every list takes. */
+export interface ListQuery {
+  ids?: Reference[];
+  page?: number;
+  per_page?: number;
+  cursor?: string;
+  created_at_from?: string;
+  created_at_to?: string;
+  fulltext?: string;
+  time_zone?: string;
+  columns?: string[];
+  root?: boolean;
+  order?: string;
+  order_dir?: 'asc' | 'desc';
+  format?: 'json' | 'csv';
+  serializer?: string;
+}
+
+export interface ListOptions {
+  db: Db;
+  now: Date;
+  projection: Projection;
+  /** Sort keys by the contract's names; `id` needs none. */
+  orders: Record<string, SortKey>;
+  /** Conditions of the resource's own filters, by parameter: SQL over t with `{parameter}` for the value. */
+  filters?: Record<string, string>;
+}
+
+interface Row {
+  total: string | null;
+  record: string | null;
+  key: string | null;
+  id: string | null;
+}
+
+interface Envelope {
+  status: number;
+  success: true;
+  metadata: { root: string; page: number | null; total_pages: number; per_page: number; total_count: number; next_cursor: number | string };
+}
+type ListReply<P extends Projection> = Json<(Envelope & { [R in P['plural']]: never[] }) | never[]>;
+
+const isGrid = (serializer?: string): boolean => serializer?.endsWith('_grid') ?? false;
+
+/** A page of a resource, or all of it as CSV: every rule of lists is here and nowhere else. */
+export function list<P extends Projection>(query: ListQuery, options: ListOptions & { projection: P }): Promise<ListReply<P> | Csv> {
+  return query.format === 'csv' ? csv(planList(query, options), options) : page(query, options);
+}
+
+/** A page of a resource that is not offered as CSV. */
+export async function page<P extends Projection>(query: ListQuery, options: ListOptions & { projection: P }): Promise<ListReply<P>> {
+  const plan = planList(query, options);
+  const { per_page = 25, root = true } = query;
+  const rows = await options.db.query<Row>(listTemplate(options.projection, plan.shape)(plan.values));
+  const shown = rows.filter((row) => row.record !== null).slice(0, per_page);
+  const records = `[${shown.map(({ record }) => record).join(',')}]`;
+  if (!root) return new Json(records);
+  const total_count = Number(rows[0]?.total);
+  const unknown_columns = unknownColumns(options.projection, query.columns);
+  const metadata = {
+    root: options.projection.plural,
+    page: query.cursor === undefined ? (query.page ?? 1) : null,
+    total_pages: Math.ceil(total_count / per_page),
+    per_page,
+    total_count,
+    next_cursor: rows.length > per_page ? cursorAfter(shown.at(-1)!, query, plan.shape) : 0,
+    ...(unknown_columns.length > 0 && { unknown_columns }),
+  };
+  return new Json(`{"status":200,"success":true,"${options.projection.plural}":${records},"metadata":${JSON.stringify(metadata)}}`);
+}
+
+interface Plan {
+  shape: ListShape;
+  values: Record<string, unknown>;
+}
+
+function planList(query: ListQuery, { db, now, projection, orders, filters = {} }: ListOptions): Plan {
+  const { per_page = 25, page = 1, cursor, order, order_dir, time_zone, columns, root = true } = query;
+  const after = cursor === undefined ? undefined : parseCursor(cursor, query);
+  const { conditions, values } = narrow(query, projection, filters);
+  const zone = time_zone === undefined ? undefined : ianaName(time_zone);
+  const known =
+    columns && unknownColumns(projection, columns).length > 0 ? columns.filter((name) => fieldsOf(projection).some((field) => field.name === name)) : columns;
+  const csv = query.format === 'csv';
+  const shape: ListShape = {
+    columns: known && [...new Set(known)].toSorted(),
+    grid: isGrid(query.serializer),
+    zone: zone === 'UTC' ? undefined : zone,
+    conditions,
+    sort: (order && orders[order]) || 'id',
+    descending: order_dir === 'desc',
+    ...(!csv && { limit: per_page + 1, offset: cursor === undefined ? (page - 1) * per_page : 0 }),
+    after: after && (after.key === null ? 'null' : 'value'),
+    count: root && !csv ? (conditions.length > 0 ? 'counted' : 'kept') : 'none',
+    prepared: conditions.length === 0,
+  };
+  return { shape, values: { company_id: db.company_id, now: now.toISOString(), zone, after_key: after?.key, after_id: after?.id, ...values } };
+}
+
+/** The conditions of ids, created_at_*, fulltext and the resource's own filters. */
+function narrow(query: ListQuery, projection: Projection, filters: Record<string, string>): { conditions: string[]; values: Record<string, unknown> } {
+  const conditions: string[] = [];
+  const values: Record<string, unknown> = {};
+  const add = (condition: string, name: string, value: unknown) => {
+    conditions.push(condition);
+    values[name] = value;
+  };
+  if (query.ids) {
+    const named = query.ids.map(identify);
+    add(
+      '(t.id = ANY({ids}::bigint[]) OR t.uuid = ANY({uuids}::uuid[]))',
+      'ids',
+      named.flatMap((name) => (name?.key === 'id' ? [name.value] : [])),
+    );
+    values.uuids = named.flatMap((name) => (name?.key === 'uuid' ? [name.value] : []));
+  }
+  if (query.created_at_from) add('t.created_at >= {created_at_from}::timestamptz', 'created_at_from', query.created_at_from);
+  if (query.created_at_to) add('t.created_at <= {created_at_to}::timestamptz', 'created_at_to', query.created_at_to);
+  if (query.fulltext && projection.fulltext)
+    add(`${projection.fulltext} LIKE {fulltext}`, 'fulltext', `%${query.fulltext.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`);
+  for (const [name, condition] of Object.entries(filters)) {
+    const value = (query as Record<string, unknown>)[name];
+    if (value !== undefined) add(condition, name, value);
+  }
+  return { conditions, values };
+}
+
+interface Position {
+  key: string | null;
+  id: string;
+}
+
+const orderName = ({ order = 'id', order_dir = 'asc' }: ListQuery): string => `${order} ${order_dir}`;
+
+/** By id, the position is the id itself; by another order it is opaque and remembers that order. */
+function cursorAfter({ key, id }: Row, query: ListQuery, { sort }: ListShape): number | string {
+  return sort === 'id' ? Number(id) : Buffer.from(JSON.stringify([orderName(query), key, id])).toString('base64url');
+}
+
+function parseCursor(cursor: string, query: ListQuery): Position | undefined {
+  if (cursor === '-1') return undefined;
+  const by_id = (query.order ?? 'id') === 'id';
+  const position = by_id ? (/^\d{1,15}$/.test(cursor) ? { key: '', id: cursor } : undefined) : parseOpaque(cursor, orderName(query));
+  if (!position) throw Refusal.field('cursor', 'must be -1 or the metadata.next_cursor of a page in the same order');
+  return position;
+}
+
+function parseOpaque(cursor: string, order: string): Position | undefined {
+  try {
+    const [made_for, key, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [unknown, unknown, unknown];
+    return made_for === order && (key === null || typeof key === 'string') && /^\d{1,15}$/.test(String(id)) ? { key, id: String(id) } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** COPY takes no parameters: the values are put into the text by the driver's own quoting. */
+function inline({ text, values }: { text: string; values: unknown[] }): string {
+  return text.replace(/\$(\d+)\b/g, (_, n: string) => {
+    const value = values[Number(n) - 1];
+    if (value === null || value === undefined) return 'NULL';
+    return pg.escapeLiteral(Array.isArray(value) ? `{${value.join(',')}}` : String(value));
+  });
+}
+
+async function csv({ shape, values }: Plan, { db, projection }: ListOptions): Promise<Csv> {
+  const statement = inline(csvTemplate(projection, shape)(values));
+  const client = await db.pool.connect();
+  const copy = copyTo(`COPY (${statement}) TO STDOUT (FORMAT csv, HEADER)`);
+  // An export may take longer than a statement is otherwise given.
+  await client.query('SET statement_timeout = 0');
+  const stream = client.query(Object.assign(copy, { query_timeout: 3_600_000 })) as unknown as PassThrough;
+  // A connection that was cut off in the middle of a COPY cannot be used again.
+  stream.once('close', () => client.release(!stream.readableEnded));
+  return new Csv(stream, `${projection.plural}.csv`);
+}
+
+interface RecordEnvelope {
+  status: number;
+  success: true;
+  errors: Record<never, never>;
+  checksum: string;
+}
+type RecordReply<P extends Projection> = Json<RecordEnvelope & { metadata: { root: string } } & { [R in P['singular']]: never }>;
+
+export interface RecordOptions<P extends Projection> {
+  db: Db;
+  now: Date;
+  projection: P;
+  serializer?: string | undefined;
+}
+
+const checksumOf = (record: string): string => createHash('md5').update(record).digest('hex');
+
+/** A record's envelope around its JSON; `status` is the contract's for the operation. */
+export function recordReply<P extends Projection>(
+  projection: P,
+  record: string,
+  { status = 200, extra = {} }: { status?: number; extra?: object } = {},
+): RecordReply<P> {
+  const checksum = checksumOf(record);
+  const more = Object.entries(extra).map(([key, value]) => `"${key}":${JSON.stringify(value)},`);
+  const text = `{"status":${status},"success":true,"errors":{},"${projection.singular}":${record},${more.join('')}"checksum":"${checksum}","metadata":{"root":"${projection.singular}"}}`;
+  return new Json(text, { ETag: `"${checksum}"` });
+}
+
+async function read<P extends Projection>(
+  options: RecordOptions<P>,
+  source: Parameters<typeof recordTemplate>[1],
+  values: Record<string, unknown>,
+): Promise<string> {
+  const { db, now, projection, serializer } = options;
+  const make = recordTemplate(projection, source, { grid: isGrid(serializer) });
+  const rows = await db.query<{ record: string }>(make({ company_id: db.company_id, now: now.toISOString(), ...values }));
+  if (!rows[0]) throw notFound();
+  return rows[0].record;
+}
+
+/** The JSON of a living record by number or uuid; refuses with 404. */
+export function readRecord<P extends Projection>(options: RecordOptions<P>, reference: Reference): Promise<string> {
+  const named = identify(reference);
+  if (!named) throw notFound();
+  return read(options, named.key, { [named.key]: named.value });
+}
+
+/** The answer to show: the record, or 304 when the caller holds it. */
+export async function show<P extends Projection>(
+  options: RecordOptions<P> & { if_none_match: string | undefined },
+  reference: Reference,
+): Promise<RecordReply<P> | NotModified> {
+  return unlessCurrent(options, await readRecord(options, reference));
+}
+
+/** The same by the caller's own identifier. */
+export async function showBy<P extends Projection>(
+  options: RecordOptions<P> & { if_none_match: string | undefined },
+  key: 'user_buyer_id',
+  value: string,
+): Promise<RecordReply<P> | NotModified> {
+  return unlessCurrent(options, await read(options, key, { [key]: value }));
+}
+
+function unlessCurrent<P extends Projection>(
+  { projection, if_none_match }: { projection: P; if_none_match: string | undefined },
+  record: string,
+): RecordReply<P> | NotModified {
+  const reply = recordReply(projection, record);
+  return if_none_match === checksumOf(record) ? new NotModified(reply.headers) : reply;
+}
+
+/** The answer to a write: the record as it now stands, deleted or not. */
+export async function written<P extends Projection>(
+  options: RecordOptions<P>,
+  id: bigint,
+  { status = 200, extra = {} }: { status?: number; extra?: object } = {},
+): Promise<RecordReply<P>> {
+  return recordReply(options.projection, await read(options, 'deleted', { id: String(id) }), { status, extra });
+}
+
+/** The answer to `new`: a record made of `row` that is not stored. */
+export async function unsaved<P extends Projection>(options: RecordOptions<P>, row: Record<string, unknown>): Promise<RecordReply<P>> {
+  const values = { ...row, company_id: Number(options.db.company_id) };
+  return recordReply(options.projection, await read(options, 'unsaved', { row: JSON.stringify(values) }));
+}
+
+/** Refuses with 412 when the caller knew another state of the record than the one now locked. */
+export async function requireUnchanged<P extends Projection>(
+  options: RecordOptions<P> & { if_match: string | undefined },
+  reference: Reference,
+): Promise<void> {
+  const { if_match } = options;
+  if (if_match === undefined || if_match === '*') return;
+  if (checksumOf(await readRecord(options, reference)) !== if_match) {
+    throw new Refusal(412, 'The record has changed since the checksum in If-Match. Read it again and decide anew.');
+  }
+}

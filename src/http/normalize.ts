@@ -1,0 +1,147 @@
+import type { Facets, Operation, Schema } from '../contract';
+import { facets } from '../contract';
+import type { FieldErrors } from '../refusal';
+import { Refusal } from '../refusal';
+import { ianaName, parseInstant } from '../schedules/zone';
+import { splitPairs } from '../tokens/filters';
+
+const TRUE = new Set(['1', 'true', 'yes', 'on']);
+const FALSE = new Set(['0', 'false', 'no', 'off']);
+/** Decimal digits only: Number() would take "0x10", "1e999" and "Infinity". */
+const NUMBER = /^\s*-?\d{1,15}(\.\d{1,10})?\s*$/;
+const DEEPEST = 32;
+
+interface Context {
+  errors: FieldErrors;
+  /** IANA zone in which times without an offset are read. */
+  zone: string;
+}
+
+export interface Input {
+  query: Record<string, unknown>;
+  body: unknown;
+}
+
+export interface Normal extends Input {
+  /** Fields whose spelling could not be read, and what is allowed. */
+  errors: FieldErrors;
+}
+
+/**
+ * Turns every accepted spelling ("yes", "12", "", "a,b", "key[]", "2026-01-31 08:00:00 +0000") into the type the contract declares.
+ * What cannot be read is named in `errors`; the rest is the validator's to judge. Throws for text that no database can hold.
+ */
+export function normalize(operation: Operation, { query, body }: Input): Normal {
+  const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
+  const context: Context = { errors: {}, zone: zoneOf(query) ?? zoneOf(body) ?? 'UTC' };
+  wellFormed(query, '', context);
+  wellFormed(body, '', context);
+  const broken = Refusal.fields(context.errors);
+  if (broken) throw broken;
+  const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
+  return {
+    query: properties(unbracket(query, schemas), schemas, '', context),
+    body:
+      operation.body && isObject(body) ? properties(unbracket(body, facets(operation.body).properties), facets(operation.body).properties, '', context) : body,
+    errors: context.errors,
+  };
+}
+
+function zoneOf(source: unknown): string | undefined {
+  const name = isObject(source) ? source.time_zone : undefined;
+  return typeof name === 'string' ? ianaName(name) : undefined;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** PostgreSQL stores neither U+0000 nor half a surrogate pair, and no honest request is 32 levels deep. */
+function wellFormed(value: unknown, path: string, context: Context, depth = 0): void {
+  if (typeof value === 'string') {
+    if (value.includes('\0')) fault(context, path, 'must not contain the character U+0000');
+    else if (!value.isWellFormed()) fault(context, path, 'must be well-formed Unicode');
+  } else if (typeof value === 'object' && value !== null) {
+    if (depth >= DEEPEST) return fault(context, path, `must not be nested deeper than ${DEEPEST} levels`);
+    for (const [key, inner] of Object.entries(value)) {
+      wellFormed(key, path || 'body', context, depth + 1);
+      wellFormed(inner, path ? `${path}.${key}` : key, context, depth + 1);
+    }
+  }
+}
+
+function fault({ errors }: Context, path: string, message: string): void {
+  (errors[path] ??= []).push(message);
+}
+
+/** `key[]` is another spelling of a list called `key`. */
+function unbracket(source: Record<string, unknown>, schemas: Record<string, Schema>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(source).map(([key, value]) => {
+      const bare = key.endsWith('[]') ? key.slice(0, -2) : key;
+      return bare !== key && Object.hasOwn(schemas, bare) && !(bare in source) ? [bare, [value].flat()] : [key, value];
+    }),
+  );
+}
+
+function properties(source: Record<string, unknown>, schemas: Record<string, Schema>, path: string, context: Context): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(source).map(([key, raw]) => {
+      const schema = Object.hasOwn(schemas, key) ? schemas[key] : undefined;
+      return [key, schema ? value(raw, facets(schema), path ? `${path}.${key}` : key, context) : raw];
+    }),
+  );
+}
+
+function value(raw: unknown, allowed: Facets, path: string, context: Context): unknown {
+  const { types, formats } = allowed;
+  if (raw === '' && types.has('null')) return null;
+  if (types.has('array')) return list(raw, allowed, path, context);
+  if (isObject(raw) && types.has('object')) return properties(raw, allowed.properties, path, context);
+  if (types.has('boolean')) return spelled(raw, path, context);
+  if (typeof raw !== 'string') return raw;
+  if ((types.has('integer') || types.has('number')) && !types.has('string')) return number(raw, types, path, context);
+  if (formats.has('date-time')) return instant(raw, path, context);
+  // A plus sign in a query string arrives as a space.
+  if (formats.has('call-destination')) return raw.replace(/^ (?=\d)/, '+');
+  return raw;
+}
+
+function list(raw: unknown, { items, types }: Facets, path: string, context: Context): unknown {
+  const entries = spread(raw, items);
+  if (!Array.isArray(entries)) return types.has('string') ? raw : entries;
+  const inner = items && facets(items);
+  return inner ? entries.map((entry, index) => value(entry, inner, `${path}.${index}`, context)) : entries;
+}
+
+/** A list as an array: from JSON, from `key[0]=…`, or from one string of parts. */
+function spread(raw: unknown, items: Schema | undefined): unknown {
+  if (raw === '') return [];
+  if (typeof raw === 'string') {
+    const pairs = items && [...facets(items).formats].some((format) => format.startsWith('token-'));
+    return pairs ? splitPairs(raw) : raw.split(',').map((part) => part.trim());
+  }
+  if (typeof raw === 'number') return [raw];
+  if (isObject(raw) && Object.keys(raw).every((key) => /^\d+$/.test(key))) return Object.values(raw);
+  return raw;
+}
+
+function spelled(raw: unknown, path: string, context: Context): unknown {
+  if (typeof raw === 'boolean' || raw === null) return raw;
+  const word = String(raw).trim().toLowerCase();
+  if (TRUE.has(word)) return true;
+  if (FALSE.has(word)) return false;
+  fault(context, path, 'must be a boolean: true, 1, yes, on, false, 0, no or off');
+  return raw;
+}
+
+function number(raw: string, types: Set<string>, path: string, context: Context): unknown {
+  if (NUMBER.test(raw)) return Number(raw);
+  fault(context, path, types.has('number') ? 'must be a number in decimal digits' : 'must be a whole number in decimal digits');
+  return raw;
+}
+
+function instant(raw: string, path: string, context: Context): unknown {
+  const time = parseInstant(raw, context.zone);
+  if (time) return time.toISOString();
+  fault(context, path, 'must be a date-time such as 2026-01-31 08:00:00 +0000, with UTC, without offset, a date alone, or ISO 8601');
+  return raw;
+}

@@ -1,0 +1,23 @@
+import type { Readable } from 'node:stream';
+
+/** JSON as PostgreSQL wrote it, passed on untouched. T is the contract's type of it. */
+export class Json<T = unknown> {
+  declare protected readonly type?: T;
+  constructor(
+    readonly text: string,
+    readonly headers: Record<string, string> = {},
+  ) {}
+}
+
+/** A whole list as CSV. */
+export class Csv {
+  constructor(
+    readonly stream: Readable,
+    readonly file_name: string,
+  ) {}
+}
+
+/** 304: what the caller holds is current. */
+export class NotModified {
+  constructor(readonly headers: Record<string, string>) {}
+}

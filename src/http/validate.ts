@@ -1,0 +1,126 @@
+import type { Application, Request, RequestHandler, Response } from 'express';
+import { middleware } from 'express-openapi-validator';
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { contract, METHODS, type ContractDocument, type Operation } from '../contract';
+import { parseRange } from '../schedules/hours';
+import { ianaName } from '../schedules/zone';
+import type { OpenApiMetadata } from './express';
+import { parseFilter, parsePair, splitPairs } from '../tokens/filters';
+
+interface Format {
+  type: 'string' | 'number';
+  validate: (value: never) => boolean;
+  /** What is allowed, for the error. */
+  allowed: string;
+}
+
+const SIP = /^sips?:[A-Za-z0-9_.!~*'()&=+$,;?/%-]{1,100}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,200}[A-Za-z0-9])?(?::\d{1,5})?(?:;[A-Za-z0-9_.=-]{1,50}){0,5}$/;
+
+export function isCallDestination(value: string): boolean {
+  if (value.startsWith('sip')) return SIP.test(value);
+  return /^\+[1-9]\d{6,14}$/.test(value) && parsePhoneNumberFromString(value)?.isPossible() === true;
+}
+
+/** The formats of the contract that JSON Schema does not know. */
+export const FORMATS: Record<string, Format> = {
+  money: { type: 'number', validate: (value: number) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6, allowed: 'must be dollars in steps of 0.01' },
+  'time-zone': { type: 'string', validate: (value: string) => ianaName(value) !== undefined, allowed: 'must be a time zone of /api/v1/collections/time_zone' },
+  'call-destination': {
+    type: 'string',
+    validate: isCallDestination,
+    allowed: 'must be a possible telephone number as + and digits, such as +13105550123, or a SIP address such as sip:desk@example.com',
+  },
+  'token-pair': {
+    type: 'string',
+    validate: (value: string) => parsePair(value) !== undefined,
+    allowed: 'must be key:value, the key of lowercase letters, digits and underscores',
+  },
+  'token-pairs': {
+    type: 'string',
+    validate: (value: string) => splitPairs(value).every((pair) => parsePair(pair) !== undefined),
+    allowed: 'must be key:value pairs separated by commas, the keys of lowercase letters, digits and underscores',
+  },
+  'token-filter': {
+    type: 'string',
+    validate: (value: string) => parseFilter(value) !== undefined,
+    allowed: 'must be key:value; the value may begin with >=, <=, > or < and a number, with !=, in, not in, or =~ and a regular expression in RE2 syntax',
+  },
+  'time-range': { type: 'string', validate: (value: string) => parseRange(value) !== undefined, allowed: 'must be HH:MM..HH:MM, from 00:00 to 23:59' },
+  'date-time': { type: 'string', validate: (value: string) => !Number.isNaN(Date.parse(value)), allowed: 'must be a date-time' },
+  email: {
+    type: 'string',
+    validate: (value: string) => /^[^\s@<>,;:"()[\]\\]{1,64}@[^\s@<>,;:"()[\]\\]+\.[^\s@<>,;:"()[\]\\]+$/.test(value),
+    allowed: 'must be one e-mail address',
+  },
+};
+
+type Step = RequestHandler & { name: string };
+
+/** Checks a request, already in the contract's types, against its operation; throws the validator's error. */
+export type Validator = (operation: Operation, req: Request, res: Response) => Promise<void>;
+
+/**
+ * express-openapi-validator, one step of it at a time. Its route lookup compiles every path of the contract anew at each request, so it
+ * is asked once for each operation and its answer is kept; its security step is `auth.ts`.
+ */
+export function validator(app: Application): Validator {
+  const steps = middleware({
+    apiSpec: withoutBodyDefaults(contract.document) as never,
+    validateRequests: { allErrors: true, coerceTypes: false },
+    validateResponses: false,
+    validateSecurity: false,
+    validateApiSpec: false,
+    fileUploader: false,
+    formats: Object.fromEntries(Object.entries(FORMATS).map(([name, { type, validate }]) => [name, { type, validate }])) as never,
+  }) as Step[];
+  const lookup = steps.find(({ name }) => name === 'metadataMiddleware')!;
+  const check = steps.find(({ name }) => name === 'requestMiddleware')!;
+  const kept = new Map<string, OpenApiMetadata>();
+  return async (operation, req, res) => {
+    let metadata = kept.get(operation.id);
+    if (!metadata) kept.set(operation.id, (metadata = await lookUp(lookup, operation, app)));
+    req.openapi = { ...metadata, pathParams: { ...req.params } as Record<string, string> };
+    await run(check, req, res);
+  };
+}
+
+async function lookUp(lookup: Step, { method, path }: Operation, app: Application): Promise<OpenApiMetadata> {
+  const url = path.replace(/\{\w+\}/g, '1');
+  const probe = { method: method.toUpperCase(), originalUrl: url, url, path: url, baseUrl: '', app, params: {} } as unknown as Request;
+  await run(lookup, probe, {} as Response);
+  return probe.openapi as OpenApiMetadata;
+}
+
+function run(step: RequestHandler, req: Request, res: Response): Promise<void> {
+  return new Promise((done, fail) => step(req, res, (error?: unknown) => (error ? fail(error) : done())));
+}
+
+/**
+ * The contract without the defaults of bodies: the validator would write them into every body, and an update must not reset what it does
+ * not name. Creates fill them in themselves (`defaultsOf`).
+ */
+function withoutBodyDefaults(document: ContractDocument): ContractDocument {
+  const copy = structuredClone(document);
+  for (const name of bodySchemas(copy)) strip(copy.components.schemas[name]);
+  return copy;
+}
+
+function bodySchemas(document: ContractDocument): Set<string> {
+  const found = new Set<string>();
+  const follow = (node: unknown): void => {
+    const names = JSON.stringify(node).matchAll(/#\/components\/schemas\/(\w+)/g);
+    for (const [, name] of names) {
+      if (!name || found.has(name)) continue;
+      found.add(name);
+      follow(document.components.schemas[name]);
+    }
+  };
+  for (const item of Object.values(document.paths)) for (const method of METHODS) if (item[method]?.requestBody) follow(item[method].requestBody);
+  return found;
+}
+
+function strip(node: unknown): void {
+  if (typeof node !== 'object' || node === null) return;
+  delete (node as { default?: unknown }).default;
+  Object.values(node).forEach(strip);
+}

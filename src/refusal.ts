@@ -1,0 +1,25 @@
+/** Field by field, what is wrong and what is allowed. */
+export type FieldErrors = Record<string, string[]>;
+
+/** The one thing a resource throws: an answer that refuses the request. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly detail: string,
+    readonly errors: FieldErrors = {},
+    readonly headers: Record<string, string> = {},
+  ) {
+    super(detail);
+  }
+
+  /** 422 on one field. */
+  static field(field: string, message: string): Refusal {
+    return new Refusal(422, `${field} ${message}`, { [field]: [message] });
+  }
+
+  /** 422 on several fields; undefined when there are none. */
+  static fields(errors: FieldErrors): Refusal | undefined {
+    const [first] = Object.entries(errors);
+    return first && new Refusal(422, `${first[0]} ${first[1][0]}`, errors);
+  }
+}

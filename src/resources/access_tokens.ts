@@ -1,0 +1,81 @@
+import type { Schemas } from '../contract';
+import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { lockRecord, moveCount } from '../db/records';
+import type { Deps } from '../deps';
+import type { Caller } from '../http/auth';
+import type { Handlers } from '../http/handlers';
+import { page, requireUnchanged, show, unsaved, written } from '../http/list';
+import { Refusal } from '../refusal';
+import { issueCredentials } from '../workflows/issue-credentials';
+
+const projection = {
+  schema: 'AccessToken',
+  singular: 'access_token',
+  plural: 'access_tokens',
+  joins: { u: 'LEFT JOIN users u ON u.company_id = t.company_id AND u.id = t.user_id' },
+  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.public_key, ''))`,
+  columns: {
+    ...commonColumns('access_tokens'),
+    type: `'AccessToken'`,
+    name: true,
+    kind: true,
+    public_key: true,
+    permissions: `coalesce(t.permissions, '{}')`,
+    superuser: `coalesce(t.superuser, false)`,
+    user_id: true,
+    user_email: 'u.email',
+    expires_at: true,
+  },
+} as const satisfies Projection<'AccessToken', 'access_token', 'access_tokens'>;
+
+const orders: Record<string, SortKey> = {
+  name: { sql: 't.name', type: 'text' },
+  created_at: { sql: 't.created_at', type: 'timestamptz' },
+};
+
+/** The company's credentials. */
+export const accessTokens = ({ clock, pepper, authenticator }: Deps) =>
+  ({
+    listAccessTokens: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
+
+    newAccessToken: ({ db }) => unsaved({ db, now: clock(), projection }, { permissions: [], superuser: false }),
+
+    showAccessToken: ({ params, db, if_none_match }) => show({ db, now: clock(), projection, if_none_match }, params.id),
+
+    createAccessToken: async ({ body, db, caller }) => {
+      const now = clock();
+      const { name, kind, permissions = [], superuser = false, user_email, expires_at } = body;
+      requireWithin(caller, { permissions, superuser });
+      requireUser(kind, user_email);
+      const wanted = { name, kind, permissions, superuser, user_email, expires_at: expires_at ? new Date(expires_at) : null };
+      const { id, private_key, token } = await db.transaction((tx) => issueCredentials(tx, wanted, { pepper, now }));
+      return written({ db, now, projection }, id, { status: 201, extra: private_key ? { private_key } : { token } });
+    },
+
+    revokeAccessToken: async ({ params, db, if_match }) => {
+      const now = clock();
+      const { id, public_key } = await db.transaction(async (tx) => {
+        const row = await lockRecord<{ id: bigint; public_key: string }>(tx, 'access_tokens', params.id);
+        await requireUnchanged({ db: tx, now, projection, if_match }, params.id);
+        const revoked = { deleted_at: now, updated_at: now, user_updated_at: now };
+        await tx.prisma.accessToken.update({ where: { company_id_id: { company_id: tx.company_id, id: row.id } }, data: revoked });
+        await moveCount(tx, 'access_tokens', -1);
+        return row;
+      });
+      authenticator.forget(public_key);
+      return written({ db, now, projection }, id);
+    },
+  }) satisfies Partial<Handlers>;
+
+/** Nobody gives away more than they have. */
+function requireWithin(caller: Caller, { permissions, superuser }: { permissions: Schemas['Scope'][]; superuser: boolean }): void {
+  if (caller.superuser) return;
+  if (superuser) throw Refusal.field('superuser', 'must be false: your own credentials are not those of a superuser');
+  const beyond = permissions.filter((permission) => !caller.permissions.has(permission));
+  if (beyond.length > 0) throw Refusal.field('permissions', `must be among your own; you lack ${beyond.join(', ')}`);
+}
+
+function requireUser(kind: string, user_email: string | undefined): void {
+  if (kind === 'user_token' && user_email === undefined) throw Refusal.field('user_email', 'must be given for a user token');
+  if (kind === 'key_pair' && user_email !== undefined) throw Refusal.field('user_email', 'must be left out for a key pair, which belongs to the company');
+}

@@ -1,0 +1,191 @@
+import { defaultsOf, type Schemas } from '../contract';
+import { capColumns, changeLimits, limitsIn, limitsJoin, usedSql } from '../db/call-limits';
+import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { lockRecord, moveCount, resolveReferences, unknownReferences } from '../db/records';
+import type { Db } from '../db/tenant';
+import type { Deps } from '../deps';
+import type { Handlers } from '../http/handlers';
+import { list, requireUnchanged, show, unsaved, written } from '../http/list';
+import { CAPS } from '../routing/caps';
+import { ianaName } from '../schedules/zone';
+import { pausing, type Pausable } from './pausing';
+
+type Fields = Schemas['BuyerGroupFields'] & { name?: string | null };
+const DEFAULTS = defaultsOf('BuyerGroupFields') as { time_zone: string } & Fields;
+
+const MEMBERS = 'buyer_group_members m WHERE m.company_id = t.company_id AND m.buyer_group_id = t.id';
+const caps = capColumns('l');
+const maxed_out = `(${caps.maxed_out_by}) IS NOT NULL`;
+
+const projection = {
+  schema: 'BuyerGroup',
+  singular: 'buyer_group',
+  plural: 'buyer_groups',
+  joins: { l: limitsJoin('buyer_group_id') },
+  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
+  columns: {
+    ...commonColumns('buyer_groups'),
+    type: `'BuyerGroup'`,
+    name: true,
+    ...caps,
+    buyer_ids: `ARRAY(SELECT m.buyer_id FROM ${MEMBERS} ORDER BY m.buyer_id)`,
+    buyers_count: `(SELECT count(*) FROM ${MEMBERS})`,
+    maxed_out,
+    weight: true,
+    tier: true,
+    time_zone: true,
+    paused: true,
+    paused_at: true,
+    paused_by_user_id: true,
+    unpaused_at: true,
+    dial_buyers_type: true,
+    call_limit_id: 'l.id',
+  },
+} as const satisfies Projection<'BuyerGroup', 'buyer_group', 'buyer_groups'>;
+
+const own = (column: string, type: SortKey['type'], nullable = false): SortKey => ({ sql: `t.${column}`, type, nullable });
+const in_progress: SortKey = { sql: caps.concurrency_cap_used, type: 'bigint' };
+
+const orders: Record<string, SortKey> = {
+  name: own('name', 'text', true),
+  maxed_out: { sql: maxed_out, type: 'boolean' },
+  weight: own('weight', 'double precision'),
+  tier: own('tier', 'double precision'),
+  cap_reset_at: { sql: `(${caps.cap_reset_at})`, type: 'timestamptz', nullable: true },
+  time_zone: own('time_zone', 'text'),
+  created_at: own('created_at', 'timestamptz'),
+  updated_at: own('updated_at', 'timestamptz'),
+  paused: own('paused', 'boolean'),
+  paused_at: own('paused_at', 'timestamptz', true),
+  paused_by_user_id: own('paused_by_user_id', 'bigint', true),
+  unpaused_at: own('unpaused_at', 'timestamptz', true),
+  user_updated_at: own('user_updated_at', 'timestamptz', true),
+  dial_buyers_type: own('dial_buyers_type', 'text'),
+  'call_limits.in_progress_count': in_progress,
+  'call_limits.in_progress_used': in_progress,
+  ...Object.fromEntries(CAPS.map(({ used }) => [`call_limits.${used}`, { sql: usedSql(used), type: 'numeric' } satisfies SortKey])),
+};
+
+/** Buyers that are dialed together. */
+export const buyerGroups = ({ clock }: Deps) =>
+  ({
+    listBuyerGroups: ({ query, db }) => list(query, { db, now: clock(), projection, orders }),
+
+    newBuyerGroup: ({ query, db }) => unsaved({ db, now: clock(), projection, serializer: query.serializer }, columnsOf(DEFAULTS)),
+
+    showBuyerGroup: ({ params, query, db, if_none_match }) => show({ db, now: clock(), projection, serializer: query.serializer, if_none_match }, params.id),
+
+    createBuyerGroup: async ({ query, body: { serializer = query.serializer, ...body }, db, caller }) => {
+      const now = clock();
+      const fields: Fields & { name: string } = { ...DEFAULTS, ...withDefaults(body), name: body.name };
+      const id = await db.transaction(async (tx) => {
+        const group = await tx.prisma.buyerGroup.create({
+          data: {
+            ...(columnsOf(fields) as Required<ReturnType<typeof columnsOf>>),
+            ...pausing({ paused: false }, fields.paused, { caller, now }),
+            company_id: tx.company_id,
+            user_updated_at: now,
+            created_at: now,
+            updated_at: now,
+            call_limit: { create: { zone: ianaName(fields.time_zone ?? DEFAULTS.time_zone)!, ...groupLimits(fields) } },
+          },
+          select: { id: true },
+        });
+        await changeMembers(tx, group.id, fields);
+        await moveCount(tx, 'buyer_groups', 1);
+        return group.id;
+      });
+      return written({ db, now, projection, serializer }, id, { status: 201 });
+    },
+
+    updateBuyerGroup: async ({ params, query, body: { serializer = query.serializer, ...body }, db, caller, if_match }) => {
+      const now = clock();
+      const fields = withDefaults(body);
+      const id = await db.transaction(async (tx) => {
+        const before = await lockRecord<Pausable & { id: bigint; time_zone: string }>(tx, 'buyer_groups', params.id);
+        await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
+        await tx.prisma.buyerGroup.update({
+          where: { company_id_id: { company_id: tx.company_id, id: before.id } },
+          data: { ...columnsOf(fields), ...pausing(before, fields.paused, { caller, now }), user_updated_at: now, updated_at: now },
+          select: { id: true },
+        });
+        const zone = fields.time_zone && fields.time_zone !== before.time_zone ? ianaName(fields.time_zone) : undefined;
+        await changeLimits(tx, { buyer_group_id: before.id }, { limits: groupLimits(fields), zone, reset_totals: fields.reset_total_caps, now });
+        await changeMembers(tx, before.id, fields);
+        return before.id;
+      });
+      return written({ db, now, projection, serializer }, id);
+    },
+
+    deleteBuyerGroup: async ({ params, query, db, if_match }) => {
+      const now = clock();
+      const id = await db.transaction(async (tx) => {
+        const { id } = await lockRecord<{ id: bigint }>(tx, 'buyer_groups', params.id);
+        await requireUnchanged({ db: tx, now, projection, serializer: query.serializer, if_match }, params.id);
+        await tx.prisma.buyerGroupMember.deleteMany({ where: { buyer_group_id: id } });
+        await tx.prisma.buyerGroup.update({
+          where: { company_id_id: { company_id: tx.company_id, id } },
+          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+        });
+        await moveCount(tx, 'buyer_groups', -1);
+        return id;
+      });
+      return written({ db, now, projection, serializer: query.serializer }, id);
+    },
+  }) satisfies Partial<Handlers>;
+
+/** A blank value of a field that has a default puts the default back. */
+function withDefaults(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value === null && name in DEFAULTS ? DEFAULTS[name as keyof Fields] : value]));
+}
+
+function columnsOf({ name, paused, dial_buyers_type, tier, weight, time_zone, external_record_id }: Fields) {
+  const columns = { name, paused, dial_buyers_type, tier, weight, time_zone, external_record_id } as {
+    name?: string | null;
+    paused?: boolean;
+    dial_buyers_type?: string;
+    tier?: number;
+    weight?: number;
+    time_zone?: string;
+    external_record_id?: string | null;
+  };
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)) as typeof columns;
+}
+
+function groupLimits({ concurrency_cap, ...fields }: Fields) {
+  return limitsIn({ ...fields, concurrency_cap_limit: concurrency_cap });
+}
+
+/** Replaces, then adds, then removes. The group's row is locked, so that parallel changes follow one another and none is lost. */
+async function changeMembers(db: Db, buyer_group_id: bigint, fields: Fields): Promise<void> {
+  const resolve = (name: 'buyer_ids' | 'add_buyer_ids' | 'remove_buyer_ids') => resolveReferences(db, 'buyers', fields[name] ?? [], name);
+  if (fields.buyer_ids !== undefined) {
+    const ids = await resolve('buyer_ids');
+    await db.prisma.buyerGroupMember.deleteMany({ where: { buyer_group_id, buyer_id: { notIn: ids } } });
+    await addMembers(db, buyer_group_id, ids);
+  }
+  await addMembers(db, buyer_group_id, [...(await resolve('add_buyer_ids')), ...(await byUserId(db, fields.add_user_buyer_ids, 'add_user_buyer_ids'))]);
+  const removed = [...(await resolve('remove_buyer_ids')), ...(await byUserId(db, fields.remove_user_buyer_ids, 'remove_user_buyer_ids'))];
+  if (removed.length > 0) await db.prisma.buyerGroupMember.deleteMany({ where: { buyer_group_id, buyer_id: { in: removed } } });
+}
+
+async function addMembers(db: Db, buyer_group_id: bigint, buyer_ids: readonly bigint[]): Promise<void> {
+  if (buyer_ids.length === 0) return;
+  await db.prisma.buyerGroupMember.createMany({
+    data: buyer_ids.map((buyer_id) => ({ company_id: db.company_id, buyer_group_id, buyer_id })),
+    skipDuplicates: true,
+  });
+}
+
+/** The ids of living buyers by their owner's identifiers; refuses with 422 on `field` what names none. */
+async function byUserId(db: Db, user_buyer_ids: readonly string[] | null | undefined, field: string): Promise<bigint[]> {
+  if (!user_buyer_ids?.length) return [];
+  const rows = await db.query<{ id: string; user_buyer_id: string }>({
+    text: 'SELECT id::text, user_buyer_id FROM buyers WHERE company_id = $1 AND user_buyer_id = ANY($2::text[]) AND deleted_at IS NULL ORDER BY id FOR SHARE',
+    values: [db.company_id, user_buyer_ids],
+  });
+  const found = new Set(rows.map(({ user_buyer_id }) => user_buyer_id));
+  const missing = user_buyer_ids.filter((id) => !found.has(id));
+  if (missing.length > 0) throw unknownReferences(field, missing);
+  return rows.map(({ id }) => BigInt(id));
+}

@@ -1,0 +1,150 @@
+import { defaultsOf, type Schemas } from '../../contract';
+import { changeLimits, limitsIn } from '../../db/call-limits';
+import { lockRecord, moveCount, resolveReferences } from '../../db/records';
+import type { Db } from '../../db/tenant';
+import type { Deps } from '../../deps';
+import type { Handlers } from '../../http/handlers';
+import { list, requireUnchanged, show, showBy, unsaved, written } from '../../http/list';
+import { openMinutes } from '../../schedules/hours';
+import { ianaName } from '../../schedules/zone';
+import { splitPairs } from '../../tokens/filters';
+import { METRICS } from '../../routing/caps';
+import { pausing, type Pausable } from '../pausing';
+import { filters, orders, projection } from './columns';
+import { changeCurrent, isCurrentField, replaceConversions, type CurrentFields } from './conversions';
+import { copyOf } from './copy';
+
+type Fields = Schemas['BuyerFields'];
+const DEFAULTS = defaultsOf('BuyerFields') as Required<Pick<Fields, 'time_zone'>> & Fields;
+
+/** Call destinations. */
+export const buyers = ({ clock }: Deps) =>
+  ({
+    listBuyers: ({ query, db }) => list(query, { db, now: clock(), projection, orders, filters }),
+
+    newBuyer: ({ query, db }) => {
+      const row = { ...columnsOf(DEFAULTS), record_token_filter_data: [], record_token_additional_data: [] };
+      return unsaved({ db, now: clock(), projection, serializer: query.serializer }, row);
+    },
+
+    showBuyer: ({ params, query, db, if_none_match }) => show({ db, now: clock(), projection, serializer: query.serializer, if_none_match }, params.id),
+
+    showBuyerByUserBuyerId: ({ params, query, db, if_none_match }) =>
+      showBy({ db, now: clock(), projection, serializer: query.serializer, if_none_match }, 'user_buyer_id', params.user_buyer_id),
+
+    createBuyer: async ({ query, body: { copy_another_buyer, serializer = query.serializer, ...body }, db, caller }) => {
+      const now = clock();
+      const id = await db.transaction(async (tx) => {
+        const copied = copy_another_buyer === undefined ? {} : await copyOf(tx, copy_another_buyer, now);
+        const fields: Fields = { ...DEFAULTS, ...copied, ...body };
+        const pause = fields.paused ? { paused_at: now, paused_by_user_id: caller.user_id } : {};
+        const row = { ...columnsOf(withDefaults(fields)), ...(await fleetOf(tx, fields)), ...pause, user_updated_at: now, created_at: now, updated_at: now };
+        const buyer = await tx.prisma.buyer.create({
+          data: {
+            ...row,
+            company_id: tx.company_id,
+            call_limit: { create: { zone: ianaName(fields.time_zone ?? DEFAULTS.time_zone)!, ...limitsIn({ ...fields }) } },
+          } as never,
+          select: { id: true },
+        });
+        await writeParts(tx, buyer.id, { fields, now });
+        await moveCount(tx, 'buyers', 1);
+        return buyer.id;
+      });
+      return written({ db, now, projection, serializer }, id, { status: 201 });
+    },
+
+    updateBuyer: async ({ params, query, body: { reset_total_caps, serializer = query.serializer, ...body }, db, caller, if_match }) => {
+      const now = clock();
+      const fields = withDefaults(body);
+      const id = await db.transaction(async (tx) => {
+        const before = await lockRecord<Pausable & { id: bigint; time_zone: string }>(tx, 'buyers', params.id);
+        await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
+        await tx.prisma.buyer.update({
+          where: { company_id_id: { company_id: tx.company_id, id: before.id } },
+          data: {
+            ...columnsOf(fields),
+            ...(await fleetOf(tx, fields)),
+            ...pausing(before, fields.paused, { caller, now }),
+            user_updated_at: now,
+            updated_at: now,
+          },
+          select: { id: true },
+        });
+        const zone = fields.time_zone !== undefined && fields.time_zone !== before.time_zone ? ianaName(fields.time_zone) : undefined;
+        await changeLimits(tx, { buyer_id: before.id }, { limits: limitsIn({ ...fields }), zone, reset_totals: reset_total_caps, now });
+        await writeParts(tx, before.id, { fields, now });
+        return before.id;
+      });
+      return written({ db, now, projection, serializer }, id);
+    },
+
+    deleteBuyer: async ({ params, query, db, if_match }) => {
+      const now = clock();
+      const id = await db.transaction(async (tx) => {
+        const { id } = await lockRecord<{ id: bigint }>(tx, 'buyers', params.id);
+        await requireUnchanged({ db: tx, now, projection, serializer: query.serializer, if_match }, params.id);
+        await tx.prisma.buyerGroupMember.deleteMany({ where: { buyer_id: id } });
+        await tx.prisma.buyer.update({
+          where: { company_id_id: { company_id: tx.company_id, id } },
+          data: { deleted_at: now, updated_at: now, user_updated_at: now, buyer_fleet_id: null },
+        });
+        await moveCount(tx, 'buyers', -1);
+        return id;
+      });
+      return written({ db, now, projection, serializer: query.serializer }, id);
+    },
+  }) satisfies Partial<Handlers>;
+
+/** A blank value of a field that has a default puts the default back. */
+function withDefaults(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value === null && name in DEFAULTS ? DEFAULTS[name as keyof Fields] : value]));
+}
+
+/** Fields of the contract that are columns of the buyer under the same name. */
+const OWN_COLUMNS = [
+  'name', 'number', 'user_buyer_id', 'email', 'external_record_id', 'buyer_type', 'timeout_seconds', 'dtmf_tones', 'time_zone', 'paused', 'record_calls',
+  'press_one_to_accept', 'ping_timeout_seconds', 'route_by_type', 'tier', 'weight', 'epc_timeframe', 'epc_assumed_amount', 'epc_assumed_calls_count', 'display_caller_id_type',
+] as const satisfies readonly (keyof Fields)[]; // prettier-ignore
+
+/** The columns of the buyer's row among the fields. */
+function columnsOf(fields: Fields) {
+  const own = Object.fromEntries(OWN_COLUMNS.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]));
+  const { record_token_filter_list, record_token_additional_list } = fields;
+  return {
+    ...own,
+    ...(record_token_filter_list !== undefined && { record_token_filter_data: record_token_filter_list ?? [] }),
+    ...(record_token_additional_list !== undefined && { record_token_additional_data: splitPairs(record_token_additional_list ?? '') }),
+  };
+}
+
+async function fleetOf(db: Db, { buyer_fleet_id }: Fields): Promise<{ buyer_fleet_id?: bigint | null }> {
+  if (buyer_fleet_id === undefined) return {};
+  if (buyer_fleet_id === null) return { buyer_fleet_id: null };
+  const [id] = await resolveReferences(db, 'buyer_fleets', [buyer_fleet_id], 'buyer_fleet_id');
+  return { buyer_fleet_id: id! };
+}
+
+/** The parts of a buyer that have tables of their own: opening hours and conversions. */
+async function writeParts(db: Db, buyer_id: bigint, { fields, now }: { fields: Fields; now: Date }): Promise<void> {
+  const { business_hours_schedule: hours, buyer_conversions_schedule: frames } = fields;
+  if (hours !== undefined) await replaceHours(db, buyer_id, hours ?? []);
+  if (frames !== undefined) await replaceConversions(db, buyer_id, frames ?? []);
+  const current = Object.fromEntries(Object.entries(fields).filter(([name]) => isCurrentField(name))) as CurrentFields;
+  if (Object.keys(current).length > 0) await changeCurrent(db, buyer_id, { fields: current, now });
+}
+
+async function replaceHours(db: Db, buyer_id: bigint, entries: readonly Schemas['BusinessHours'][]): Promise<void> {
+  await db.prisma.buyerBusinessHours.deleteMany({ where: { buyer_id } });
+  if (entries.length === 0) return;
+  await db.prisma.buyerBusinessHours.createMany({
+    data: entries.map((entry, position) => ({
+      company_id: db.company_id,
+      buyer_id,
+      position,
+      schedule: [...entry.schedule],
+      open_minutes: openMinutes(entry.schedule),
+      ...Object.fromEntries(METRICS.map((metric) => [`${metric}_hourly_limit`, entry[`${metric}_hourly_limit`] ?? null])),
+    })),
+  });
+}

@@ -1,0 +1,76 @@
+import { getTimezoneOffset } from 'date-fns-tz';
+import { DISPLAY_NAMES } from './zone-names';
+
+/** Every IANA name this Node knows, with UTC, which the list of the runtime leaves out. */
+export const IANA_NAMES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')];
+
+const known = new Map<string, string | undefined>();
+
+/** The IANA name of a zone given by IANA or display name; undefined when it is neither. */
+export function ianaName(name: string): string | undefined {
+  if (Object.hasOwn(DISPLAY_NAMES, name)) return DISPLAY_NAMES[name];
+  if (!known.has(name)) {
+    // Bounded: the name comes from requests.
+    if (known.size > 5_000) known.clear();
+    known.set(name, isIana(name) ? name : undefined);
+  }
+  return known.get(name);
+}
+
+function isIana(name: string): boolean {
+  // Offsets such as "+05:00" are zones to Intl, but not to PostgreSQL in the same sense.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Milliseconds to add to UTC to get the local time of an IANA zone at an instant. */
+export function offsetAt(zone: string, instant: Date): number {
+  return getTimezoneOffset(zone, instant);
+}
+
+/** An offset in milliseconds as `+HH:MM`. */
+export function formatOffset(offset_ms: number): string {
+  const minutes = Math.abs(Math.round(offset_ms / 60_000));
+  const two = (n: number) => String(n).padStart(2, '0');
+  return `${offset_ms < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * The instant of a wall-clock time (given as if it were UTC) in an IANA zone. A time that does not exist counts from the offset
+ * before the change, one that exists twice means the second: both as PostgreSQL does, so that the two never disagree.
+ */
+export function instantOf(wall: Date, zone: string): Date {
+  const before = offsetAt(zone, new Date(wall.getTime() - DAY_MS));
+  const after = offsetAt(zone, new Date(wall.getTime() + DAY_MS));
+  const late = new Date(wall.getTime() - after);
+  return offsetAt(zone, late) === after ? late : new Date(wall.getTime() - before);
+}
+
+const FORM = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?\s*(Z|UTC|[+-]\d{2}:?\d{2})?$/i;
+
+/**
+ * Reads a date-time in any accepted spelling: `YYYY-MM-DD HH:MM:SS +ZZZZ`, with `UTC`, ISO 8601, without offset (then in `zone`),
+ * or a date alone (its first moment). Undefined when it is none of these or no real date.
+ */
+export function parseInstant(text: string, zone = 'UTC'): Date | undefined {
+  // A plus sign in a query string arrives as a space.
+  const match = FORM.exec(text.trim().replace(/ (\d{2}:?\d{2})$/, (tail, offset: string) => (/\d{2}:\d{2}.* /.test(text) ? ` +${offset}` : tail)));
+  if (!match) return undefined;
+  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '0', suffix] = match;
+  const parts = [year, month, day, hour, minute, second].map(Number) as [number, number, number, number, number, number];
+  const wall = new Date(Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3], parts[4], parts[5], Math.floor(Number(`0.${fraction}`) * 1000)));
+  const real = wall.getUTCMonth() === parts[1] - 1 && wall.getUTCDate() === parts[2] && parts[3] < 24 && parts[4] < 60 && parts[5] < 60;
+  if (!real || parts[0] < 1) return undefined;
+  if (!suffix) return instantOf(wall, zone);
+  if (/^(Z|UTC)$/i.test(suffix)) return wall;
+  const sign = suffix.startsWith('-') ? -1 : 1;
+  const offset_minutes = Number(suffix.slice(1, 3)) * 60 + Number(suffix.slice(-2));
+  return offset_minutes > 14 * 60 ? undefined : new Date(wall.getTime() - sign * offset_minutes * 60_000);
+}

@@ -1,0 +1,51 @@
+import { RE2JS } from 're2js';
+
+export type FilterOperator = '=' | '!=' | '>=' | '<=' | '>' | '<' | '=~' | 'in' | 'not in';
+
+export interface TokenFilter {
+  name: string;
+  operator: FilterOperator;
+  operand: string;
+}
+
+const NAME = /^[a-z0-9_]{1,100}$/;
+const OPERAND = /^(>=|<=|!=|=~|>|<|not in\b|in\b)?\s*([^]*)$/;
+const NUMERIC = new Set<FilterOperator>(['>=', '<=', '>', '<']);
+
+/** Splits `key:value` at its first colon; undefined when the key is no token name. */
+export function parsePair(pair: string): [string, string] | undefined {
+  const colon = pair.indexOf(':');
+  const name = pair.slice(0, colon);
+  return colon > 0 && NAME.test(name) ? [name, pair.slice(colon + 1)] : undefined;
+}
+
+/**
+ * Reads a filter such as `age:>=18` or `state:in CA,NV`. Undefined when it is malformed: no key, a comparison with something that is
+ * no number, or a regular expression that RE2 (linear time, no back-references) does not take.
+ */
+export function parseFilter(filter: string): TokenFilter | undefined {
+  const pair = parsePair(filter);
+  if (!pair) return undefined;
+  const [, symbol, operand = ''] = OPERAND.exec(pair[1].trim()) ?? [];
+  const operator = (symbol ?? '=') as FilterOperator;
+  if (NUMERIC.has(operator) && !/^-?\d+(\.\d+)?$/.test(operand)) return undefined;
+  if (operator === '=~' && !isLinearPattern(operand)) return undefined;
+  return { name: pair[0], operator, operand };
+}
+
+function isLinearPattern(pattern: string): boolean {
+  try {
+    RE2JS.compile(pattern);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Splits `key:value,key2:value2` where a comma is followed by a key, so that values may hold commas. */
+export function splitPairs(text: string): string[] {
+  return text
+    .split(/,(?=\s*[a-z0-9_]{1,100}:)/)
+    .map((pair) => pair.trim())
+    .filter(Boolean);
+}

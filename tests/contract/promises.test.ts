@@ -1,0 +1,155 @@
+import { contract, type Operation } from '../../src/contract';
+import { createDeps } from '../../src/deps';
+import { createApp } from '../../src/app';
+import pino from 'pino';
+import { bodyOf, createFixture, type Fixture } from '../support/example';
+import { caller, createWorld, testConfig, type Api, type World } from '../support/world';
+
+// Derived from openapi.yaml: what it promises of every operation is asked of every operation.
+
+let world: World;
+let fixture: Fixture;
+const all = contract.operations.map((operation) => [operation.id, operation] as const);
+const promising = (status: string) => all.filter(([, { responses }]) => status in responses);
+const send = (operation: Operation, more: object = {}) => world.company.api(operation.method, fixture.path(operation), { body: bodyOf(operation), ...more });
+
+beforeAll(async () => {
+  world = await createWorld();
+  fixture = await createFixture(world.company.api);
+});
+afterAll(() => world.close());
+
+describe('every operation', () => {
+  test.each(all)('%s refuses a caller without credentials', async (_, operation) => {
+    const res = await send(operation, { auth: null });
+    expect(res.status).toBe(401);
+    expect(res.headers['www-authenticate']).toMatch(/Basic/);
+  });
+
+  test.each(promising('403'))('%s refuses a caller who lacks its permission, and no other', async (_, operation) => {
+    const others = contract.document.components.schemas.Scope!.enum!.filter((scope) => scope !== operation.scope) as string[];
+    const res = await send(operation, { auth: await world.credentials(world.company, others) });
+    expect([res.status, res.body.detail]).toEqual([403, expect.stringContaining(operation.scope!)]);
+    const own = await send(operation, { auth: await world.credentials(world.company, [operation.scope!]), query: { nonsense: 1 } });
+    expect(own.status).toBe(422);
+  });
+
+  test.each(promising('404'))('%s knows no record that does not exist', async (_, operation) => {
+    const path = operation.path.replace(/\{\w+\}/g, '999999999');
+    for (const at of [path, path.replace('999999999', '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001'), path.replace('999999999', 'no-such')]) {
+      expect((await world.company.api(operation.method, at, { body: bodyOf(operation) })).status).toBe(404);
+    }
+  });
+
+  test.each(promising('422'))('%s refuses a parameter it does not have, by name', async (_, operation) => {
+    const res = await send(operation, { query: { nonsense: 1 } });
+    expect([res.status, res.body.errors]).toEqual([422, { nonsense: [expect.any(String)] }]);
+  });
+
+  test.each(promising('415'))('%s refuses a body of another media type', async (_, operation) => {
+    const res = await send(operation, { body: 'name=x', headers: { 'Content-Type': 'text/plain' } });
+    expect(res.status).toBe(415);
+  });
+
+  test.each(promising('400'))('%s refuses malformed JSON', async (_, operation) => {
+    const res = await send(operation, { body: '{"name":', headers: { 'Content-Type': 'application/json' } });
+    expect(res.status).toBe(400);
+  });
+
+  test.each(promising('413'))('%s refuses a body that is too large', async (_, operation) => {
+    const res = await send(operation, { body: { name: 'x'.repeat(1_100_000) } });
+    expect(res.status).toBe(413);
+  });
+
+  test.each(promising('409'))('%s refuses to run beside itself under one Idempotency-Key', async (_, operation) => {
+    await world.sql('SELECT pg_advisory_lock(hashtextextended($1, 7481202))', [`${world.company.id}/twin`]);
+    const res = await send(operation, { headers: { 'Idempotency-Key': 'twin' } });
+    await world.sql('SELECT pg_advisory_unlock_all()');
+    expect([res.status, res.headers['retry-after']]).toEqual([409, '1']);
+  });
+
+  test.each(promising('412'))('%s changes nothing that has changed since If-Match', async (_, operation) => {
+    const res = await send(operation, { headers: { 'If-Match': '"00000000000000000000000000000000"' } });
+    expect(res.status).toBe(412);
+  });
+
+  test.each(promising('304'))('%s answers 304 to the checksum of the record', async (_, operation) => {
+    const first = await send(operation);
+    expect(first.headers.etag).toBe(`"${first.body.checksum}"`);
+    const second = await send(operation, { headers: { 'If-None-Match': first.headers.etag } });
+    expect([second.status, second.text]).toEqual([304, '']);
+  });
+
+  test.each(all)('%s answers HEAD as GET, or 405 with Allow', async (_, operation) => {
+    const res = await world.company.api('head', fixture.path(operation));
+    const readable = contract.operations.some(({ method, path }) => method === 'get' && path === operation.path);
+    expect(res.status).toBe(readable ? 200 : 405);
+  });
+
+  test.each([...new Set(contract.operations.map(({ path }) => path))])('%s answers a method it does not have with 405 and those it has', async (path) => {
+    const res = await world.company.api('patch', path.replace(/\{\w+\}/g, '1'));
+    const methods = contract.operations.filter((operation) => operation.path === path).map(({ method }) => method.toUpperCase());
+    expect(res.status).toBe(405);
+    expect(
+      res.headers
+        .allow!.split(', ')
+        .filter((method) => method !== 'HEAD')
+        .sort(),
+    ).toEqual(methods.sort());
+  });
+});
+
+describe('when something fails, every operation', () => {
+  let away: World['deps'];
+  let without_database: Api;
+  let faulty: Api;
+  beforeAll(() => {
+    away = createDeps({ config: testConfig(), database_url: 'postgresql://nobody@127.0.0.1:1/none', log: pino({ level: 'silent' }) });
+    without_database = caller(createApp(away), world.company.auth);
+    const tenants = {
+      of: () => {
+        throw new Error('a secret detail');
+      },
+    };
+    faulty = caller(createApp({ ...world.deps, tenants }), world.company.auth);
+  });
+  afterAll(() => away.database.close());
+
+  test.each(all)('%s answers 503 with Retry-After while the database is away', async (_, operation) => {
+    const res = await without_database(operation.method, fixture.path(operation), { body: bodyOf(operation) });
+    expect([res.status, res.headers['retry-after']]).toEqual([503, '2']);
+  });
+
+  test.each(all)('%s answers a fault of the service with 500, a request id and no detail of it', async (_, operation) => {
+    const res = await faulty(operation.method, fixture.path(operation), { body: bodyOf(operation) });
+    expect(res.status).toBe(500);
+    expect(res.body.request_id).toBe(res.headers['x-request-id']);
+    expect(res.text).not.toContain('secret detail');
+  });
+
+  test('answers 429 after ten bad credentials in a minute from one address', async () => {
+    const other = await createWorld();
+    const { public_key } = { public_key: other.company.auth.split(':')[0] };
+    for (let i = 0; i < 10; i++) expect((await other.company.api('get', 'me', { auth: `${public_key}:wrong${i}` })).status).toBe(401);
+    for (const operation of contract.operations) {
+      const res = await other.company.api(operation.method, fixture.path(operation), { body: bodyOf(operation), auth: `${public_key}:wrong` });
+      expect([operation.id, res.status, Number(res.headers['retry-after']) > 0]).toEqual([operation.id, 429, true]);
+    }
+    expect((await other.company.api('get', 'me')).status).toBe(200);
+    await other.close();
+  });
+});
+
+describe('every operation works as its example says', () => {
+  test('in the order create, read, change, delete', async () => {
+    const other = await createWorld();
+    const made = await createFixture(other.company.api);
+    const rank = { get: 0, post: 0, put: 1, patch: 1, delete: 2 };
+    const rest = contract.operations.filter(({ method }) => method !== 'post').toSorted((a, b) => rank[a.method] - rank[b.method]);
+    for (const operation of rest) {
+      const res = await other.company.api(operation.method, made.path(operation), { body: bodyOf(operation) });
+      expect([operation.id, res.status]).toEqual([operation.id, operation.status]);
+    }
+    await other.close();
+  });
+});

@@ -1,0 +1,41 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Ajv from 'ajv/dist/2020';
+import type { Response } from 'supertest';
+import { contract, type Operation } from '../../src/contract';
+
+const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
+ajv.addSchema({ ...contract.document, $id: 'contract' });
+
+const routes = contract.operations
+  .toSorted((a, b) => (a.path.replaceAll('{', '~') < b.path.replaceAll('{', '~') ? -1 : 1))
+  .map((operation) => ({ operation, pattern: new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}(\\.json|\\.csv)?/?$`) }));
+
+export function operationOf(method: string, url: string): Operation | undefined {
+  const path = url.split('?')[0] ?? '';
+  return routes.find(({ operation, pattern }) => operation.method === method.toLowerCase() && pattern.test(path))?.operation;
+}
+
+const schemaOf = (operation: Operation, status: string, media: string): string | undefined => {
+  const raw = operation.responses[status];
+  const response = raw && (contract.resolve(raw) as { content?: Record<string, { schema?: { $ref?: string } }> });
+  return response?.content?.[media]?.schema?.$ref;
+};
+
+/** Holds an answer against the contract: its status must be promised and its body of the promised shape. Throws otherwise. */
+export function checkAnswer(method: string, url: string, res: Response): void {
+  const operation = operationOf(method, url);
+  if (!operation || res.status === 405) return;
+  const status = String(res.status);
+  if (!operation.responses[status]) throw new Error(`${operation.id} answered ${status}, which the contract does not promise: ${res.text}`);
+  const media = (res.headers['content-type'] ?? '').split(';')[0] ?? '';
+  const ref = schemaOf(operation, status, media);
+  if (ref) {
+    const validate = ajv.getSchema(`contract${ref}`);
+    if (!validate) throw new Error(`no schema ${ref}`);
+    if (!validate(JSON.parse(res.text)))
+      throw new Error(`${operation.id} ${status} is not what the contract says: ${ajv.errorsText(validate.errors)}\n${res.text.slice(0, 3000)}`);
+  } else if (status !== '304' && media !== 'text/csv')
+    throw new Error(`${operation.id} answered ${status} as ${media || 'nothing'}, which the contract does not promise`);
+  appendFileSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'produced.txt'), `${operation.id} ${status}\n`);
+}

@@ -1,0 +1,32 @@
+import { contract, type Operation } from '../../src/contract';
+import type { Api } from './world';
+
+/** One record of each resource, and how each path parameter names it. */
+export interface Fixture {
+  ids: Record<string, number>;
+  path(operation: Operation): string;
+}
+
+const exampleOf = (name: string): Record<string, unknown> => contract.document.components.examples[name]?.value as Record<string, unknown>;
+
+/** The contract's own example of an operation's body. */
+export function bodyOf(operation: Operation): Record<string, unknown> | undefined {
+  const ref = operation.body?.$ref;
+  return ref ? structuredClone(exampleOf(ref.split('/').at(-1)!)) : undefined;
+}
+
+/** Makes one record of each resource by the contract's examples. */
+export async function createFixture(api: Api): Promise<Fixture> {
+  const ids: Record<string, number> = {};
+  for (const operation of contract.operations.filter(({ method }) => method === 'post')) {
+    const res = await api('post', operation.path, { body: bodyOf(operation) });
+    const plural = operation.path.split('/').at(-1)!;
+    ids[plural] = res.body[res.body.metadata.root].id;
+  }
+  const values = (operation: Operation): Record<string, string> => ({
+    id: String(ids[operation.path.split('/')[3]!]),
+    user_buyer_id: String(exampleOf('BuyerCreate').user_buyer_id),
+    collection: 'route_by_type',
+  });
+  return { ids, path: (operation) => operation.path.replace(/\{(\w+)\}/g, (_, name: string) => values(operation)[name] ?? '1') };
+}

@@ -1,0 +1,36 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { contract } from '../../src/contract';
+import { startEmbedded, type EmbeddedDatabase } from '../../src/db/embedded';
+import { migrate } from '../../src/db/migrate';
+
+export const TEMPLATE = 'trunkline_template';
+
+interface Started {
+  database: EmbeddedDatabase;
+  folder: string;
+}
+declare global {
+  var started: Started;
+}
+
+/** Starts a PostgreSQL for this run alone, with one migrated database that each test file gets a copy of. */
+export default async function globalSetup(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'trunkline-test-'));
+  const database = await startEmbedded({
+    dataDir: folder,
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
+  });
+  globalThis.started = { database, folder };
+  process.env.TRUNKLINE_TEST_DATABASE = database.url;
+  process.env.TRUNKLINE_TEST_FOLDER = folder;
+  const promised = contract.operations.flatMap(({ id, responses }) => Object.keys(responses).map((status) => `${id} ${status}`));
+  writeFileSync(join(folder, 'promised.txt'), promised.join('\n'));
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${TEMPLATE}`);
+  await client.end();
+  await migrate(database.url.replace(/\/postgres$/, `/${TEMPLATE}`));
+}

@@ -1,0 +1,119 @@
+import type { Server } from 'node:http';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import pino from 'pino';
+import request from 'supertest';
+import { createApp } from '../../src/app';
+import { loadConfig } from '../../src/config';
+import { createDeps, type Deps } from '../../src/deps';
+import type { Handlers } from '../../src/http/handlers';
+import { createCompany } from '../../src/workflows/create-company';
+import { issueCredentials, type NewCredentials } from '../../src/workflows/issue-credentials';
+import { checkAnswer } from './contract-check';
+import { TEMPLATE } from './global-setup';
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options';
+
+export interface Sent {
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Basic credentials as "public:private"; null for none. */
+  auth?: string | null;
+  query?: object;
+}
+
+/** A caller of the API. Every answer is held against the contract. */
+export type Api = (method: Method, path: string, sent?: Sent) => Promise<request.Response>;
+
+export interface Company {
+  id: bigint;
+  auth: string;
+  api: Api;
+}
+
+export interface World {
+  url: string;
+  deps: Deps;
+  app: Server | ReturnType<typeof createApp>;
+  company: Company;
+  addCompany(name?: string): Promise<Company>;
+  /** Credentials of a company with exactly these permissions. */
+  credentials(company: Company, permissions: string[], more?: Partial<NewCredentials>): Promise<string>;
+  /** The database, without any of our code between. */
+  sql<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
+  close(): Promise<void>;
+}
+
+export interface WorldOptions {
+  clock?: () => Date;
+  environment?: Record<string, string>;
+  handlers?: (deps: Deps) => Handlers;
+}
+
+let copies = 0;
+
+/** The URL of a fresh, migrated, empty database. */
+export async function freshDatabase(): Promise<string> {
+  const server = process.env.TRUNKLINE_TEST_DATABASE!;
+  const name = `test_${process.pid}_${++copies}`;
+  const client = new Client({ connectionString: server });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
+  await client.end();
+  return server.replace(/\/postgres$/, `/${name}`);
+}
+
+export function testConfig(environment: Record<string, string> = {}) {
+  const data_dir = mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'data-'));
+  return loadConfig({ DATA_DIR: data_dir, KEY_PEPPER: 'a pepper for tests, long enough to be one', LOG_LEVEL: 'silent', ...environment });
+}
+
+/** A service on a database of its own, with one company. */
+export async function createWorld({ clock, environment, handlers }: WorldOptions = {}): Promise<World> {
+  const url = await freshDatabase();
+  const deps = createDeps({ config: testConfig(environment), database_url: url, clock, log: pino({ level: 'silent' }) });
+  const app = createApp(deps, handlers?.(deps));
+  const client = new Client({ connectionString: url, options: '-c timezone=UTC' });
+  await client.connect();
+  const addCompany = async (name = 'Test Company'): Promise<Company> => {
+    const { company_id, credentials } = await createCompany(name, deps);
+    const auth = `${credentials.public_key}:${credentials.private_key}`;
+    return { id: company_id, auth, api: caller(app, auth) };
+  };
+  return {
+    url,
+    deps,
+    app,
+    company: await addCompany(),
+    addCompany,
+    credentials: async (company, permissions, more = {}) => {
+      const wanted = { name: 'test', kind: 'key_pair' as const, permissions, superuser: false, ...more };
+      const issued = await deps.tenants.of(company.id).transaction((db) => issueCredentials(db, wanted, { pepper: deps.pepper, now: deps.clock() }));
+      return issued.token ?? `${issued.public_key}:${issued.private_key}`;
+    },
+    sql: async <Row>(text: string, values: unknown[] = []) => (await client.query(text, values)).rows as Row[],
+    close: async () => {
+      await client.end();
+      await deps.database.close();
+    },
+  };
+}
+
+export const basic = (auth: string): string => `Basic ${Buffer.from(auth).toString('base64')}`;
+
+export function caller(app: World['app'] | string, auth: string | null): Api {
+  return async (method, path, sent = {}) => {
+    const url = path.startsWith('/') ? path : `/api/v1/${path}`;
+    const with_auth = sent.auth === undefined ? auth : sent.auth;
+    let req = request(app)
+      [method](url)
+      .set(sent.headers ?? {});
+    if (with_auth !== null) req = req.set('Authorization', basic(with_auth));
+    if (sent.query) req = req.query(sent.query);
+    if (sent.body !== undefined) req = req.send(sent.body as object);
+    const res = await req.ok(() => true);
+    if (method !== 'head' && method !== 'options') checkAnswer(method, url, res);
+    return res;
+  };
+}
