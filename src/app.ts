@@ -1,5 +1,5 @@
 import compression from 'compression';
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { parse } from 'qs';
 import { BASE_PATH } from './contract';
@@ -18,17 +18,19 @@ import { Refusal } from './refusal';
 
 const QUERY = { depth: 5, arrayLimit: 10_000, parameterLimit: 10_000, plainObjects: false, allowPrototypes: true };
 
-/** TLS ends at the proxy in front, which also decides about HSTS: over plain HTTP these two would only break the docs page. */
-const SECURITY_HEADERS = { contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } }, strictTransportSecurity: false };
+/** A JSON API needs little of what protects pages; the docs page gets all of it. TLS, and with it HSTS, is the business of the proxy in front. */
+const API_HEADERS = { xContentTypeOptions: 'nosniff', contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'" };
+const PAGE_HEADERS = { contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } }, strictTransportSecurity: false };
 
 /** The HTTP application: parsers → normalize → validator → bound handlers → error mapper. */
 export function createApp(deps: Deps, handlers: Handlers = createHandlers(deps)): Express {
-  const { config, log, database, clock } = deps;
+  const { config, log, database } = deps;
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
   app.set('trust proxy', config.trust_proxy).set('query parser', (text: string) => parse(text, QUERY));
   const metrics = createMetrics(database.pool);
-  app.use(requestLog(log), metrics.observe, helmet(SECURITY_HEADERS), compression());
+  app.use(requestLog(log), metrics.observe, compressed());
+  app.use(BASE_PATH, api(app, deps, handlers));
   app.get('/livez', (_req, res) => void res.type('text/plain').send('ok\n'));
   app.get('/readyz', async (_req, res) => {
     await database.pool.query('SELECT 1').catch(() => {
@@ -38,19 +40,28 @@ export function createApp(deps: Deps, handlers: Handlers = createHandlers(deps))
   });
   app.get('/metrics', metrics.page);
   app.get('/', (_req, res) => res.redirect('/api/docs/'));
-  app.use(docs());
-  const limit = config.max_body_bytes;
-  app.use(BASE_PATH, cors(config.cors_origins), express.json({ limit, strict: false }), express.urlencoded({ limit, extended: true, parameterLimit: 20_000 }));
-  const pipes = {
-    authenticator: deps.authenticator,
-    validate: validator(app),
-    idempotency: idempotency({ pepper: deps.pepper, clock }),
-    tenants: deps.tenants,
-  };
-  app.use(listFormats(), bind(handlers, pipes));
+  app.use(helmet(PAGE_HEADERS), docs());
   app.use(() => {
     throw new Refusal(404, 'There is no such path.');
   });
   app.use(errorHandler(log));
   return app;
+}
+
+function api(app: Express, deps: Deps, handlers: Handlers): RequestHandler[] {
+  const { config, clock, pepper, authenticator, tenants } = deps;
+  const limit = config.max_body_bytes;
+  const pipes = { authenticator, tenants, validate: validator(app), idempotency: idempotency({ pepper, clock }) };
+  const secure: RequestHandler = (_req, res, next) => {
+    res.setHeader('X-Content-Type-Options', API_HEADERS.xContentTypeOptions).setHeader('Content-Security-Policy', API_HEADERS.contentSecurityPolicy);
+    next();
+  };
+  const parsers = [express.json({ limit, strict: false }), express.urlencoded({ limit, extended: true, parameterLimit: 20_000 })];
+  return [secure, cors(config.cors_origins), ...parsers, listFormats(), bind(handlers, pipes)];
+}
+
+/** Compresses for those who ask for it; the others are spared its wrapping of every answer. */
+function compressed(): RequestHandler {
+  const compress = compression();
+  return (req, res, next) => (req.headers['accept-encoding'] ? compress(req, res, next) : next());
 }

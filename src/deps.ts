@@ -35,7 +35,7 @@ export function createDeps({ config, database_url, clock = () => new Date(), log
   return { config, database, tenants: tenants(database), authenticator: authenticator({ pool: database.pool, pepper, clock }), pepper, clock, log };
 }
 
-/** JSON lines; in a terminal, lines for people. */
+/** JSON lines, written in batches: a system call for every line would cost more than the line; in a terminal, lines for people. */
 export function createLog({ log_level }: Pick<Config, 'log_level'>): Logger {
   return pino(
     { level: log_level, base: null },

@@ -29,12 +29,15 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   server.prependListener('request', (_req, res) => void (closing && res.setHeader('Connection', 'close')));
   await listen(server, config);
   const sweep = setInterval(() => void deps.database.pool.query(FORGET_OLD_ANSWERS).catch((error) => deps.log.warn({ err: error }, 'sweep failed')), HOUR_MS);
+  const flush = setInterval(() => deps.log.flush(), 500);
   closeWithGrace({ delay: 9_500, logger: undefined }, async ({ err }) => {
     if (err) deps.log.fatal({ err }, 'stopping after a fault');
     closing = true;
     clearInterval(sweep);
+    clearInterval(flush);
     await stop(server);
     await installation.close();
+    deps.log.flush();
   });
   greet(config, installation, demo);
 }

@@ -146,6 +146,15 @@ export async function changeLimits(db: Db, owner: CapOwner, { limits, zone, rese
   await db.query({ text: `UPDATE call_limits SET ${sets.join(', ')} WHERE company_id = $1 AND ${column} = $2 AND $3::timestamptz IS NOT NULL`, values });
 }
 
+/** Gives a new owner its caps, with nothing used. Only the columns that are set are written: the others are most of the row. */
+export async function openLimits(db: Db, owner: CapOwner, { zone, limits }: Pick<LimitChanges, 'limits'> & { zone: string }): Promise<void> {
+  const { column, id } = ownerOf(owner);
+  const set = Object.entries(limits).filter(([, value]) => value !== null);
+  const columns = ['company_id', column, 'zone', ...set.map(([name]) => limitColumn(name))];
+  const values = [db.company_id, id, zone, ...set.map(([, value]) => value)];
+  await db.query({ text: `INSERT INTO call_limits (${columns.join(', ')}) VALUES (${columns.map((_, n) => `$${n + 1}`).join(', ')})`, values });
+}
+
 /** Limits come from fields of the contract; the name is checked all the same, since it goes into SQL. */
 function limitColumn(name: string): string {
   if (name !== 'concurrency_cap_limit' && !CAPS.some(({ limit }) => limit === name)) throw new Error(`no limit is called ${name}`);

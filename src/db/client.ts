@@ -1,5 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool } from 'pg';
+import { statementName } from './statement';
 import { PrismaClient } from '../generated/prisma/client';
 
 export interface DatabaseOptions {
@@ -31,7 +32,9 @@ export function openDatabase(url: string, { pool_size, timeout_seconds, onIdleEr
   });
   // An idle connection that breaks must not end the process; the next use opens a new one.
   pool.on('error', onIdleError);
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool, { disposeExternalPool: false }) });
+  const prisma = new PrismaClient({
+    adapter: new PrismaPg(pool, { disposeExternalPool: false, statementNameGenerator: ({ sql, args }) => (args.length > 0 ? (statementName(sql) ?? '') : '') }),
+  });
   return {
     url,
     pool,

@@ -147,8 +147,6 @@ export interface ListShape extends Selection {
   /** Where the page before ended: its key was null, was not, or there is none. */
   after?: 'null' | 'value' | undefined;
   count: 'none' | 'kept' | 'counted';
-  /** false for conditions whose best plan depends on their values. */
-  prepared: boolean;
 }
 
 function listSql(projection: Projection, shape: ListShape): { rows: string; order: string; joins: (select: string) => string } {
@@ -175,22 +173,47 @@ function keyset({ sort, descending, after }: ListShape): string {
   return sort.nullable && !descending ? `(${further} OR ${sort.sql} IS NULL)` : further;
 }
 
-/** A statement that answers a page: rows of total, record (JSON text), key and id; one row of nulls for an empty page. */
+const sortKeySql = ({ sort }: ListShape): string => (sort === 'id' ? 'NULL' : 't.sort_key::text');
+const shapeKey = (projection: Projection, shape: ListShape): string => {
+  const { conditions, sort, descending, limit, offset, after, count } = shape;
+  return [shapeOf(projection, shape), conditions.join('&'), sort === 'id' ? 'id' : sort.sql, descending, limit, offset, after, count].join('|');
+};
+
+/**
+ * A statement that answers a page in one go: rows of total, record (JSON text), key and id; one row of nulls for an empty page. Planned once,
+ * so only for pages whose best plan depends on no value.
+ */
 export function listTemplate(projection: Projection, shape: ListShape): Template {
-  const { conditions, sort, descending, limit, offset, after, count, prepared } = shape;
-  const key = `list|${shapeOf(projection, shape)}|${conditions.join('&')}|${sort === 'id' ? 'id' : sort.sql}|${descending}|${limit}|${offset}|${after}|${count}`;
-  return kept(key, () => {
+  return kept(`list|${shapeKey(projection, shape)}`, () => {
     const { select } = recordSql(projection, shape);
     const { rows, order, joins } = listSql(projection, shape);
-    const sort_key = sort === 'id' ? 'NULL' : 't.sort_key::text';
-    const total = totalSql(projection, shape);
     return template(
-      `SELECT c.total, p.record, p.key, p.id FROM (SELECT (${total})::text AS total) c LEFT JOIN LATERAL (SELECT ${select} AS record, ${sort_key} AS key, t.id::text AS id
-FROM ${rows}
+      `SELECT c.total, p.record, p.key, p.id FROM (SELECT (${totalSql(projection, shape)})::text AS total) c
+LEFT JOIN LATERAL (SELECT ${select} AS record, ${sortKeySql(shape)} AS key, t.id::text AS id FROM ${rows}
 ${joins(select)}
 ORDER BY ${order}) p ON true`,
-      { prepared: prepared && !offset },
+      { prepared: true },
     );
+  });
+}
+
+/** The same page without its records: planned for its values at every run, which is quick because it is small. */
+export function keysTemplate(projection: Projection, shape: ListShape): Template {
+  return kept(`keys|${shapeKey(projection, shape)}`, () => {
+    const { rows, order } = listSql(projection, shape);
+    const page = `SELECT ${sortKeySql(shape)} AS key, t.id::text AS id FROM ${rows} ORDER BY ${order}`;
+    return template(`SELECT c.total, p.key, p.id FROM (SELECT (${totalSql(projection, shape)})::text AS total) c LEFT JOIN LATERAL (${page}) p ON true`, {
+      prepared: false,
+    });
+  });
+}
+
+/** A statement that answers the records of `ids`, in that order. */
+export function recordsTemplate(projection: Projection, selection: Selection): Template {
+  return kept(`records|${shapeOf(projection, selection)}`, () => {
+    const { select, joins } = recordSql(projection, selection);
+    const rows = `(SELECT t.*, k.n FROM unnest({ids}::bigint[]) WITH ORDINALITY AS k(id, n) JOIN ${projection.plural} t ON t.company_id = {company_id} AND t.id = k.id) t`;
+    return template(`SELECT ${select} AS record, t.id::text AS id FROM ${rows}\n${joins}\nORDER BY t.n`, { prepared: true });
   });
 }
 

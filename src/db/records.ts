@@ -17,20 +17,33 @@ export function identify(reference: Reference): { key: 'id' | 'uuid'; value: str
 /** Tables whose records can be named by a reference. */
 export type Table = 'buyers' | 'buyer_groups' | 'buyer_fleets' | 'access_tokens';
 
+/** What the columns read under a lock are. */
+export interface Lockable {
+  id: bigint;
+  paused: boolean;
+  time_zone: string;
+  public_key: string;
+}
+
 /**
- * Locks a living record against other writers until the transaction ends and answers its row. Refuses with 404 what does not exist,
- * is deleted, or belongs to another company: the three look the same.
+ * Locks a living record against other writers until the transaction ends and answers its id with the columns asked for. Refuses with 404
+ * what does not exist, is deleted, or belongs to another company: the three look the same.
  */
-export async function lockRecord<Row extends { id: bigint }>(db: Db, table: Table, reference: Reference): Promise<Row> {
+export async function lockRecord<C extends keyof Lockable = never>(
+  db: Db,
+  table: Table,
+  reference: Reference,
+  columns: readonly C[] = [],
+): Promise<Pick<Lockable, C | 'id'>> {
   const named = identify(reference);
   const rows = named
-    ? await db.query<Row>({
-        text: `SELECT * FROM ${table} WHERE company_id = $1 AND ${named.key} = $2::${named.key === 'id' ? 'bigint' : 'uuid'} AND deleted_at IS NULL FOR UPDATE`,
+    ? await db.query<Pick<Lockable, C> & { id: bigint | string }>({
+        text: `SELECT ${['id', ...columns].join(', ')} FROM ${table} WHERE company_id = $1 AND ${named.key} = $2::${named.key === 'id' ? 'bigint' : 'uuid'} AND deleted_at IS NULL FOR UPDATE`,
         values: [db.company_id, named.value],
       })
     : [];
   if (!rows[0]) throw notFound();
-  return rows[0];
+  return { ...rows[0], id: BigInt(rows[0].id) } as Pick<Lockable, C | 'id'>;
 }
 
 /**

@@ -8,9 +8,18 @@ export interface Statement {
 /** A statement whose parameters are filled in by name. */
 export type Template = (input: Record<string, unknown>) => Statement;
 
-/** Plans kept on a connection cost memory there, so that only so many shapes get one. */
-const MOST_NAMES = 400;
-let names = 0;
+/** Plans kept on a connection cost memory there, so that only so many statements get one: the first that come. */
+const MOST_NAMES = 600;
+const names = new Map<string, string>();
+
+/** The name under which a statement is planned once a connection; undefined when there are names enough. */
+export function statementName(text: string): string | undefined {
+  const known = names.get(text);
+  if (known || names.size >= MOST_NAMES) return known;
+  const name = `s${names.size}`;
+  names.set(text, name);
+  return name;
+}
 
 /**
  * Compiles SQL with parameters written as `{name}`. With `prepared`, the statement is planned once a connection: only for SQL whose
@@ -22,7 +31,7 @@ export function template(sql: string, { prepared }: { prepared: boolean }): Temp
     if (!parameters.includes(parameter)) parameters.push(parameter);
     return `$${parameters.indexOf(parameter) + 1}`;
   });
-  const name = prepared && names < MOST_NAMES ? `s${++names}` : undefined;
+  const name = prepared ? statementName(text) : undefined;
   return (input) => ({ ...(name && { name }), text, values: parameters.map((parameter) => value(input, parameter)) });
 }
 

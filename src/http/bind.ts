@@ -20,21 +20,38 @@ export interface Pipeline {
 
 type AnyHandler = (call: Call<OperationId>) => Promise<unknown>;
 
-/** Mounts every operation of the contract on its handler: method, path, scope and status of success are the contract's. */
+/**
+ * Mounts every operation of the contract on its handler: method, path, scope and status of success are the contract's. Each resource has
+ * a router of its own, so that finding an operation does not take longer the more resources there are. The router belongs at BASE_PATH.
+ */
 export function bind(handlers: Handlers, pipes: Pipeline, operations = contract.operations): Router {
-  const router = Router({ caseSensitive: true });
   const names = new Set<string>(operations.map(({ id }) => id));
   const stray = Object.keys(handlers).find((name) => !names.has(name));
   if (stray) throw new Error(`the handler ${stray} has no operation in openapi.yaml`);
+  const router = Router({ caseSensitive: true });
+  const resources = new Set(operations.map(({ path }) => path.slice(BASE_PATH.length).split('/')[1]));
+  for (const resource of resources) {
+    const prefix = `/${resource}`;
+    const own = operations.filter(({ path }) => `${path}/`.startsWith(`${BASE_PATH}${prefix}/`));
+    router.use(
+      prefix,
+      bindResource(BASE_PATH + prefix, own, (operation) => adapt(operation, handlers, pipes)),
+    );
+  }
+  return router;
+}
+
+function bindResource(prefix: string, operations: Operation[], handle: (operation: Operation) => RequestHandler): Router {
+  const router = Router({ caseSensitive: true });
   // A fixed path goes before a parameter that would match it: /buyers/new before /buyers/{id}.
   const ordered = operations.toSorted((a, b) => (sortable(a.path) < sortable(b.path) ? -1 : 1));
-  for (const operation of ordered) router[operation.method](expressPath(operation.path), adapt(operation, handlers, pipes));
-  for (const path of new Set(ordered.map((operation) => operation.path))) router.all(expressPath(path), methodNotAllowed(operations, path));
+  const at = (path: string) => path.slice(prefix.length).replace(/\{(\w+)\}/g, ':$1') || '/';
+  for (const operation of ordered) router[operation.method](at(operation.path), handle(operation));
+  for (const path of new Set(ordered.map((operation) => operation.path))) router.all(at(path), methodNotAllowed(operations, path));
   return router;
 }
 
 const sortable = (path: string) => path.replaceAll('{', '~');
-const expressPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
 
 function methodNotAllowed(operations: Operation[], path: string): RequestHandler {
   const allowed = operations.filter((operation) => operation.path === path).map(({ method }) => method.toUpperCase());
@@ -98,7 +115,7 @@ async function validateAll(validate: Validator, { operation, req, res, unreadabl
 const checksumOf = (header: string | undefined): string | undefined => header?.replace(/^W\//, '').replaceAll('"', '').trim();
 
 function send(res: Response, status: number, text: string, headers: Record<string, string>): void {
-  res.status(status).set(headers).set('Content-Type', 'application/json; charset=utf-8');
+  res.writeHead(status, { ...headers, 'Content-Type': 'application/json; charset=utf-8' });
   res.end(text);
 }
 
@@ -117,30 +134,21 @@ async function reply(req: Request, res: Response, status: number, result: unknow
   return send(res, status, JSON.stringify(result), {});
 }
 
-/**
- * `.json` and `.csv` behind the path of a list say which format is wanted, as `format` and Accept do. Answers what the request means
- * without the ending.
- */
+/** `.json` and `.csv` behind the path of a list say which format is wanted, as `format` and Accept do. Belongs at BASE_PATH, before the operations. */
 export function listFormats(operations = contract.operations): RequestHandler {
   const lists = new Map(
-    operations
-      .filter(({ method, path, id }) => method === 'get' && !path.includes('{') && id.startsWith('list'))
-      .map((operation) => [operation.path, operation]),
+    operations.filter(({ method, id }) => method === 'get' && id.startsWith('list')).map(({ path, csv }) => [path.slice(BASE_PATH.length), csv]),
   );
   return (req, _res, next) => {
-    if (req.method !== 'GET' && req.method !== 'HEAD') return next();
-    const [path = '', query] = req.url.split('?', 2);
+    const [path = '', query = ''] = req.url.split('?', 2);
     const [, bare = path, ending] = /^(.*)\.(json|csv)$/.exec(path) ?? [];
-    const list = lists.get(bare.replace(/\/$/, ''));
-    if (!list || !path.startsWith(BASE_PATH)) return next();
-    const named = query === undefined ? undefined : /(?:^|&)format=(json|csv)(?:&|$)/.exec(query)?.[1];
-    const accepted = req.headers.accept?.includes('text/csv') && !named ? 'csv' : undefined;
-    const format = ending ?? accepted;
-    if (ending === 'csv' && !list.csv) return next();
-    if (!format || (format === 'csv' && !list.csv)) return next();
-    const rest = (query ?? '').split('&').filter((part) => part && !part.startsWith('format='));
-    req.url = `${bare}?${[...rest, ...(list.csv ? [`format=${format}`] : [])].join('&')}`;
-    req.originalUrl = req.url;
+    const csv = lists.get(bare);
+    const accepts_csv = csv && req.headers.accept?.includes('text/csv') && !/(?:^|&)format=/.test(query);
+    const format = ending ?? (accepts_csv ? 'csv' : undefined);
+    if (csv === undefined || format === undefined || (format === 'csv' && !csv) || (req.method !== 'GET' && req.method !== 'HEAD')) return next();
+    const rest = query.split('&').filter((part) => part && !part.startsWith('format='));
+    req.url = `${bare}?${[...rest, ...(csv ? [`format=${format}`] : [])].join('&')}`;
+    req.originalUrl = BASE_PATH + req.url;
     next();
   };
 }

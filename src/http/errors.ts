@@ -162,7 +162,7 @@ export function problemOf(refusal: Refusal, req: Request): Problem {
     success: false,
     message: detail,
     errors,
-    request_id: String(req.id),
+    request_id: req.id,
   };
 }
 
@@ -171,7 +171,7 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
   return (error, req, res, next) => {
     const operation = res.locals.operation as Operation | undefined;
     const refusal = refusalFor(error, operation);
-    if (!refusal || refusal.status >= 500) (req.log ?? log).error({ err: error }, refusal ? 'unavailable' : 'fault');
+    if (!refusal || refusal.status >= 500) log.error({ err: error, request_id: req.id }, refusal ? 'unavailable' : 'fault');
     if (res.headersSent) return next(error);
     const answer = refusal ?? new Refusal(500, 'A fault of the service. The request_id finds it in the log.');
     res

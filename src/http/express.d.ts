@@ -1,5 +1,3 @@
-import 'pino-http';
-
 /** What express-openapi-validator puts on a request. */
 export interface OpenApiMetadata {
   expressRoute: string;
@@ -12,6 +10,8 @@ export interface OpenApiMetadata {
 declare global {
   namespace Express {
     interface Request {
+      /** Also sent as X-Request-Id. */
+      id: string;
       openapi?: OpenApiMetadata;
     }
   }

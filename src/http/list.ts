@@ -2,7 +2,18 @@ import { createHash } from 'node:crypto';
 import { to as copyTo } from 'pg-copy-streams';
 import type { PassThrough } from 'node:stream';
 import pg from 'pg';
-import { csvTemplate, fieldsOf, listTemplate, recordTemplate, unknownColumns, type ListShape, type Projection, type SortKey } from '../db/projection';
+import {
+  csvTemplate,
+  fieldsOf,
+  keysTemplate,
+  listTemplate,
+  recordsTemplate,
+  recordTemplate,
+  unknownColumns,
+  type ListShape,
+  type Projection,
+  type SortKey,
+} from '../db/projection';
 import { identify, notFound, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { Refusal } from '../refusal';
@@ -62,7 +73,7 @@ export function list<P extends Projection>(query: ListQuery, options: ListOption
 export async function page<P extends Projection>(query: ListQuery, options: ListOptions & { projection: P }): Promise<ListReply<P>> {
   const plan = planList(query, options);
   const { per_page = 25, root = true } = query;
-  const rows = await options.db.query<Row>(listTemplate(options.projection, plan.shape)(plan.values));
+  const rows = await readPage(plan, options);
   const shown = rows.filter((row) => row.record !== null).slice(0, per_page);
   const records = `[${shown.map(({ record }) => record).join(',')}]`;
   if (!root) return new Json(records);
@@ -78,6 +89,18 @@ export async function page<P extends Projection>(query: ListQuery, options: List
     ...(unknown_columns.length > 0 && { unknown_columns }),
   };
   return new Json(`{"status":200,"success":true,"${options.projection.plural}":${records},"metadata":${JSON.stringify(metadata)}}`);
+}
+
+/** In one prepared statement where every value has the same best plan; else first which records, then the records. */
+async function readPage({ shape, values }: Plan, { db, projection }: ListOptions): Promise<Row[]> {
+  if (shape.conditions.length === 0 && !shape.offset) return db.query<Row>(listTemplate(projection, shape)(values));
+  const keys = await db.query<Omit<Row, 'record'>>(keysTemplate(projection, shape)(values));
+  const ids = keys.flatMap(({ id }) => id ?? []);
+  if (ids.length === 0) return keys.map((key) => ({ ...key, record: null }));
+  const records = new Map(
+    (await db.query<{ record: string; id: string }>(recordsTemplate(projection, shape)({ ...values, ids }))).map(({ id, record }) => [id, record]),
+  );
+  return keys.map((key) => ({ ...key, record: records.get(key.id!) ?? null }));
 }
 
 interface Plan {
@@ -103,7 +126,6 @@ function planList(query: ListQuery, { db, now, projection, orders, filters = {} 
     ...(!csv && { limit: per_page + 1, offset: cursor === undefined ? (page - 1) * per_page : 0 }),
     after: after && (after.key === null ? 'null' : 'value'),
     count: root && !csv ? (conditions.length > 0 ? 'counted' : 'kept') : 'none',
-    prepared: conditions.length === 0,
   };
   return { shape, values: { company_id: db.company_id, now: now.toISOString(), zone, after_key: after?.key, after_id: after?.id, ...values } };
 }

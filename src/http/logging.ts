@@ -1,6 +1,5 @@
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import { pinoHttp } from 'pino-http';
 import type { Operation } from '../contract';
 import { uuidv7 } from '../ids';
 import type { Caller } from './auth';
@@ -10,31 +9,34 @@ export function maskUrl(url: string): string {
   return url.replace(/((?:auth_|lead_)?token=)[^&]*/gi, '$1***').replace(/(?:%2B|\+)?\d{6,11}(\d{4})(?!\d)/gi, '***$1');
 }
 
-/** One line a request: who, what, how it ended, how long it took. Neither headers nor bodies are logged. */
+/**
+ * Names every request and logs one line for it: what, by whom, how it ended, how long it took. Neither headers nor bodies are logged.
+ * Written on pino itself, because pino-http costs 33 µs a request here and this 7 (measured by `npm run bench`'s world).
+ */
 export function requestLog(log: Logger): RequestHandler {
-  return pinoHttp({
-    logger: log,
-    genReqId: (req, res) => {
-      const given = req.headers['x-request-id'];
-      const id = typeof given === 'string' && /^[\w.:-]{1,100}$/.test(given) ? given : uuidv7();
-      res.setHeader('X-Request-Id', id);
-      return id;
-    },
-    serializers: {
-      req: (req: { id: unknown; method: string; url: string; raw: { originalUrl?: string } }) => ({
-        id: req.id,
-        method: req.method,
-        url: maskUrl(req.raw.originalUrl ?? req.url),
-      }),
-      res: (res: { statusCode: number }) => ({ status: res.statusCode }),
-    },
-    customProps: (_req, res) => {
-      const { operation, caller } = (res as unknown as { locals?: { operation?: Operation; caller?: Caller } }).locals ?? {};
-      return { operation: operation?.id, company_id: caller && Number(caller.company_id), credentials: caller?.public_key };
-    },
-    customLogLevel: (_req, res, error) => (error || res.statusCode >= 500 ? 'error' : 'info'),
-    customSuccessMessage: () => 'request',
-    customErrorMessage: () => 'request',
-    customReceivedMessage: undefined,
-  }) as unknown as RequestHandler;
+  return (req, res, next) => {
+    const started = performance.now();
+    const given = req.headers['x-request-id'];
+    const request_id = typeof given === 'string' && /^[\w.:-]{1,100}$/.test(given) ? given : uuidv7();
+    req.id = request_id;
+    res.setHeader('X-Request-Id', request_id);
+    const { method, originalUrl } = req;
+    // "close" comes after the last byte, and also when the caller has hung up before it.
+    res.once('close', () => {
+      const { operation, caller } = res.locals as { operation?: Operation; caller?: Caller };
+      const line = {
+        request_id,
+        method,
+        url: maskUrl(originalUrl),
+        status: res.statusCode,
+        ms: Math.round((performance.now() - started) * 100) / 100,
+        operation: operation?.id,
+        company_id: caller && Number(caller.company_id),
+        credentials: caller?.public_key,
+        ...(!res.writableFinished && { cut_off: true }),
+      };
+      log[res.statusCode >= 500 ? 'error' : 'info'](line, 'request');
+    });
+    next();
+  };
 }

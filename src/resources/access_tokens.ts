@@ -55,7 +55,7 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) =>
     revokeAccessToken: async ({ params, db, if_match }) => {
       const now = clock();
       const { id, public_key } = await db.transaction(async (tx) => {
-        const row = await lockRecord<{ id: bigint; public_key: string }>(tx, 'access_tokens', params.id);
+        const row = await lockRecord(tx, 'access_tokens', params.id, ['public_key']);
         await requireUnchanged({ db: tx, now, projection, if_match }, params.id);
         const revoked = { deleted_at: now, updated_at: now, user_updated_at: now };
         await tx.prisma.accessToken.update({ where: { company_id_id: { company_id: tx.company_id, id: row.id } }, data: revoked });

@@ -56,7 +56,7 @@ export const buyerFleets = ({ clock }: Deps) =>
     updateBuyerFleet: async ({ params, query, body: { serializer = query.serializer, ...body }, db, if_match }) => {
       const now = clock();
       const id = await db.transaction(async (tx) => {
-        const { id } = await lockRecord<{ id: bigint }>(tx, 'buyer_fleets', params.id);
+        const { id } = await lockRecord(tx, 'buyer_fleets', params.id);
         await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
         await tx.prisma.buyerFleet.update({
           where: { company_id_id: { company_id: tx.company_id, id } },
@@ -71,7 +71,7 @@ export const buyerFleets = ({ clock }: Deps) =>
     deleteBuyerFleet: async ({ params, query, db, if_match }) => {
       const now = clock();
       const id = await db.transaction(async (tx) => {
-        const { id } = await lockRecord<{ id: bigint }>(tx, 'buyer_fleets', params.id);
+        const { id } = await lockRecord(tx, 'buyer_fleets', params.id);
         await requireUnchanged({ db: tx, now, projection, serializer: query.serializer, if_match }, params.id);
         await tx.prisma.buyer.updateMany({ where: { buyer_fleet_id: id }, data: { buyer_fleet_id: null, updated_at: now } });
         await tx.prisma.buyerFleet.update({

@@ -1,5 +1,5 @@
 import { defaultsOf, type Schemas } from '../contract';
-import { capColumns, changeLimits, limitsIn, limitsJoin, usedSql } from '../db/call-limits';
+import { capColumns, changeLimits, limitsIn, limitsJoin, openLimits, usedSql } from '../db/call-limits';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import { lockRecord, moveCount, resolveReferences, unknownReferences } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -8,7 +8,7 @@ import type { Handlers } from '../http/handlers';
 import { list, requireUnchanged, show, unsaved, written } from '../http/list';
 import { CAPS } from '../routing/caps';
 import { ianaName } from '../schedules/zone';
-import { pausing, type Pausable } from './pausing';
+import { pausing } from './pausing';
 
 type Fields = Schemas['BuyerGroupFields'] & { name?: string | null };
 const DEFAULTS = defaultsOf('BuyerGroupFields') as { time_zone: string } & Fields;
@@ -87,10 +87,10 @@ export const buyerGroups = ({ clock }: Deps) =>
             user_updated_at: now,
             created_at: now,
             updated_at: now,
-            call_limit: { create: { zone: ianaName(fields.time_zone ?? DEFAULTS.time_zone)!, ...groupLimits(fields) } },
           },
           select: { id: true },
         });
+        await openLimits(tx, { buyer_group_id: group.id }, { zone: ianaName(fields.time_zone ?? DEFAULTS.time_zone)!, limits: groupLimits(fields) });
         await changeMembers(tx, group.id, fields);
         await moveCount(tx, 'buyer_groups', 1);
         return group.id;
@@ -102,7 +102,7 @@ export const buyerGroups = ({ clock }: Deps) =>
       const now = clock();
       const fields = withDefaults(body);
       const id = await db.transaction(async (tx) => {
-        const before = await lockRecord<Pausable & { id: bigint; time_zone: string }>(tx, 'buyer_groups', params.id);
+        const before = await lockRecord(tx, 'buyer_groups', params.id, ['paused', 'time_zone']);
         await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
         await tx.prisma.buyerGroup.update({
           where: { company_id_id: { company_id: tx.company_id, id: before.id } },
@@ -120,7 +120,7 @@ export const buyerGroups = ({ clock }: Deps) =>
     deleteBuyerGroup: async ({ params, query, db, if_match }) => {
       const now = clock();
       const id = await db.transaction(async (tx) => {
-        const { id } = await lockRecord<{ id: bigint }>(tx, 'buyer_groups', params.id);
+        const { id } = await lockRecord(tx, 'buyer_groups', params.id);
         await requireUnchanged({ db: tx, now, projection, serializer: query.serializer, if_match }, params.id);
         await tx.prisma.buyerGroupMember.deleteMany({ where: { buyer_group_id: id } });
         await tx.prisma.buyerGroup.update({

@@ -35,14 +35,7 @@ export const collections = ({ clock }: Deps) =>
     },
 
     listTimeZones: async ({ query }) => {
-      const now = clock();
-      const named = [...Object.entries(DISPLAY_NAMES), ...IANA_NAMES.map((name) => [name, name] as const)];
-      const zones = named.map(([value, iana_name]) => describe(value, iana_name, now));
-      return collection(
-        'collection',
-        zones.toSorted((a, b) => a.utc_offset_seconds - b.utc_offset_seconds || a.value.localeCompare(b.value)),
-        query.root,
-      );
+      return collection('collection', zonesAt(clock()), query.root);
     },
 
     showCollection: async ({ params, query }) => {
@@ -55,6 +48,20 @@ export const collections = ({ clock }: Deps) =>
       );
     },
   }) satisfies Partial<Handlers>;
+
+const QUARTER_MS = 900_000;
+let kept: { quarter: number; zones: Schemas['TimeZone'][] } | undefined;
+
+/** All zones by offset. Offsets change on the quarter of an hour; working out all of them takes long enough to be kept until then. */
+function zonesAt(now: Date): Schemas['TimeZone'][] {
+  const quarter = Math.floor(now.getTime() / QUARTER_MS);
+  if (kept?.quarter !== quarter) {
+    const named = [...Object.entries(DISPLAY_NAMES), ...IANA_NAMES.map((name) => [name, name] as const)];
+    const zones = named.map(([value, iana_name]) => describe(value, iana_name, now));
+    kept = { quarter, zones: zones.toSorted((a, b) => a.utc_offset_seconds - b.utc_offset_seconds || (a.value < b.value ? -1 : 1)) };
+  }
+  return kept.zones;
+}
 
 function describe(value: string, iana_name: string, now: Date): Schemas['TimeZone'] {
   const offset_ms = offsetAt(iana_name, now);

@@ -19,8 +19,8 @@ const CONVERSIONS = `coalesce((SELECT json_agg(json_build_object('buyer_conversi
 
 /** "key:value" texts as an object; the last of two equal keys counts. */
 const hash = (texts: string) =>
-  `coalesce((SELECT json_object_agg(k, v) FROM (SELECT DISTINCT ON (split_part(p, ':', 1)) split_part(p, ':', 1) AS k, substr(p, strpos(p, ':') + 1) AS v
-  FROM unnest(${texts}) WITH ORDINALITY AS u(p, n) ORDER BY split_part(p, ':', 1), n DESC) pairs), '{}')`;
+  `CASE WHEN cardinality(${texts}) > 0 THEN (SELECT json_object_agg(k, v) FROM (SELECT DISTINCT ON (split_part(p, ':', 1)) split_part(p, ':', 1) AS k, substr(p, strpos(p, ':') + 1) AS v
+  FROM unnest(${texts}) WITH ORDINALITY AS u(p, n) ORDER BY split_part(p, ':', 1), n DESC) pairs) ELSE '{}' END`;
 
 const groups = (
   column: string,

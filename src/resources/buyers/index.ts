@@ -1,5 +1,5 @@
 import { defaultsOf, type Schemas } from '../../contract';
-import { changeLimits, limitsIn } from '../../db/call-limits';
+import { changeLimits, limitsIn, openLimits } from '../../db/call-limits';
 import { lockRecord, moveCount, resolveReferences } from '../../db/records';
 import type { Db } from '../../db/tenant';
 import type { Deps } from '../../deps';
@@ -9,7 +9,7 @@ import { openMinutes } from '../../schedules/hours';
 import { ianaName } from '../../schedules/zone';
 import { splitPairs } from '../../tokens/filters';
 import { METRICS } from '../../routing/caps';
-import { pausing, type Pausable } from '../pausing';
+import { pausing } from '../pausing';
 import { filters, orders, projection } from './columns';
 import { changeCurrent, isCurrentField, replaceConversions, type CurrentFields } from './conversions';
 import { copyOf } from './copy';
@@ -40,13 +40,10 @@ export const buyers = ({ clock }: Deps) =>
         const pause = fields.paused ? { paused_at: now, paused_by_user_id: caller.user_id } : {};
         const row = { ...columnsOf(withDefaults(fields)), ...(await fleetOf(tx, fields)), ...pause, user_updated_at: now, created_at: now, updated_at: now };
         const buyer = await tx.prisma.buyer.create({
-          data: {
-            ...row,
-            company_id: tx.company_id,
-            call_limit: { create: { zone: ianaName(fields.time_zone ?? DEFAULTS.time_zone)!, ...limitsIn({ ...fields }) } },
-          } as never,
+          data: { ...row, company_id: tx.company_id } as never,
           select: { id: true },
         });
+        await openLimits(tx, { buyer_id: buyer.id }, { zone: ianaName(fields.time_zone ?? DEFAULTS.time_zone)!, limits: limitsIn({ ...fields }) });
         await writeParts(tx, buyer.id, { fields, now });
         await moveCount(tx, 'buyers', 1);
         return buyer.id;
@@ -58,7 +55,7 @@ export const buyers = ({ clock }: Deps) =>
       const now = clock();
       const fields = withDefaults(body);
       const id = await db.transaction(async (tx) => {
-        const before = await lockRecord<Pausable & { id: bigint; time_zone: string }>(tx, 'buyers', params.id);
+        const before = await lockRecord(tx, 'buyers', params.id, ['paused', 'time_zone']);
         await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
         await tx.prisma.buyer.update({
           where: { company_id_id: { company_id: tx.company_id, id: before.id } },
@@ -82,7 +79,7 @@ export const buyers = ({ clock }: Deps) =>
     deleteBuyer: async ({ params, query, db, if_match }) => {
       const now = clock();
       const id = await db.transaction(async (tx) => {
-        const { id } = await lockRecord<{ id: bigint }>(tx, 'buyers', params.id);
+        const { id } = await lockRecord(tx, 'buyers', params.id);
         await requireUnchanged({ db: tx, now, projection, serializer: query.serializer, if_match }, params.id);
         await tx.prisma.buyerGroupMember.deleteMany({ where: { buyer_id: id } });
         await tx.prisma.buyer.update({

@@ -1,0 +1,99 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import Fastify from 'fastify';
+import { Pool } from 'pg';
+import { PrismaClient, type Prisma } from '../../src/generated/prisma/client';
+
+// What a team would else write: fastify and Prisma's own API over the same schema. No authentication, no contract, no log.
+
+const { BENCH_URL, BENCH_COMPANY, BENCH_PORT } = process.env;
+const pool = new Pool({ connectionString: BENCH_URL, max: 16, options: '-c timezone=UTC' });
+const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+const company_id = BigInt(BENCH_COMPANY!);
+const include = {
+  call_limit: true,
+  business_hours: true,
+  conversions: true,
+  memberships: { include: { buyer_group: { select: { name: true } } } },
+} satisfies Prisma.BuyerInclude;
+const app = Fastify();
+
+/** JSON has no bigint, and Decimal would become text. */
+app.setReplySerializer((payload) => JSON.stringify(payload, (_, value) => (typeof value === 'bigint' ? Number(value) : value)));
+
+interface ListQuery {
+  columns?: string;
+  fulltext?: string;
+}
+
+app.get<{ Querystring: ListQuery }>('/api/v1/buyers', async ({ query: { columns, fulltext } }) => {
+  const where: Prisma.BuyerWhereInput = {
+    company_id,
+    deleted_at: null,
+    ...(fulltext && { OR: [{ name: { contains: fulltext } }, { number: { contains: fulltext } }] }),
+  };
+  const page = { where, orderBy: { id: 'asc' as const }, take: 25 };
+  const select = columns && Object.fromEntries(columns.split(',').map((name) => [name, true]));
+  const [buyers, total_count] = await Promise.all([
+    select ? prisma.buyer.findMany({ ...page, select }) : prisma.buyer.findMany({ ...page, include }),
+    prisma.buyer.count({ where }),
+  ]);
+  return { status: 200, success: true, buyers, metadata: { root: 'buyers', page: 1, per_page: 25, total_count } };
+});
+
+app.get<{ Params: { id: string } }>('/api/v1/buyers/:id', async ({ params }) => ({
+  status: 200,
+  success: true,
+  buyer: await prisma.buyer.findUniqueOrThrow({ where: { company_id_id: { company_id, id: BigInt(params.id) } }, include }),
+}));
+
+interface Body {
+  name: string;
+  number: string;
+  weight: number;
+  tier: number;
+  attempt_daily_limit: number;
+}
+const bodySchema = {
+  type: 'object',
+  properties: {
+    name: { type: 'string' },
+    number: { type: 'string' },
+    weight: { type: 'number' },
+    tier: { type: 'number' },
+    attempt_daily_limit: { type: 'integer' },
+  },
+};
+
+app.post<{ Body: Body }>('/api/v1/buyers', { schema: { body: bodySchema } }, async ({ body: { attempt_daily_limit, ...body } }, reply) => {
+  const defaults = {
+    buyer_type: 'buyer',
+    time_zone: 'America/New_York',
+    timeout_seconds: 120,
+    record_calls: false,
+    press_one_to_accept: false,
+    route_by_type: 'tier',
+    tier: 1,
+    display_caller_id_type: 'display_caller_id',
+  };
+  const buyer = await prisma.buyer.create({
+    data: { ...defaults, ...body, company_id, call_limit: { create: { zone: 'America/New_York', attempt_daily_limit } } },
+    include,
+  });
+  reply.code(201);
+  return { status: 201, success: true, buyer };
+});
+
+app.put<{ Params: { id: string }; Body: Body }>(
+  '/api/v1/buyers/:id',
+  { schema: { body: bodySchema } },
+  async ({ params, body: { attempt_daily_limit, ...body } }) => {
+    const where = { company_id_id: { company_id, id: BigInt(params.id) } };
+    return {
+      status: 200,
+      success: true,
+      buyer: await prisma.buyer.update({ where, data: { ...body, call_limit: { update: { attempt_daily_limit } } }, include }),
+    };
+  },
+);
+
+void app.listen({ port: Number(BENCH_PORT), host: '127.0.0.1' });

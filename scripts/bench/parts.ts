@@ -1,0 +1,54 @@
+import type { Request, Response } from 'express';
+import express from 'express';
+import { contract } from '../../src/contract';
+import { loadConfig } from '../../src/config';
+import { createDeps } from '../../src/deps';
+import { list, show } from '../../src/http/list';
+import { normalize } from '../../src/http/normalize';
+import { validator } from '../../src/http/validate';
+import { orders, projection } from '../../src/resources/buyers/columns';
+import { PEPPER, type BenchWorld } from './world';
+
+interface Part {
+  part: string;
+  microseconds: number;
+}
+
+/** What one request to show a buyer spends in each part of the service, in one process and one after the other. */
+export async function measureParts(world: BenchWorld): Promise<Part[]> {
+  const deps = createDeps({ config: loadConfig({ KEY_PEPPER: PEPPER, LOG_LEVEL: 'silent' }), database_url: world.url });
+  const app = express();
+  const validate = validator(app);
+  const operation = contract.operations.find(({ id }) => id === 'showBuyer')!;
+  const authorization = `Basic ${Buffer.from(world.auth).toString('base64')}`;
+  const req = () =>
+    ({
+      method: 'GET',
+      originalUrl: '/api/v1/buyers/1',
+      url: '/api/v1/buyers/1',
+      headers: { authorization },
+      query: {},
+      params: { id: '1' },
+      app,
+    }) as unknown as Request;
+  const res = { locals: {} } as Response;
+  const db = deps.tenants.of(BigInt(world.company_id));
+  const now = new Date();
+  const parts = {
+    'authentication (digest, kept credentials)': () => deps.authenticator.authenticate(req(), operation.scope),
+    normalize: async () => void normalize(operation, { query: {}, body: undefined }),
+    'validation (express-openapi-validator)': () => validate(operation, req(), res),
+    'data and envelope, show': () => show({ db, now, projection, if_none_match: undefined }, world.first_id),
+    'data and envelope, list of 25': () => list({ page: 1, per_page: 25, root: true }, { db, now, projection, orders }),
+  };
+  const measured: Part[] = [];
+  for (const [part, run] of Object.entries(parts)) {
+    const rounds = part.startsWith('data') ? 1_000 : 20_000;
+    for (let i = 0; i < rounds / 10; i++) await run();
+    const started = process.hrtime.bigint();
+    for (let i = 0; i < rounds; i++) await run();
+    measured.push({ part, microseconds: Math.round(Number(process.hrtime.bigint() - started) / 1000 / rounds) });
+  }
+  await deps.database.close();
+  return measured;
+}
