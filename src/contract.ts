@@ -26,6 +26,7 @@ export interface Schema {
   maxLength?: number;
   'x-collection'?: string;
   'x-grid'?: boolean;
+  'x-reference'?: string;
 }
 
 export interface Parameter {

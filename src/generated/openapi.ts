@@ -515,7 +515,7 @@ export interface components {
          * @description What is wrong, where, and what is allowed (RFC 9457).
          * @example {
          *       "type": "about:blank",
-         *       "title": "Unprocessable Content",
+         *       "title": "Unprocessable Entity",
          *       "status": 422,
          *       "detail": "timeout_seconds must be >= 12",
          *       "instance": "/api/v1/buyers",
@@ -795,7 +795,7 @@ export interface components {
             concurrency_cap_used?: components["schemas"]["Count"];
             /** @description The cap that is reached: concurrency, or metric and interval as in attempt_daily. The one that frees last, if several are. */
             maxed_out_by?: string | null;
-            /** @description When the reached caps of the hour */
+            /** @description When the reached caps of the hour, day and month are free again. Null when none is reached or one of them never resets. */
             cap_reset_at?: components["schemas"]["Timestamp"];
             current_conversion_revenue_max?: number | null;
             current_conversion_revenue_min?: number | null;
@@ -807,11 +807,11 @@ export interface components {
             current_conversion_token_value_ids?: number[];
             current_conversion_attribution_token_value_ids?: number[];
             ping_timeout_seconds?: number | null;
-            /** @description Number of the filter list. A buyer has one */
+            /** @description Number of the filter list. A buyer has one, under its own number; null while it is empty. */
             record_token_filter_id?: number | null;
             record_token_filter_data_count?: number;
             record_token_filter_data?: string[];
-            /** @description Number of the list of additional tokens. A buyer has one */
+            /** @description Number of the list of additional tokens. A buyer has one, under its own number; null while it is empty. */
             record_token_additional_id?: number | null;
             record_token_additional_data_count?: number;
             record_token_additional_data?: string[];
@@ -987,7 +987,7 @@ export interface components {
             maxed_out?: boolean;
             /** @description The cap that is reached: concurrency, or metric and interval as in attempt_daily. The one that frees last, if several are. */
             maxed_out_by?: string | null;
-            /** @description When the reached caps of the hour */
+            /** @description When the reached caps of the hour, day and month are free again. Null when none is reached or one of them never resets. */
             cap_reset_at?: components["schemas"]["Timestamp"];
             weight?: number;
             tier?: number;

@@ -1,12 +1,12 @@
 import type { Schemas } from '../contract';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
-import { lockRecord, moveCount } from '../db/records';
+import { lockRecord } from '../db/records';
 import type { Deps } from '../deps';
 import type { Caller } from '../http/auth';
 import type { Handlers } from '../http/handlers';
 import { page, requireUnchanged, show, unsaved, written } from '../http/list';
 import { Refusal } from '../refusal';
-import { issueCredentials } from '../workflows/issue-credentials';
+import { issueCredentials, revokeCredentials } from '../workflows/issue-credentials';
 
 const projection = {
   schema: 'AccessToken',
@@ -57,9 +57,7 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) =>
       const { id, public_key } = await db.transaction(async (tx) => {
         const row = await lockRecord(tx, 'access_tokens', params.id, ['public_key']);
         await requireUnchanged({ db: tx, now, projection, if_match }, params.id);
-        const revoked = { deleted_at: now, updated_at: now, user_updated_at: now };
-        await tx.prisma.accessToken.update({ where: { company_id_id: { company_id: tx.company_id, id: row.id } }, data: revoked });
-        await moveCount(tx, 'access_tokens', -1);
+        await revokeCredentials(tx, row.id, now);
         return row;
       });
       authenticator.forget(public_key);

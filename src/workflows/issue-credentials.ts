@@ -49,6 +49,16 @@ export async function issueCredentials(db: Db, wanted: NewCredentials, { pepper,
   return { id, public_key, ...(wanted.kind === 'key_pair' ? { private_key: secret } : { token: tokenOf(credentials) }) };
 }
 
+/** Revokes living credentials; false when they were revoked already. */
+export async function revokeCredentials(db: Db, id: bigint, now: Date): Promise<boolean> {
+  const { count } = await db.prisma.accessToken.updateMany({
+    where: { id, deleted_at: null },
+    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+  });
+  if (count === 1) await moveCount(db, 'access_tokens', -1);
+  return count === 1;
+}
+
 /** The user with an address, made when there is none; parallel requests make one. */
 async function userWith(db: Db, address: string): Promise<bigint> {
   const email = address.toLowerCase();

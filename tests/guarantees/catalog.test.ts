@@ -1,0 +1,74 @@
+import { projection } from '../../src/resources/buyers/columns';
+import { createWorld, type World } from '../support/world';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.close());
+
+/** Tables that must be found without knowing the company. This list may only shrink. */
+const LOOKUPS = ['companies', 'credential_lookups', '_prisma_migrations'];
+
+const KEYS = `SELECT c.relname AS table, i.relname AS index, x.indisprimary AS primary,
+    (SELECT array_agg(a.attname::text ORDER BY k.n) FROM unnest(x.indkey) WITH ORDINALITY AS k(attnum, n) JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum) AS columns
+  FROM pg_index x JOIN pg_class c ON c.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = 'public' AND x.indisunique`;
+const FOREIGN_KEYS = `SELECT c.relname AS table, f.conname AS index, t.relname AS target,
+    (SELECT array_agg(a.attname::text) FROM unnest(f.conkey) k JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k) AS columns
+  FROM pg_constraint f JOIN pg_class c ON c.oid = f.conrelid JOIN pg_class t ON t.oid = f.confrelid WHERE f.contype = 'f'`;
+
+interface Key {
+  table: string;
+  index: string;
+  primary: boolean;
+  target?: string;
+  columns: string[];
+}
+
+test('every primary key and unique index of a tenant table begins with company_id', async () => {
+  const keys = (await world.sql<Key>(KEYS)).filter(({ table }) => !LOOKUPS.includes(table));
+  expect(keys.length).toBeGreaterThan(15);
+  expect(keys.filter(({ columns }) => columns[0] !== 'company_id').map(({ index }) => index)).toEqual([]);
+});
+
+test('every foreign key of a tenant table carries company_id', async () => {
+  const keys = await world.sql<Key>(FOREIGN_KEYS);
+  expect(keys.length).toBeGreaterThan(10);
+  expect(keys.filter(({ columns }) => !columns.includes('company_id')).map(({ index }) => index)).toEqual([]);
+});
+
+test('every table but the lookups has a company_id that is never null', async () => {
+  const rows = await world.sql<{
+    table: string;
+    nullable: string | null;
+  }>(`SELECT t.table_name AS table, c.is_nullable AS nullable FROM information_schema.tables t
+    LEFT JOIN information_schema.columns c ON c.table_schema = t.table_schema AND c.table_name = t.table_name AND c.column_name = 'company_id'
+    WHERE t.table_schema = 'public' AND t.table_type = 'BASE TABLE'`);
+  expect(rows.filter(({ table, nullable }) => !LOOKUPS.includes(table) && nullable !== 'NO')).toEqual([]);
+});
+
+test('the database refuses a reference into another company by itself', async () => {
+  const other = await world.addCompany();
+  const { body } = await other.api('post', 'buyer_fleets', { body: { name: 'Theirs', user_fleet_id: 'theirs' } });
+  const mine = await world.company.api('post', 'buyers', { body: { name: 'Mine' } });
+  const move = world.sql('UPDATE buyers SET buyer_fleet_id = $1 WHERE company_id = $2 AND id = $3', [
+    body.buyer_fleet.id,
+    world.company.id,
+    mine.body.buyer.id,
+  ]);
+  await expect(move).rejects.toThrow(/foreign key/);
+});
+
+test('each fulltext index is used by the condition that lists make', async () => {
+  await world.sql('SET enable_seqscan = off');
+  await world.sql('SET enable_indexscan = off');
+  const sources = {
+    buyers: projection.fulltext,
+    buyer_groups: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
+  };
+  for (const [table, expression] of Object.entries(sources)) {
+    const plan = await world.sql(`EXPLAIN SELECT * FROM ${table} t WHERE t.company_id = 1 AND t.deleted_at IS NULL AND ${expression} LIKE '%needle%'`);
+    expect(JSON.stringify(plan)).toContain(`${table}_fulltext_idx`);
+  }
+});
