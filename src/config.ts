@@ -1,5 +1,8 @@
 import { bool, cleanEnv, host, makeValidator, num, port, str } from 'envalid';
 
+/** Every process of Trunkline runs in UTC; zones are always named. */
+process.env.TZ = 'UTC';
+
 export interface Config {
   port: number;
   host: string;

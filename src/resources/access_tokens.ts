@@ -8,7 +8,7 @@ import { page, requireUnchanged, show, unsaved, written } from '../http/list';
 import { Refusal } from '../refusal';
 import { issueCredentials, revokeCredentials } from '../workflows/issue-credentials';
 
-const projection = {
+export const projection = {
   schema: 'AccessToken',
   singular: 'access_token',
   plural: 'access_tokens',

@@ -7,7 +7,7 @@ import { list, requireUnchanged, show, unsaved, written } from '../http/list';
 
 const MEMBERS = 'buyers m WHERE m.company_id = t.company_id AND m.buyer_fleet_id = t.id';
 
-const projection = {
+export const projection = {
   schema: 'BuyerFleet',
   singular: 'buyer_fleet',
   plural: 'buyer_fleets',

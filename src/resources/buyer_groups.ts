@@ -17,7 +17,7 @@ const MEMBERS = 'buyer_group_members m WHERE m.company_id = t.company_id AND m.b
 const caps = capColumns('l');
 const maxed_out = `(${caps.maxed_out_by}) IS NOT NULL`;
 
-const projection = {
+export const projection = {
   schema: 'BuyerGroup',
   singular: 'buyer_group',
   plural: 'buyer_groups',

@@ -1,4 +1,4 @@
-import { getTimezoneOffset } from 'date-fns-tz';
+import { toZonedTime } from 'date-fns-tz';
 import { DISPLAY_NAMES } from './zone-names';
 
 /** Every IANA name this Node knows, with UTC, which the list of the runtime leaves out. */
@@ -28,9 +28,12 @@ function isIana(name: string): boolean {
   }
 }
 
-/** Milliseconds to add to UTC to get the local time of an IANA zone at an instant. */
+/**
+ * Milliseconds to add to UTC to get the local time of an IANA zone at an instant. (getTimezoneOffset of date-fns-tz takes a wall-clock time
+ * instead, and is an hour off around changes of the clock.) Right in a process whose own zone is UTC, as config.ts sees to.
+ */
 export function offsetAt(zone: string, instant: Date): number {
-  return getTimezoneOffset(zone, instant);
+  return toZonedTime(instant, zone).getTime() - instant.getTime();
 }
 
 /** An offset in milliseconds as `+HH:MM`. */
