@@ -16,7 +16,7 @@ import { validator } from './http/validate';
 import { createMetrics } from './metrics';
 import { Refusal } from './refusal';
 
-const QUERY = { depth: 5, arrayLimit: 10_000, parameterLimit: 10_000, plainObjects: false, allowPrototypes: true };
+const QUERY = { depth: 5, arrayLimit: 10_000, parameterLimit: 10_000, plainObjects: true };
 
 /** A JSON API needs little of what protects pages; the docs page gets all of it. TLS, and with it HSTS, is the business of the proxy in front. */
 const API_HEADERS = { xContentTypeOptions: 'nosniff', contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'" };

@@ -136,6 +136,9 @@ export interface Facets {
   minLength: number;
 }
 
+/** Without a prototype: field names come from requests, and "constructor" is not a property of a schema. */
+const own = <T extends object>(properties: T | undefined): T => Object.assign(Object.create(null) as T, properties);
+
 /** Gathers a schema's facets; the answer for one schema object is kept. */
 export function facetsOf(contract: Contract): (schema: Schema) => Facets {
   const kept = new WeakMap<Schema, Facets>();
@@ -147,7 +150,7 @@ export function facetsOf(contract: Contract): (schema: Schema) => Facets {
       types: new Set([plain.type ?? []].flat()),
       formats: new Set(plain.format ? [plain.format] : []),
       items: plain.items,
-      properties: { ...plain.properties },
+      properties: own(plain.properties),
       minLength: plain.minLength ?? 0,
     };
     kept.set(schema, facets);
@@ -156,7 +159,7 @@ export function facetsOf(contract: Contract): (schema: Schema) => Facets {
       more.types.forEach((type) => facets.types.add(type));
       more.formats.forEach((format) => facets.formats.add(format));
       facets.items ??= more.items;
-      facets.properties = { ...more.properties, ...facets.properties };
+      facets.properties = own({ ...more.properties, ...facets.properties });
     }
     return facets;
   };

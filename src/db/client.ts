@@ -14,34 +14,32 @@ export interface DatabaseOptions {
 export interface Database {
   url: string;
   pool: Pool;
+  /** For exports, which may take longer than a statement is otherwise given and must not take the others' connections. */
+  streams: Pool;
   prisma: PrismaClient;
   close(): Promise<void>;
 }
 
 /** Opens a pool; it connects at the first use. Every session runs in UTC, or the pg adapter would store wrong instants. */
 export function openDatabase(url: string, { pool_size, timeout_seconds, onIdleError = () => {} }: DatabaseOptions): Database {
-  const pool = new Pool({
-    connectionString: url,
-    options: '-c timezone=UTC',
-    max: pool_size,
-    connectionTimeoutMillis: Math.min(3, timeout_seconds) * 1000,
-    query_timeout: timeout_seconds * 1000,
-    statement_timeout: timeout_seconds * 1000,
-    idleTimeoutMillis: 60_000,
-    keepAlive: true,
-  });
+  const timeout_ms = timeout_seconds * 1000;
+  const common = { connectionString: url, options: '-c timezone=UTC', connectionTimeoutMillis: Math.min(3_000, timeout_ms), keepAlive: true };
+  const pool = new Pool({ ...common, max: pool_size, query_timeout: timeout_ms, statement_timeout: timeout_ms, idleTimeoutMillis: 60_000 });
+  const streams = new Pool({ ...common, max: 4 });
   // An idle connection that breaks must not end the process; the next use opens a new one.
   pool.on('error', onIdleError);
+  streams.on('error', onIdleError);
   const prisma = new PrismaClient({
     adapter: new PrismaPg(pool, { disposeExternalPool: false, statementNameGenerator: ({ sql, args }) => (args.length > 0 ? (statementName(sql) ?? '') : '') }),
   });
   return {
     url,
     pool,
+    streams,
     prisma,
     close: async () => {
       await prisma.$disconnect();
-      await pool.end();
+      await Promise.all([pool.end(), streams.end()]);
     },
   };
 }

@@ -18,8 +18,8 @@ export interface Db {
   query<Row>(statement: Statement): Promise<Row[]>;
   /** Runs the work in a transaction: the one already open, or one of its own. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
-  /** The pool, for streams that outlive a statement (COPY). */
-  readonly pool: Pool;
+  /** Connections for streams that outlive a statement (COPY). */
+  readonly streams: Pool;
 }
 
 const TRANSACTION = { maxWait: 5_000, timeout: 10_000 };
@@ -45,20 +45,20 @@ export function tenants(database: Database): TenantDatabases {
 
 function outside(database: Database, company_id: bigint): Db {
   const bound = bind(database.prisma, company_id);
-  const { pool } = database;
+  const { pool, streams } = database;
   return {
     company_id,
-    pool,
+    streams,
     prisma: bound,
     query: async <Row>(statement: Statement) => (await pool.query(statement)).rows as Row[],
-    transaction: (work) => bound.$transaction((transaction) => work(inside(transaction as unknown as TenantClient, company_id, pool)), TRANSACTION),
+    transaction: (work) => bound.$transaction((transaction) => work(inside(transaction as unknown as TenantClient, company_id, streams)), TRANSACTION),
   };
 }
 
-function inside(prisma: TenantClient, company_id: bigint, pool: Pool): Db {
+function inside(prisma: TenantClient, company_id: bigint, streams: Pool): Db {
   const db: Db = {
     company_id,
-    pool,
+    streams,
     prisma,
     query: <Row>({ text, values }: Statement) => prisma.$queryRawUnsafe<Row[]>(text, ...values),
     transaction: (work) => work(db),

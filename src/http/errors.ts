@@ -102,7 +102,7 @@ const fieldOfIndex = (index?: string): string | undefined => /_company_id_(\w+?)
 
 function invalid(faults: ValidatorFault[], operation?: Operation): Refusal {
   if (faults.some(({ path }) => path.startsWith('/params/'))) return new Refusal(404, 'There is no such record.');
-  const errors: FieldErrors = {};
+  const errors: FieldErrors = Object.create(null);
   for (const fault of faults) {
     const field = fieldOf(fault.path);
     const message = say(fault, operation);

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { to as copyTo } from 'pg-copy-streams';
-import type { PassThrough } from 'node:stream';
 import pg from 'pg';
 import {
   csvTemplate,
@@ -198,11 +197,10 @@ function inline({ text, values }: { text: string; values: unknown[] }): string {
 
 async function csv({ shape, values }: Plan, { db, projection }: ListOptions): Promise<Csv> {
   const statement = inline(csvTemplate(projection, shape)(values));
-  const client = await db.pool.connect();
-  const copy = copyTo(`COPY (${statement}) TO STDOUT (FORMAT csv, HEADER)`);
-  // An export may take longer than a statement is otherwise given.
-  await client.query('SET statement_timeout = 0');
-  const stream = client.query(Object.assign(copy, { query_timeout: 3_600_000 })) as unknown as PassThrough;
+  const client = await db.streams.connect();
+  const stream = client.query(copyTo(`COPY (${statement}) TO STDOUT (FORMAT csv, HEADER)`));
+  // A caller who hangs up destroys the stream, and then its connection speaks up once more.
+  stream.on('error', () => undefined);
   // A connection that was cut off in the middle of a COPY cannot be used again.
   stream.once('close', () => client.release(!stream.readableEnded));
   return new Csv(stream, `${projection.plural}.csv`);

@@ -33,7 +33,7 @@ export interface Normal extends Input {
  */
 export function normalize(operation: Operation, { query, body }: Input): Normal {
   const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
-  const context: Context = { errors: {}, zone: zoneOf(query) ?? zoneOf(body) ?? 'UTC' };
+  const context: Context = { errors: Object.create(null) as FieldErrors, zone: zoneOf(query) ?? zoneOf(body) ?? 'UTC' };
   wellFormed(query, '', context);
   wellFormed(body, '', context);
   const broken = Refusal.fields(context.errors);

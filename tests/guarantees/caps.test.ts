@@ -25,10 +25,31 @@ const dial = (cap: CapOwner) => reserveUsage(db(), { owner: cap, usage: { attemp
 describe('a counter resets at the local hour, day and month of its owner', () => {
   /** What has passed at each of these instants since one call at the first. */
   test.each([
-    ['the spring night of New York, 23 hours long', 'America/New_York', '2026-03-08T04:59:00Z', '2026-03-08T05:00:00Z', '2026-03-09T03:59:59Z', '2026-03-09T04:00:00Z'],
-    ['the autumn night of New York, 25 hours long', 'America/New_York', '2026-11-01T03:59:00Z', '2026-11-01T04:00:00Z', '2026-11-02T04:59:59Z', '2026-11-02T05:00:00Z'],
+    [
+      'the spring night of New York, 23 hours long',
+      'America/New_York',
+      '2026-03-08T04:59:00Z',
+      '2026-03-08T05:00:00Z',
+      '2026-03-09T03:59:59Z',
+      '2026-03-09T04:00:00Z',
+    ],
+    [
+      'the autumn night of New York, 25 hours long',
+      'America/New_York',
+      '2026-11-01T03:59:00Z',
+      '2026-11-01T04:00:00Z',
+      '2026-11-02T04:59:59Z',
+      '2026-11-02T05:00:00Z',
+    ],
     ['29 February in Los Angeles', 'America/Los_Angeles', '2028-02-29T07:59:00Z', '2028-02-29T08:00:00Z', '2028-03-01T07:59:59Z', '2028-03-01T08:00:00Z'],
-    ['a zone whose clocks change at midnight', 'America/Santiago', '2026-09-06T03:59:00Z', '2026-09-06T04:00:00Z', '2026-09-07T02:59:59Z', '2026-09-07T03:00:00Z'],
+    [
+      'a zone whose clocks change at midnight',
+      'America/Santiago',
+      '2026-09-06T03:59:00Z',
+      '2026-09-06T04:00:00Z',
+      '2026-09-07T02:59:59Z',
+      '2026-09-07T03:00:00Z',
+    ],
     ['a zone of half an hour', 'Asia/Kolkata', '2026-05-01T18:29:00Z', '2026-05-01T18:30:00Z', '2026-05-02T18:29:59Z', '2026-05-02T18:30:00Z'],
   ])('%s: the day', async (_, time_zone, before, starts, last_second, ends) => {
     clock.set(before);

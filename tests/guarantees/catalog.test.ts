@@ -63,12 +63,21 @@ test('the database refuses a reference into another company by itself', async ()
 });
 
 test.each([
-  ['buyers', buyers.fulltext, "name, buyer_type, time_zone, timeout_seconds, record_calls, press_one_to_accept, route_by_type, tier, weight, display_caller_id_type", "md5(i::text), 'buyer', 'UTC', 20, false, false, 'tier', 1, 1, 'display_caller_id'"],
+  [
+    'buyers',
+    buyers.fulltext,
+    'name, buyer_type, time_zone, timeout_seconds, record_calls, press_one_to_accept, route_by_type, tier, weight, display_caller_id_type',
+    "md5(i::text), 'buyer', 'UTC', 20, false, false, 'tier', 1, 1, 'display_caller_id'",
+  ],
   ['buyer_groups', buyerGroups.fulltext, 'name, time_zone, tier, weight, dial_buyers_type', "md5(i::text), 'UTC', 1, 1, 'sequentially'"],
   ['buyer_fleets', buyerFleets.fulltext, 'name, user_fleet_id', 'md5(i::text), i::text'],
 ])('a fulltext search of %s is answered by its index', async (table, expression, columns, values) => {
-  await world.sql(`INSERT INTO ${table} (company_id, uuid, ${columns}) SELECT $1, gen_random_uuid(), ${values} FROM generate_series(1, 4000) i`, [world.company.id]);
+  await world.sql(`INSERT INTO ${table} (company_id, uuid, ${columns}) SELECT $1, gen_random_uuid(), ${values} FROM generate_series(1, 4000) i`, [
+    world.company.id,
+  ]);
   await world.sql(`VACUUM ANALYZE ${table}`);
-  const plan = await world.sql(`EXPLAIN SELECT * FROM ${table} t WHERE t.company_id = ${world.company.id}::bigint AND t.deleted_at IS NULL AND ${expression} LIKE '%needle%'`);
+  const plan = await world.sql(
+    `EXPLAIN SELECT * FROM ${table} t WHERE t.company_id = ${world.company.id}::bigint AND t.deleted_at IS NULL AND ${expression} LIKE '%needle%'`,
+  );
   expect(JSON.stringify(plan)).toContain(`${table}_fulltext_idx`);
 });

@@ -9,7 +9,10 @@ ajv.addSchema({ ...contract.document, $id: 'contract' });
 
 const routes = contract.operations
   .toSorted((a, b) => (a.path.replaceAll('{', '~') < b.path.replaceAll('{', '~') ? -1 : 1))
-  .map((operation) => ({ operation, pattern: new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}(\\.json|\\.csv)?/?$`) }));
+  .map((operation) => ({
+    operation,
+    pattern: new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}${operation.csv ? '(\\.json|\\.csv)?' : '(\\.json)?'}/?$`),
+  }));
 
 export function operationOf(method: string, url: string): Operation | undefined {
   const path = url.split('?')[0] ?? '';

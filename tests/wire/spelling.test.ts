@@ -37,18 +37,33 @@ describe('numbers', () => {
     expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['per_page']]);
   });
   test('dollars go in steps of 0.01, even where binary fractions do not', async () => {
-    for (const amount of [0.29, 0.57, 1.13, 4.35, 1.1, 8.2]) expect((await made({ current_conversion_revenue: amount })).current_conversion_revenue).toBe(amount);
+    for (const amount of [0.29, 0.57, 1.13, 4.35, 1.1, 8.2])
+      expect((await made({ current_conversion_revenue: amount })).current_conversion_revenue).toBe(amount);
     expect((await create({ current_conversion_revenue: 0.001 })).status).toBe(422);
   });
 });
 
 describe('blanks', () => {
   test.each(['', null])('%p clears a field that may be blank, and puts a default back', async (blank) => {
-    const { id } = await made({ dtmf_tones: '1w2', tier: 7, concurrency_cap_limit: 3, press_one_to_accept: true, record_token_filter_list: ['a:b'], user_buyer_id: `u${String(blank)}` });
+    const { id } = await made({
+      dtmf_tones: '1w2',
+      tier: 7,
+      concurrency_cap_limit: 3,
+      press_one_to_accept: true,
+      record_token_filter_list: ['a:b'],
+      user_buyer_id: `u${String(blank)}`,
+    });
     const res = await world.company.api('put', `buyers/${id}`, {
       body: { dtmf_tones: blank, tier: blank, concurrency_cap_limit: blank, press_one_to_accept: blank, record_token_filter_list: blank, user_buyer_id: blank },
     });
-    expect(res.body.buyer).toMatchObject({ dtmf_tones: null, tier: 1, concurrency_cap_limit: null, press_one_to_accept: false, record_token_filter_data: [], user_buyer_id: null });
+    expect(res.body.buyer).toMatchObject({
+      dtmf_tones: null,
+      tier: 1,
+      concurrency_cap_limit: null,
+      press_one_to_accept: false,
+      record_token_filter_data: [],
+      user_buyer_id: null,
+    });
   });
 });
 

@@ -1,0 +1,184 @@
+import { createWorld, type World } from '../support/world';
+
+let world: World;
+const names = ['delta', 'alpha', 'echo', 'bravo', 'charlie', 'golf', 'foxtrot'];
+const ids: number[] = [];
+
+beforeAll(async () => {
+  world = await createWorld();
+  for (const [n, name] of names.entries()) {
+    const res = await world.company.api('post', 'buyers', {
+      body: { name: n === 6 ? undefined : name, tier: n % 3, paused: n % 2 === 0, user_buyer_id: name, number: `+1310555${1000 + n}` },
+    });
+    ids.push(res.body.buyer.id);
+  }
+});
+afterAll(() => world.close());
+
+const get = async (path: string) => (await world.company.api('get', path)).body;
+const listed = async (query: string) => (await get(`buyers?${query}`)).buyers.map(({ id }: { id: number }) => ids.indexOf(id));
+
+describe('the envelope', () => {
+  test('has the collection under its root key and the metadata clients count with', async () => {
+    const page = await get('buyers?per_page=3');
+    expect(Object.keys(page)).toEqual(['status', 'success', 'buyers', 'metadata']);
+    expect(page.metadata).toEqual({ root: 'buyers', page: 1, total_pages: 3, per_page: 3, total_count: 7, next_cursor: ids[2] });
+  });
+  test('root=false answers the bare array', async () => {
+    for (const no of ['false', '0', 'no', 'off']) expect(await get(`buyers?root=${no}&columns=id`)).toEqual(ids.map((id) => ({ id })));
+  });
+  test('25 records by default, 1000 at most, and a page past the end is empty', async () => {
+    expect((await get('buyers')).metadata.per_page).toBe(25);
+    expect((await get('buyers?per_page=1000')).buyers).toHaveLength(7);
+    expect(await get('buyers?page=99')).toMatchObject({ buyers: [], metadata: { page: 99, total_count: 7, total_pages: 1, next_cursor: 0 } });
+  });
+});
+
+describe('pages and cursors', () => {
+  test('pages go through all in the order of ids, each once', async () => {
+    const seen = [];
+    for (let page = 1; page <= 4; page++) seen.push(...(await listed(`per_page=2&page=${page}`)));
+    expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  });
+
+  const orders = [
+    'id',
+    'name',
+    'tier',
+    'paused',
+    'number',
+    'created_at',
+    'last_call_at',
+    'weight',
+    'time_zone',
+    'user_buyer_id',
+    'calls_count',
+    'attempt_daily_used',
+    'revenue_total_used',
+  ];
+  test.each(orders.flatMap((order) => ['asc', 'desc'].map((dir) => [order, dir])))(
+    'cursors go through all by %s %s, each once and as pages do',
+    async (order, dir) => {
+      const sort = order === 'id' ? `order_dir=${dir}` : `order=${order}&order_dir=${dir}`;
+      const whole = await listed(`${sort}&per_page=100`);
+      const seen: number[] = [];
+      let cursor: string | number = -1;
+      for (let turns = 0; turns < 10 && cursor !== 0; turns++) {
+        const page = await get(`buyers?${sort}&per_page=2&cursor=${cursor}`);
+        seen.push(...page.buyers.map(({ id }: { id: number }) => ids.indexOf(id)));
+        expect(page.metadata.page).toBe(null);
+        cursor = page.metadata.next_cursor;
+      }
+      expect(cursor).toBe(0);
+      expect(seen).toEqual(whole);
+      expect(seen.toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    },
+  );
+
+  test.each(['nonsense', '-2', '1.5', 'eyJ4IjoxfQ', '99999999999999999999'])('the cursor %s is refused', async (cursor) => {
+    for (const sort of ['', '&order=name']) {
+      const res = await world.company.api('get', `buyers?cursor=${cursor}${sort}`);
+      expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['cursor']]);
+    }
+  });
+  test('a cursor of another order is refused', async () => {
+    const { next_cursor } = (await get('buyers?order=name&per_page=2&cursor=-1')).metadata;
+    expect((await world.company.api('get', `buyers?order=tier&cursor=${next_cursor}`)).status).toBe(422);
+  });
+});
+
+describe('filters', () => {
+  test('number, paused, ids, fulltext and created_at narrow the list and its count', async () => {
+    expect(await listed('number=%2B13105551003')).toEqual([3]);
+    expect(await listed('number=+13105551003')).toEqual([3]);
+    expect(await listed('paused=yes')).toEqual([0, 2, 4, 6]);
+    expect(await listed(`ids=${ids[5]},${ids[1]}`)).toEqual([1, 5]);
+    expect(await listed('fulltext=RAV')).toEqual([3]);
+    expect(await listed('fulltext=1310555')).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect(await listed('fulltext=%25')).toEqual([]);
+    expect(await listed('fulltext=_')).toEqual([]);
+    expect(await listed('created_at_from=2099-01-01')).toEqual([]);
+    expect((await get('buyers?paused=no&per_page=1')).metadata).toMatchObject({ total_count: 3, total_pages: 3 });
+  });
+  test('order with nulls: last ascending, first descending', async () => {
+    expect(await listed('order=name')).toEqual([1, 3, 4, 0, 2, 5, 6]);
+    expect(await listed('order=name&order_dir=desc')).toEqual([6, 5, 2, 0, 4, 3, 1]);
+  });
+  test('an unknown order is refused with those that are known', async () => {
+    const res = await world.company.api('get', 'buyers?order=shoe_size');
+    expect(res.body.errors.order[0]).toContain('user_buyer_id');
+  });
+});
+
+describe('columns', () => {
+  test('only those asked for are answered, in the order of the contract; others are reported', async () => {
+    const page = await get('buyers?columns=number,id,nonsense,name,other&per_page=1');
+    expect(Object.keys(page.buyers[0])).toEqual(['id', 'name', 'number']);
+    expect(page.metadata.unknown_columns).toEqual(['nonsense', 'other']);
+  });
+  test('those that need another table read it only when asked for', async () => {
+    const { listTemplate } = jest.requireActual<typeof import('../../src/db/projection')>('../../src/db/projection');
+    const { projection } = jest.requireActual<typeof import('../../src/resources/buyers/columns')>('../../src/resources/buyers/columns');
+    const shape = { conditions: [], sort: 'id' as const, descending: false, limit: 2, offset: 0, count: 'none' as const };
+    const sql = (columns: string[]) => listTemplate(projection, { ...shape, columns })({ company_id: 1, now: '' }).text;
+    expect(sql(['id', 'name'])).not.toMatch(/call_limits|buyer_conversions|buyer_business_hours|buyer_group_members/);
+    expect(sql(['attempt_daily_used'])).toMatch(/call_limits/);
+    expect(sql(['current_conversion_revenue'])).toMatch(/buyer_conversions/);
+  });
+  test('serializer=buyer_grid adds foreign keys, and an empty serializer is the default', async () => {
+    const plain = (await get(`buyers/${ids[0]}`)).buyer;
+    const grid = (await get(`buyers/${ids[0]}?serializer=buyer_grid`)).buyer;
+    expect((await get(`buyers/${ids[0]}?serializer=`)).buyer).toEqual(plain);
+    expect(Object.keys(grid).filter((key) => !(key in plain))).toEqual(['call_limit_id', 'current_conversion_id', 'buyer_conversion_ids', 'paused_by_user_id']);
+    expect((await world.company.api('get', 'buyers?serializer=nonsense')).status).toBe(422);
+  });
+});
+
+describe('CSV', () => {
+  test('by ending, by format and by Accept: the whole result with the same columns', async () => {
+    const ending = await world.company.api('get', 'buyers.csv?columns=id,name,paused');
+    const format = await world.company.api('get', 'buyers?columns=id,name,paused&format=csv');
+    const accept = await world.company.api('get', 'buyers?columns=id,name,paused', { headers: { Accept: 'text/csv' } });
+    expect(ending.headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(ending.headers['content-disposition']).toContain('buyers.csv');
+    expect([format.text, accept.text]).toEqual([ending.text, ending.text]);
+    expect(ending.text.split('\n')).toEqual(['id,name,paused', ...ids.map((id, n) => `${id},${n === 6 ? '' : names[n]},${n % 2 === 0}`), '']);
+  });
+  test('.json is another spelling of every list; format=json wins over Accept', async () => {
+    expect((await get('buyers.json?per_page=1')).metadata.per_page).toBe(1);
+    expect((await get('access_tokens.json')).metadata.root).toBe('access_tokens');
+    expect((await world.company.api('get', 'buyers?format=json', { headers: { Accept: 'text/csv' } })).body.metadata.root).toBe('buyers');
+    expect((await world.company.api('get', 'access_tokens.csv')).status).toBe(404);
+  });
+  test('has every column of the resource by default, filters, and orders', async () => {
+    const all = await world.company.api('get', 'buyers.csv?paused=no&order=name&order_dir=desc');
+    const [header, first] = all.text.split('\n');
+    expect(header!.split(',')).toEqual(Object.keys((await get('buyers?per_page=1')).buyers[0]));
+    expect(first!.startsWith(`${ids[5]},`)).toBe(true);
+    expect(all.text.trim().split('\n')).toHaveLength(4);
+  });
+  test('no cell is run as a formula, and numbers stay numbers', async () => {
+    const other = await world.addCompany();
+    for (const name of ['=1+1', '+1+1', '-2+3', '@SUM(A1)', '|cmd', '\tx', '-12.5', '+13105550123', 'plain "quoted", text'])
+      await other.api('post', 'buyers', { body: { name } });
+    const { text } = await other.api('get', 'buyers.csv?columns=name');
+    expect(text.split('\n').slice(1, -1)).toEqual([
+      "'=1+1",
+      "'+1+1",
+      "'-2+3",
+      "'@SUM(A1)",
+      "'|cmd",
+      "'\tx",
+      '-12.5',
+      '+13105550123',
+      '"plain ""quoted"", text"',
+    ]);
+  });
+  test('a caller who hangs up leaves no connection behind', async () => {
+    const before = world.deps.database.pool.totalCount;
+    await Promise.all(Array.from({ length: 5 }, () => world.company.api('head', 'buyers.csv')));
+    expect((await get('buyers')).success).toBe(true);
+    expect(world.deps.database.pool.totalCount).toBeLessThanOrEqual(before + 16);
+    expect(world.deps.database.pool.waitingCount).toBe(0);
+  });
+});
