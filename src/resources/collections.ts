@@ -1,9 +1,10 @@
 import { BASE_PATH, contract, type Schemas } from '../contract';
 import { notFound } from '../db/records';
+import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { DISPLAY_NAMES } from '../schedules/zone-names';
-import { formatOffset, IANA_NAMES, offsetAt } from '../schedules/zone';
+import { formatOffset, IANA_NAMES } from '../schedules/zone';
 
 /** Every closed list of the contract, by the name its `x-collection` gives it. */
 const VALUES = new Map(
@@ -34,9 +35,7 @@ export const collections = ({ clock }: Deps) =>
       );
     },
 
-    listTimeZones: async ({ query }) => {
-      return collection('collection', zonesAt(clock()), query.root);
-    },
+    listTimeZones: async ({ query, db }) => collection('collection', await zonesAt(clock(), db), query.root),
 
     showCollection: async ({ params, query }) => {
       const values = VALUES.get(params.collection);
@@ -52,21 +51,34 @@ export const collections = ({ clock }: Deps) =>
 const QUARTER_MS = 900_000;
 let kept: { quarter: number; zones: Schemas['TimeZone'][] } | undefined;
 
-/** All zones by offset. Offsets change on the quarter of an hour; working out all of them takes long enough to be kept until then. */
-function zonesAt(now: Date): Schemas['TimeZone'][] {
+interface Offset {
+  iana_name: string;
+  seconds: number;
+  dst: boolean;
+}
+
+/**
+ * All zones by offset. The offsets are the database's, because its clock decides about caps and hours; the tables of the two may differ for a
+ * zone whose law has just changed. They change on the quarter of an hour, and reading them all takes long enough to be kept until then.
+ */
+async function zonesAt(now: Date, db: Db): Promise<Schemas['TimeZone'][]> {
   const quarter = Math.floor(now.getTime() / QUARTER_MS);
-  if (kept?.quarter !== quarter) {
-    const named = [...Object.entries(DISPLAY_NAMES), ...IANA_NAMES.map((name) => [name, name] as const)];
-    const zones = named.map(([value, iana_name]) => describe(value, iana_name, now));
-    kept = { quarter, zones: zones.toSorted((a, b) => a.utc_offset_seconds - b.utc_offset_seconds || (a.value < b.value ? -1 : 1)) };
-  }
+  if (kept?.quarter === quarter) return kept.zones;
+  const offsets = await db.query<Offset>({
+    text: 'SELECT name AS iana_name, extract(epoch FROM utc_offset)::int AS seconds, is_dst AS dst FROM pg_timezone_names',
+    values: [],
+  });
+  const by_name = new Map(offsets.map((offset) => [offset.iana_name, offset]));
+  const named = [...Object.entries(DISPLAY_NAMES), ...IANA_NAMES.map((name) => [name, name] as const)];
+  const zones = named.flatMap(([value, iana_name]) => {
+    const offset = by_name.get(iana_name);
+    return offset ? [describe(value, offset)] : [];
+  });
+  kept = { quarter, zones: zones.toSorted((a, b) => a.utc_offset_seconds - b.utc_offset_seconds || (a.value < b.value ? -1 : 1)) };
   return kept.zones;
 }
 
-function describe(value: string, iana_name: string, now: Date): Schemas['TimeZone'] {
-  const offset_ms = offsetAt(iana_name, now);
-  const year = now.getUTCFullYear();
-  const winter = Math.min(offsetAt(iana_name, new Date(Date.UTC(year, 0, 1))), offsetAt(iana_name, new Date(Date.UTC(year, 6, 1))));
-  const utc_offset = formatOffset(offset_ms);
-  return { value, name: `(GMT${utc_offset}) ${value}`, iana_name, utc_offset, utc_offset_seconds: offset_ms / 1000, dst: offset_ms > winter };
+function describe(value: string, { iana_name, seconds, dst }: Offset): Schemas['TimeZone'] {
+  const utc_offset = formatOffset(seconds * 1000);
+  return { value, name: `(GMT${utc_offset}) ${value}`, iana_name, utc_offset, utc_offset_seconds: seconds, dst };
 }

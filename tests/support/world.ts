@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -51,12 +52,10 @@ export interface WorldOptions {
   handlers?: (deps: Deps) => Handlers;
 }
 
-let copies = 0;
-
 /** The URL of a fresh, migrated, empty database. */
 export async function freshDatabase(): Promise<string> {
   const server = process.env.TRUNKLINE_TEST_DATABASE!;
-  const name = `test_${process.pid}_${++copies}`;
+  const name = `test_${randomBytes(8).toString('hex')}`;
   const client = new Client({ connectionString: server });
   await client.connect();
   await client.query(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);

@@ -1,0 +1,47 @@
+import { createHandlers, requireDistinct } from '../../src/handlers';
+import { bind } from '../../src/http/bind';
+import type { Handler, Handlers } from '../../src/http/handlers';
+import { Json } from '../../src/http/reply';
+import { contract } from '../../src/contract';
+import { createWorld, type World } from '../support/world';
+
+// The types are proved by tsc: a line below that stopped being an error would fail `npm run types`.
+
+let world: World;
+let handlers: Handlers;
+beforeAll(async () => {
+  world = await createWorld();
+  handlers = createHandlers(world.deps);
+});
+afterAll(() => world.close());
+
+test('a missing handler does not compile, and does not start', () => {
+  const { showMe, ...rest } = handlers;
+  void showMe;
+  // @ts-expect-error showMe is missing
+  const incomplete: Handlers = rest;
+  expect(() => bind(incomplete, {} as never)).toThrow('no handler for operation showMe');
+});
+
+test('a mistyped handler does not compile', () => {
+  // @ts-expect-error the answer of showMe is not a list of buyers
+  const wrong_answer: Handler<'showMe'> = async () => new Json<{ buyers: string[] }>('{}');
+  // @ts-expect-error shoe_size is no parameter of listBuyers
+  const wrong_query: Handler<'listBuyers'> = async ({ query }) => new Json(String(query.shoe_size));
+  // @ts-expect-error tier is a number
+  const wrong_body: Handler<'createBuyer'> = async ({ body }) => new Json((body.tier ?? 0).toUpperCase());
+  expect([wrong_answer, wrong_query, wrong_body]).toHaveLength(3);
+});
+
+test('a handler without an operation, or two of one name, do not start', () => {
+  expect(() => bind({ ...handlers, dance: async () => undefined } as never, {} as never)).toThrow('dance has no operation');
+  expect(() => requireDistinct([{ showMe: 1 }, { showMe: 2 }])).toThrow('two handlers are called showMe');
+});
+
+test('every scope of an operation is one that credentials can have, and none is for nothing', () => {
+  const scopes = contract.document.components.schemas.Scope!.enum as string[];
+  const used = new Set(contract.operations.flatMap(({ scope }) => scope ?? []));
+  expect([...used].filter((scope) => !scopes.includes(scope))).toEqual([]);
+  expect(scopes.filter((scope) => !used.has(scope))).toEqual([]);
+  expect(contract.operations.filter(({ scope }) => !scope).map(({ id }) => id)).toEqual(['showMe', 'listCollections', 'listTimeZones', 'showCollection']);
+});
