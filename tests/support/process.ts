@@ -1,0 +1,61 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+
+const ROOT = join(__dirname, '../..');
+
+export interface Running {
+  child: ChildProcess;
+  url: string;
+  output: () => string;
+  /** Sends a signal and answers the exit code once the process is gone. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+const environment = (more: Record<string, string>) => ({ PATH: process.env.PATH, HOME: process.env.HOME, ...more }) as NodeJS.ProcessEnv;
+
+/** Starts the server from its source and waits until it says that it is up. */
+export async function startServer(more: Record<string, string>): Promise<Running> {
+  const port = more.PORT ?? String(await freePort());
+  const child = spawn('node', ['--import', 'tsx', 'src/server.ts'], {
+    cwd: ROOT,
+    env: environment({ PORT: port, ...more }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const exited = new Promise<number | null>((done) => child.once('exit', done));
+  const up = new Promise<void>((done, fail) => {
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output.includes('Trunkline is up')) setTimeout(done, 100);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    void exited.then((code) => fail(new Error(`the server ended with ${code}: ${output}`)));
+  });
+  await up;
+  return {
+    child,
+    url: `http://127.0.0.1:${port}`,
+    output: () => output,
+    end: (signal) => {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}
+
+/** Runs a script of the project to its end. */
+export function runScript(file: string, args: string[], more: Record<string, string>): { code: number | null; output: string; errors: string } {
+  const { status, stdout, stderr } = spawnSync('node', ['--import', 'tsx', file, ...args], { cwd: ROOT, env: environment(more), encoding: 'utf8' });
+  return { code: status, output: stdout, errors: stderr };
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((done) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => done(port));
+    });
+  });
+}
