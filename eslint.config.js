@@ -33,6 +33,7 @@ module.exports = tseslint.config(
     ['**/db/*', '**/http/*', '**/resources/*', '**/generated/*', 'express', 'pg'],
     'Decisions are pure.',
   ),
+  { files: ['tests/**'], rules: { 'max-params': 'off', '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }] } },
   {
     files: ['src/config.ts', 'src/db/embedded.ts', 'tests/**', 'scripts/**', 'prisma.config.ts'],
     rules: { 'no-restricted-properties': 'off', 'no-restricted-exports': 'off' },

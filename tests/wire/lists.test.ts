@@ -1,3 +1,5 @@
+import { listTemplate } from '../../src/db/projection';
+import { projection } from '../../src/resources/buyers/columns';
 import { createWorld, type World } from '../support/world';
 
 let world: World;
@@ -117,8 +119,6 @@ describe('columns', () => {
     expect(page.metadata.unknown_columns).toEqual(['nonsense', 'other']);
   });
   test('those that need another table read it only when asked for', async () => {
-    const { listTemplate } = jest.requireActual<typeof import('../../src/db/projection')>('../../src/db/projection');
-    const { projection } = jest.requireActual<typeof import('../../src/resources/buyers/columns')>('../../src/resources/buyers/columns');
     const shape = { conditions: [], sort: 'id' as const, descending: false, limit: 2, offset: 0, count: 'none' as const };
     const sql = (columns: string[]) => listTemplate(projection, { ...shape, columns })({ company_id: 1, now: '' }).text;
     expect(sql(['id', 'name'])).not.toMatch(/call_limits|buyer_conversions|buyer_business_hours|buyer_group_members/);

@@ -1,0 +1,68 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createApp } from '../../src/app';
+import { createWorld, type World } from '../support/world';
+
+jest.setTimeout(120_000);
+
+// A client that nobody here wrote: generated from openapi.yaml, type-checked, and driven against a server.
+
+const ROOT = join(__dirname, '../..');
+const folder = join(process.env.TRUNKLINE_TEST_FOLDER!, 'sdk');
+const bin = (name: string) => join(ROOT, 'node_modules/.bin', name);
+let world: World;
+let server: Server;
+let url: string;
+
+beforeAll(async () => {
+  world = await createWorld();
+  server = createApp(world.deps).listen(0);
+  url = `http://127.0.0.1:${(server.address() as { port: number }).port}/api/v1`;
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await world.close();
+});
+
+test('the SDK that @hey-api/openapi-ts makes of the contract compiles and works', async () => {
+  execFileSync(bin('openapi-ts'), ['-i', 'openapi.yaml', '-o', folder, '-c', '@hey-api/client-fetch', '--no-log-file'], { cwd: ROOT, stdio: 'pipe' });
+  copyFileSync(join(__dirname, 'sdk-driver.ts.txt'), join(folder, 'driver.ts'));
+  const types = [
+    '--noEmit',
+    '--strict',
+    '--skipLibCheck',
+    '--target',
+    'es2022',
+    '--module',
+    'esnext',
+    '--moduleResolution',
+    'bundler',
+    '--lib',
+    'es2022,dom,dom.iterable',
+  ];
+  const checked = spawnSync(bin('tsc'), [...types, '--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types'), join(folder, 'driver.ts')], {
+    encoding: 'utf8',
+    cwd: folder,
+  });
+  expect([checked.status, checked.stdout]).toEqual([0, '']);
+  const loader = join(ROOT, 'node_modules/tsx/dist/loader.mjs');
+  const { stdout: output } = await promisify(execFile)('node', ['--import', loader, join(folder, 'driver.ts'), url, world.company.auth]);
+  expect(JSON.parse(output)).toEqual({
+    company: Number(world.company.id),
+    fleet: true,
+    by_name: true,
+    changed: 5,
+    stale: 412,
+    refused: { timeout_seconds: ['must be >= 12'] },
+    members: [1, 0, 3],
+    page: [[{ id: expect.any(Number), name: 'Acme', paused: true }], 1],
+    bare: 1,
+    zones: true,
+    gone: true,
+    missing: 404,
+  });
+});
