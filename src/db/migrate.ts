@@ -44,7 +44,7 @@ export async function pendingMigrations(client: Client): Promise<string[]> {
   return migrationNames().filter((name) => !applied.has(name));
 }
 
-async function apply(connectionString: string): Promise<string[]> {
+function migrationsList() {
   const migrationDirectories = migrationNames().map((path) => ({
     path,
     migrationFile: {
@@ -53,27 +53,22 @@ async function apply(connectionString: string): Promise<string[]> {
     },
   }));
   const lockfile = { path: 'migration_lock.toml', content: readFileSync(join(PRISMA_FOLDER, 'migrations/migration_lock.toml'), 'utf8') };
+  return { baseDir: join(PRISMA_FOLDER, 'migrations'), lockfile, shadowDbInitScript: '', migrationDirectories };
+}
+
+async function apply(connectionString: string): Promise<string[]> {
   return withSchemaEngine(connectionString, prismaSchema(), async (engine) => {
-    const { appliedMigrationNames } = await engine.applyMigrations({
-      migrationsList: { baseDir: join(PRISMA_FOLDER, 'migrations'), lockfile, shadowDbInitScript: '', migrationDirectories },
-      filters: FILTERS,
-    });
+    const { appliedMigrationNames } = await engine.applyMigrations({ migrationsList: migrationsList(), filters: FILTERS });
     return appliedMigrationNames;
   });
 }
 
 /** The SQL that makes an empty database match schema.prisma. Needs a database to connect to, and leaves it alone. */
-export async function schemaScript(connectionString: string): Promise<string> {
+export function schemaScript(connectionString: string): Promise<string> {
   const schema = prismaSchema();
   return withSchemaEngine(connectionString, schema, async (engine) => {
-    const { stdout } = await engine.diff({
-      from: { tag: 'empty' },
-      to: { tag: 'schemaDatamodel', files: [schema] },
-      script: true,
-      exitCode: null,
-      shadowDatabaseUrl: null,
-      filters: FILTERS,
-    });
+    const to = { tag: 'schemaDatamodel' as const, files: [schema] };
+    const { stdout } = await engine.diff({ from: { tag: 'empty' }, to, script: true, exitCode: null, shadowDatabaseUrl: null, filters: FILTERS });
     return stdout;
   });
 }

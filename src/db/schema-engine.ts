@@ -14,7 +14,7 @@ interface MigrationsList {
   shadowDbInitScript: string;
   migrationDirectories: { path: string; migrationFile: { path: string; content: { tag: 'ok'; value: string } } }[];
 }
-type DiffSide = { tag: 'empty' } | ({ tag: 'migrations' } & MigrationsList) | { tag: 'schemaDatamodel'; files: Schema[] };
+type DiffSide = { tag: 'empty' } | { tag: 'schemaDatamodel'; files: Schema[] };
 interface Filters {
   externalTables: string[];
   externalEnums: string[];
@@ -31,16 +31,28 @@ declare const WebAssembly: { Module: new (bytes: Uint8Array) => object; Instance
 
 const FOLDER = join(__dirname, '../../node_modules/@prisma/schema-engine-wasm');
 
+interface Bindings {
+  __wbg_set_wasm(exports: object): void;
+  SchemaEngine: { new: (...input: unknown[]) => Promise<SchemaEngine> };
+}
+
+let loaded: Promise<Bindings> | undefined;
+
+async function load(): Promise<Bindings> {
+  const bindings = (await import(join(FOLDER, 'schema_engine_bg.js'))) as Bindings;
+  const module = new WebAssembly.Module(readFileSync(join(FOLDER, 'schema_engine_bg.wasm')));
+  const wasm = new WebAssembly.Instance(module, { './schema_engine_bg.js': bindings });
+  bindings.__wbg_set_wasm(wasm.exports);
+  (wasm.exports as { __wbindgen_start(): void }).__wbindgen_start();
+  return bindings;
+}
+
 /**
  * Runs `work` with Prisma's official schema engine, from its npm package: the Prisma CLI would download a native one. Instantiated by hand
  * because Node cannot import .wasm files without a flag.
  */
 export async function withSchemaEngine<T>(connectionString: string, schema: Schema, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
-  const bindings = await import(join(FOLDER, 'schema_engine_bg.js'));
-  const module = new WebAssembly.Module(readFileSync(join(FOLDER, 'schema_engine_bg.wasm')));
-  const wasm = new WebAssembly.Instance(module, { './schema_engine_bg.js': bindings });
-  bindings.__wbg_set_wasm(wasm.exports);
-  (wasm.exports as { __wbindgen_start(): void }).__wbindgen_start();
+  const bindings = await (loaded ??= load());
   // A pool of our own, because the engine never closes the one it would open.
   const pool = new Pool({ connectionString });
   try {
