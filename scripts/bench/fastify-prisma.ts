@@ -20,6 +20,8 @@ const app = Fastify();
 /** JSON has no bigint, and Decimal would become text. */
 app.setReplySerializer((payload) => JSON.stringify(payload, (_, value) => (typeof value === 'bigint' ? Number(value) : value)));
 
+app.get('/api/v1/me', async () => ({ me: {} }));
+
 interface ListQuery {
   columns?: string;
   fulltext?: string;

@@ -24,6 +24,7 @@ interface Work {
 const any = ({ first_id, last_id }: BenchWorld, n: number) => first_id + ((n * 7919) % (last_id - first_id));
 const get = (path: string) => ({ method: 'GET' as const, path: `/api/v1/buyers${path}` });
 const WORKS: Work[] = [
+  { name: 'no data (GET /me)', request: () => ({ method: 'GET' as const, path: '/api/v1/me' }) },
   { name: 'list, all columns', request: () => get('') },
   { name: 'list, columns=id,name,number,paused', request: () => get('?columns=id,name,number,paused') },
   { name: 'show', request: (world, n) => get(`/${any(world, n)}`) },

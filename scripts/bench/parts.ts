@@ -3,7 +3,7 @@ import express from 'express';
 import { contract } from '../../src/contract';
 import { loadConfig } from '../../src/config';
 import { createDeps } from '../../src/deps';
-import { list, show } from '../../src/http/list';
+import { list, readRecord, recordReply, show } from '../../src/http/list';
 import { normalize } from '../../src/http/normalize';
 import { validator } from '../../src/http/validate';
 import { orders, projection } from '../../src/resources/buyers/columns';
@@ -34,10 +34,13 @@ export async function measureParts(world: BenchWorld): Promise<Part[]> {
   const res = { locals: {} } as Response;
   const db = deps.tenants.of(BigInt(world.company_id));
   const now = new Date();
+  const record = await readRecord({ db, now, projection }, world.first_id);
   const parts = {
     'authentication (digest, kept credentials)': () => deps.authenticator.authenticate(req(), operation.scope),
-    normalize: async () => void normalize(operation, { query: {}, body: undefined }),
+    'normalize (spellings)': async () => void normalize(operation, { query: {}, body: undefined }),
     'validation (express-openapi-validator)': () => validate(operation, req(), res),
+    'serialising (envelope and checksum, show)': async () => void recordReply(projection, record),
+    'data (statement alone, show)': () => readRecord({ db, now, projection }, world.first_id),
     'data and envelope, show': () => show({ db, now, projection, if_none_match: undefined }, world.first_id),
     'data and envelope, list of 25': () => list({ page: 1, per_page: 25, root: true }, { db, now, projection, orders }),
   };

@@ -200,12 +200,21 @@ ORDER BY ${order}) p ON true`,
 /** The same page without its records: planned for its values at every run, which is quick because it is small. */
 export function keysTemplate(projection: Projection, shape: ListShape): Template {
   return kept(`keys|${shapeKey(projection, shape)}`, () => {
-    const { rows, order } = listSql(projection, shape);
-    const page = `SELECT ${sortKeySql(shape)} AS key, t.id::text AS id FROM ${rows} ORDER BY ${order}`;
-    return template(`SELECT c.total, p.key, p.id FROM (SELECT (${totalSql(projection, shape)})::text AS total) c LEFT JOIN LATERAL (${page}) p ON true`, {
-      prepared: false,
-    });
+    const searched = shape.count === 'counted' && shape.conditions.some((condition) => condition.includes('{fulltext}'));
+    return template(searched ? searchSql(projection, shape) : keysSql(projection, shape, totalSql(projection, shape)), { prepared: false });
   });
+}
+
+function keysSql(projection: Projection, shape: ListShape, total: string): string {
+  const { rows, order } = listSql(projection, shape);
+  const page = `SELECT ${sortKeySql(shape)} AS key, t.id::text AS id FROM ${rows} ORDER BY ${order}`;
+  return `SELECT c.total, p.key, p.id FROM (SELECT (${total})::text AS total) c LEFT JOIN LATERAL (${page}) p ON true`;
+}
+
+/** Finding the rows is what a text search costs: it is done once, for the count and for the page. */
+function searchSql(projection: Projection, shape: ListShape): string {
+  const found = `WITH found AS MATERIALIZED (SELECT t.id FROM ${matching(projection, shape.conditions)})`;
+  return `${found} ${keysSql(projection, { ...shape, conditions: ['t.id IN (SELECT id FROM found)'] }, 'SELECT count(*) FROM found')}`;
 }
 
 /** A statement that answers the records of `ids`, in that order. */
@@ -220,8 +229,13 @@ export function recordsTemplate(projection: Projection, selection: Selection): T
 function totalSql(projection: Projection, { count, conditions }: ListShape): string {
   if (count === 'none') return 'NULL';
   if (count === 'kept') return `SELECT coalesce(sum(n), 0) FROM record_counts WHERE company_id = {company_id} AND resource = '${projection.plural}'`;
+  return `SELECT count(*) FROM ${matching(projection, conditions)}`;
+}
+
+/** The living rows of the company that meet the conditions, as they stand behind FROM. */
+function matching(projection: Projection, conditions: readonly string[]): string {
   const where = ['t.company_id = {company_id}', 't.deleted_at IS NULL', ...conditions].join(' AND ');
-  return `SELECT count(*) FROM ${projection.plural} t ${joinsFor(projection, where)} WHERE ${where}`;
+  return `${projection.plural} t ${joinsFor(projection, where)} WHERE ${where}`;
 }
 
 /** A statement that answers the whole list, one SQL column a contract column, for COPY. */

@@ -315,7 +315,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an access token
-         * @description Revokes the credentials at once: requests that carry them are refused from then on.
+         * @description Revokes the credentials: requests that carry them are refused at once by the server process that answers this, and within three seconds by every other.
          */
         delete: operations["revokeAccessToken"];
         options?: never;

@@ -116,7 +116,7 @@ function planList(query: ListQuery, { db, now, projection, orders, filters = {} 
     columns && unknownColumns(projection, columns).length > 0 ? columns.filter((name) => fieldsOf(projection).some((field) => field.name === name)) : columns;
   const csv = query.format === 'csv';
   const shape: ListShape = {
-    columns: known && [...new Set(known)].toSorted(),
+    columns: known && columns?.length ? [...new Set(known)].toSorted() : undefined,
     grid: isGrid(query.serializer),
     zone: zone === 'UTC' ? undefined : zone,
     conditions,

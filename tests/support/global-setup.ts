@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -24,6 +24,8 @@ export default async function globalSetup(): Promise<void> {
     settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
   });
   globalThis.started = { database, folder };
+  // A run that is broken off (Ctrl-C) skips the teardown, and its PostgreSQL would stay.
+  process.once('exit', () => stopAbruptly(folder));
   process.env.TRUNKLINE_TEST_DATABASE = database.url;
   process.env.TRUNKLINE_TEST_FOLDER = folder;
   const promised = contract.operations.flatMap(({ id, responses }) => Object.keys(responses).map((status) => `${id} ${status}`));
@@ -33,4 +35,11 @@ export default async function globalSetup(): Promise<void> {
   await client.query(`CREATE DATABASE ${TEMPLATE}`);
   await client.end();
   await migrate(database.url.replace(/\/postgres$/, `/${TEMPLATE}`));
+}
+
+function stopAbruptly(folder: string): void {
+  const file = join(folder, 'postgres/postmaster.pid');
+  if (!existsSync(file)) return;
+  process.kill(Number(readFileSync(file, 'utf8').split('\n')[0]), 'SIGQUIT');
+  rmSync(folder, { recursive: true, force: true });
 }

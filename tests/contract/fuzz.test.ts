@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { contract, facets, type Operation } from '../../src/contract';
+import { createFixture, type Fixture } from '../support/example';
+import { createWorld, type World } from '../support/world';
+
+jest.setTimeout(60_000);
+
+// Derived from openapi.yaml: whatever is put into any parameter or field of any operation is answered, and never with a fault.
+
+let world: World;
+let fixture: Fixture;
+beforeAll(async () => {
+  world = await createWorld();
+  fixture = await createFixture(world.company.api);
+});
+afterAll(() => world.close());
+
+const NASTY = [
+  '',
+  ' ',
+  '0',
+  '-1',
+  '1e308',
+  '9'.repeat(30),
+  'NaN',
+  'null',
+  'true',
+  "'; DROP TABLE buyers; --",
+  '%',
+  '\\',
+  '{}',
+  '{1}',
+  '[]',
+  '\u0000',
+  '\ud800',
+  '🙂',
+  '../..',
+  'a:b',
+  'a:=~(a+)+$',
+  '2026-02-30',
+  '00:00..24:00',
+  '+1',
+  'sip:',
+  'UTC\n',
+  '__proto__',
+];
+const junk: fc.Arbitrary<unknown> = fc.oneof(
+  fc.constantFrom<unknown>(...NASTY),
+  fc.constantFrom<unknown>(null, true, false, 0, -0, -1, 1.005, 1e15, 1e300, 2 ** 53, [], {}, [[]], [null], [{}], { a: 1 }, ['', 'x'], {
+    day: 1,
+    times: ['09:00..10:00'],
+  }),
+  fc.string({ maxLength: 40 }),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.jsonValue({ maxDepth: 4 }),
+);
+
+function requests({ parameters, body }: Operation) {
+  const names = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+  const fields = body ? Object.keys(facets(body).properties) : [];
+  const some = (keys: string[], value: fc.Arbitrary<unknown>) =>
+    fc
+      .uniqueArray(
+        keys.length
+          ? fc.oneof({ arbitrary: fc.constantFrom(...keys), weight: 20 }, { arbitrary: fc.constantFrom('nonsense', 'constructor'), weight: 1 })
+          : fc.constant('nonsense'),
+        { maxLength: 4 },
+      )
+      .chain((chosen) => fc.tuple(...chosen.map(() => value)).map((values) => Object.fromEntries(chosen.map((key, n) => [key, values[n]]))));
+  return fc.record({
+    query: some(names, fc.oneof(fc.constantFrom(...NASTY.filter((text) => text.isWellFormed())), fc.string({ maxLength: 20 }))),
+    body: some(fields, junk),
+  });
+}
+
+test.each(contract.operations.filter(({ method }) => method !== 'delete').map((operation) => [operation.id, operation] as const))(
+  '%s',
+  async (_, operation) => {
+    await fc.assert(
+      fc.asyncProperty(requests(operation), async ({ query, body }) => {
+        const search = new URLSearchParams(query as Record<string, string>).toString();
+        const res = await world.company.api(operation.method, `${fixture.path(operation)}?${search}`, operation.body ? { body } : {});
+        expect([200, 201, 400, 404, 422]).toContain(res.status);
+        if (res.status === 422) expect(Object.keys(res.body.errors).length).toBeGreaterThan(0);
+      }),
+      { numRuns: operation.body ? 60 : 25 },
+    );
+  },
+);
