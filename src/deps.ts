@@ -39,7 +39,7 @@ export function createDeps({ config, database_url, clock = () => new Date(), log
 export function createLog({ log_level }: Pick<Config, 'log_level'>): Logger {
   return pino(
     { level: log_level, base: null },
-    process.stdout.isTTY ? pino.transport({ target: 'pino-pretty', options: { ignore: 'pid,hostname' } }) : pino.destination(1),
+    process.stdout.isTTY ? pino.transport({ target: 'pino-pretty', options: { ignore: 'pid,hostname', singleLine: true } }) : pino.destination(1),
   );
 }
 

@@ -10,6 +10,9 @@ import type { NewCompany } from './workflows/create-company';
 const HOUR_MS = 3_600_000;
 /** How long clients are told to leave before the listener closes. */
 const FAREWELL_MS = 250;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** How far apart the two halves of one Ctrl-C may come. */
+const ECHO_MS = 1_000;
 
 async function main(): Promise<void> {
   const config = loadConfig();
@@ -30,7 +33,7 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   await listen(server, config);
   const sweep = setInterval(() => void deps.database.pool.query(FORGET_OLD_ANSWERS).catch((error) => deps.log.warn({ err: error }, 'sweep failed')), HOUR_MS);
   const flush = setInterval(() => deps.log.flush(), 500);
-  closeWithGrace({ delay: 9_500, logger: undefined }, async ({ err }) => {
+  const { close } = closeWithGrace({ delay: 9_500, logger: undefined, skip: [...SIGNALS] }, async ({ err }) => {
     if (err) deps.log.fatal({ err }, 'stopping after a fault');
     closing = true;
     clearInterval(sweep);
@@ -39,7 +42,21 @@ async function serve(config: Config, installation: Installation): Promise<void> 
     await installation.close();
     deps.log.flush();
   });
+  for (const signal of SIGNALS) onSignal(signal, close);
   greet(config, installation, demo);
+}
+
+/**
+ * Ctrl-C under npm arrives twice, from the terminal and passed on by npm: the second is no second wish. One that comes later is, and ends the
+ * process where it stands.
+ */
+function onSignal(signal: (typeof SIGNALS)[number], close: () => Promise<void>): void {
+  let first = 0;
+  process.on(signal, () => {
+    if (first === 0) void close();
+    else if (Date.now() - first > ECHO_MS) process.exit(1);
+    first ||= Date.now();
+  });
 }
 
 function listen(server: Server, { port, host }: Config): Promise<void> {
