@@ -50,10 +50,10 @@ async function serve(config: Config, installation: Installation): Promise<void> 
  * Ctrl-C under npm arrives twice, from the terminal and passed on by npm: the second is no second wish. One that comes later is, and ends the
  * process where it stands.
  */
-function onSignal(signal: (typeof SIGNALS)[number], close: () => Promise<void>): void {
+function onSignal(signal: (typeof SIGNALS)[number], close: () => void): void {
   let first = 0;
   process.on(signal, () => {
-    if (first === 0) void close();
+    if (first === 0) close();
     else if (Date.now() - first > ECHO_MS) process.exit(1);
     first ||= Date.now();
   });
