@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { ConfigError, loadConfig, type Config } from './config';
 import { contract } from './contract';
 import { pendingMigrations } from './db/migrate';
-import { startEmbedded } from './db/embedded';
+import { startEmbedded, type EmbeddedDatabase } from './db/embedded';
 import { createDemo } from './demo';
 import { openInstallation, type Installation } from './installation';
 import { createCompany } from './workflows/create-company';
@@ -18,7 +18,7 @@ const program = new Command('trunkline').description("The operator's commands. W
 /** Runs an operator's command on the installation and prints what it answers: for people, or as JSON. */
 async function run(json: boolean, work: (installation: Installation) => Promise<object>): Promise<void> {
   const config = loadConfig();
-  const installation = await openInstallation({ ...config, log_level: 'silent' });
+  const installation = await openInstallation({ ...config, log_level: 'silent' }, 'command');
   try {
     print(await work(installation), json);
   } finally {
@@ -193,9 +193,11 @@ async function ports({ port, host }: Config): Promise<Finding> {
 }
 
 async function databases(config: Config): Promise<Finding[]> {
-  const embedded = config.database_url ? undefined : await startEmbedded({ dataDir: config.data_dir });
-  const client = new Client({ connectionString: config.database_url ?? embedded!.url, connectionTimeoutMillis: 3_000 });
+  let embedded: EmbeddedDatabase | undefined;
+  let client: Client | undefined;
   try {
+    embedded = config.database_url ? undefined : await startEmbedded({ dataDir: config.data_dir });
+    client = new Client({ connectionString: config.database_url ?? embedded!.url, connectionTimeoutMillis: 3_000 });
     await client.connect();
     const { rows } = await client.query("SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name");
     const [{ version, name }] = rows;
@@ -232,7 +234,7 @@ async function databases(config: Config): Promise<Finding[]> {
       },
     ];
   } finally {
-    await client.end().catch(() => undefined);
+    await client?.end().catch(() => undefined);
     await embedded?.stop();
   }
 }

@@ -1,4 +1,4 @@
-import { bool, cleanEnv, host, makeValidator, num, port, str } from 'envalid';
+import { cleanEnv, host, makeValidator, port, str } from 'envalid';
 
 /** Every process of Trunkline runs in UTC; zones are always named. */
 process.env.TZ = 'UTC';
@@ -18,8 +18,8 @@ export interface Config {
   pool_size: number;
   /** How long a statement may take before the request is answered 503. */
   database_timeout_seconds: number;
-  /** Whether X-Forwarded-For of the proxy in front names the caller's address. */
-  trust_proxy: boolean;
+  /** How many proxies in front add themselves to X-Forwarded-For; the address before them is the caller's. */
+  trust_proxy: number;
   max_body_bytes: number;
 }
 
@@ -68,8 +68,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       KEY_PEPPER: pepper({ default: undefined }),
       DATABASE_POOL_SIZE: between(1, 500)({ default: 16 }),
       DATABASE_TIMEOUT_SECONDS: between(1, 600)({ default: 10 }),
-      TRUST_PROXY: bool({ default: false }),
-      MAX_BODY_BYTES: num({ default: 1_048_576 }),
+      TRUST_PROXY: between(0, 10)({ default: 0 }),
+      MAX_BODY_BYTES: between(1_024, 104_857_600)({ default: 1_048_576 }),
     },
     {
       reporter: ({ errors }) => {

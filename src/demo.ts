@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import type { Deps } from './deps';
 import type { Db } from './db/tenant';
 import { createHandlers } from './handlers';
@@ -11,15 +12,16 @@ const EVENINGS = [1, 2, 3, 4, 5].map((day) => ({ day, times: ['17:00..21:59'] })
 
 /** Makes the demo company on an installation that has no company yet; answers nothing when it has one. */
 export async function ensureDemo(deps: Deps): Promise<NewCompany | undefined> {
-  const client = await deps.database.pool.connect();
+  // A connection beside the pool: making the company needs those of the pool.
+  const client = new Client({ connectionString: deps.database.url });
+  await client.connect();
   try {
     // Two servers may start on the same empty database.
     await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
     const { rows } = await client.query('SELECT EXISTS (SELECT FROM companies) AS any');
     return rows[0].any ? undefined : await createDemo(deps, 'Demo Company');
   } finally {
-    await client.query('SELECT pg_advisory_unlock($1)', [LOCK]);
-    client.release();
+    await client.end();
   }
 }
 

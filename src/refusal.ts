@@ -1,3 +1,6 @@
+/** 404: what does not exist, is deleted, or belongs to another company. The three look the same. */
+export const notFound = (): Refusal => new Refusal(404, 'There is no such record.');
+
 /** Field by field, what is wrong and what is allowed. */
 export type FieldErrors = Record<string, string[]>;
 

@@ -10,13 +10,15 @@ import type { NewCompany } from './workflows/create-company';
 const HOUR_MS = 3_600_000;
 /** How long clients are told to leave before the listener closes. */
 const FAREWELL_MS = 250;
+/** How long what is in flight may take at a stop. */
+const PATIENCE_MS = 7_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** How far apart the two halves of one Ctrl-C may come. */
 const ECHO_MS = 1_000;
 
 async function main(): Promise<void> {
   const config = loadConfig();
-  const installation = await openInstallation(config);
+  const installation = await openInstallation(config, 'server');
   await serve(config, installation).catch(async (error: unknown) => {
     await installation.close();
     throw error;
@@ -67,7 +69,10 @@ function listen(server: Server, { port, host }: Config): Promise<void> {
 async function stop(server: Server): Promise<void> {
   await new Promise((done) => setTimeout(done, FAREWELL_MS));
   const idle = setInterval(() => server.closeIdleConnections(), 50);
+  // One who has stopped reading must not keep the database from being stopped too.
+  const patience = setTimeout(() => server.closeAllConnections(), PATIENCE_MS);
   await new Promise((done) => server.close(done));
+  clearTimeout(patience);
   clearInterval(idle);
 }
 

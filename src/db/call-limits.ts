@@ -79,7 +79,8 @@ function reservationSql(owner: 'buyer_id' | 'buyer_group_id', guarded: boolean):
   );
   const within = CAPS.map(({ metric, interval }) => {
     const limit = interval === 'hourly' ? hourly(metric) : `l.${metric}_${interval}_limit`;
-    return `(${amount(metric)} = 0 OR coalesce((${usedNow(metric, interval)}) + ${amount(metric)} <= ${limit}, true))`;
+    const used = `(${usedNow(metric, interval)})`;
+    return `coalesce(${used} < ${limit} AND ${used} + ${amount(metric)} <= ${limit}, true)`;
   });
   const slots = '{concurrency}::integer';
   const slot_free = `(${slots} <= 0 OR coalesce(l.concurrency_cap_used + ${slots} <= l.concurrency_cap_limit, true))`;
@@ -110,7 +111,8 @@ const statements: Record<string, Template> = Object.fromEntries(
 );
 
 /**
- * Reserves a call's use of all caps of one owner at once: true when every cap had room, false when one had none and nothing moved. Exact
+ * Reserves a call's use of all caps of one owner at once: true when every cap had room, those too that the call does not move yet (no call
+ * is dialed to a buyer whose conversions are used up); false when one had none, and nothing moved. Exact
  * under any number of simultaneous calls, because the row itself decides.
  */
 export const reserveUsage = (db: Db, reservation: Move): Promise<boolean> => move(db, reservation, true);

@@ -12,6 +12,8 @@ export interface EmbeddedDatabase {
 }
 
 interface Options {
+  /** A server keeps the database for as long as it runs, even if a command started it; the command then leaves it running. */
+  role?: 'server' | 'command';
   /** Where data, password and log are kept; made when absent. */
   dataDir: string;
   /** Further PostgreSQL settings, for example fsync=off for tests. */
@@ -38,13 +40,13 @@ const DEFAULT_SETTINGS = {
  * data folder. The package's own class is left aside: it ties the database to signal handlers that would stop it before the
  * last request is answered.
  */
-export async function startEmbedded({ dataDir, settings = {} }: Options): Promise<EmbeddedDatabase> {
+export async function startEmbedded({ dataDir, settings = {}, role = 'command' }: Options): Promise<EmbeddedDatabase> {
   const root = resolve(dataDir);
   mkdirSync(root, { recursive: true });
   const account = serviceAccount();
   // The service account need not read this folder, but must get through it to its own.
   if (account.uid !== undefined) chmodSync(root, 0o711);
-  const cluster = new Cluster(root, account);
+  const cluster = new Cluster(root, account, role);
   await cluster.initialise();
   for (let attempt = 1; ; attempt++) {
     const running = cluster.running();
@@ -70,6 +72,7 @@ class Cluster {
   constructor(
     root: string,
     private readonly account: Account,
+    private readonly role: 'server' | 'command',
   ) {
     this.folder = join(root, 'postgres');
     this.passwordFile = join(root, 'postgres.password');
@@ -114,9 +117,15 @@ class Cluster {
   }
 
   attach(port: number): EmbeddedDatabase {
-    const owner = existsSync(this.ownerFile) ? Number(readFileSync(this.ownerFile, 'utf8')) : 0;
-    const owned = owner === process.pid || !isAlive(owner);
-    return this.opened(port, owned);
+    const { pid, role } = this.owner();
+    const taken = this.role === 'server' && role === 'command';
+    return this.opened(port, taken || pid === process.pid || !isAlive(pid));
+  }
+
+  /** Who will stop the database. */
+  private owner(): { pid: number; role: string } {
+    const [pid = '0', role = ''] = existsSync(this.ownerFile) ? readFileSync(this.ownerFile, 'utf8').split(' ') : [];
+    return { pid: Number(pid), role };
   }
 
   async start(settings: Record<string, string>): Promise<EmbeddedDatabase> {
@@ -128,13 +137,13 @@ class Cluster {
   }
 
   private opened(port: number, owned: boolean): EmbeddedDatabase {
-    if (owned) writeFileSync(this.ownerFile, String(process.pid));
+    if (owned) writeFileSync(this.ownerFile, `${process.pid} ${this.role}`);
     const password = readFileSync(this.passwordFile, 'utf8').trim();
     return {
       url: `postgresql://trunkline:${password}@127.0.0.1:${port}/postgres`,
       owned,
       stop: async () => {
-        if (!owned || !this.running()) return;
+        if (this.owner().pid !== process.pid || !this.running()) return;
         await this.run('pg_ctl', ['stop', '-w', '-t', '60', '-m', 'fast', '-D', this.folder]);
         rmSync(this.ownerFile, { force: true });
       },

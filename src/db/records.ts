@@ -1,4 +1,4 @@
-import { Refusal } from '../refusal';
+import { notFound, Refusal } from '../refusal';
 import type { Db } from './tenant';
 
 /** A record named by the caller: its number or its uuid, as a number or as text. */
@@ -68,10 +68,6 @@ export async function resolveReferences(db: Db, table: Table, references: readon
 export function unknownReferences(field: string, missing: readonly string[]): Refusal {
   const shown = missing.slice(0, 10).join(', ') + (missing.length > 10 ? ` and ${missing.length - 10} more` : '');
   return Refusal.field(field, `names no record of yours: ${shown}`);
-}
-
-export function notFound(): Refusal {
-  return new Refusal(404, 'There is no such record.');
 }
 
 /** Rows of record_counts a count is spread over, so that parallel creates do not wait for one another. */

@@ -51,7 +51,14 @@ function outside(database: Database, company_id: bigint): Db {
     streams,
     prisma: bound,
     query: async <Row>(statement: Statement) => (await pool.query(statement)).rows as Row[],
-    transaction: (work) => bound.$transaction((transaction) => work(inside(transaction as unknown as TenantClient, company_id, streams)), TRANSACTION),
+    transaction: (work) => {
+      const run = () => bound.$transaction((transaction) => work(inside(transaction as unknown as TenantClient, company_id, streams)), TRANSACTION);
+      // One of two that wait for each other is chosen to fail; it has changed nothing and may simply run again.
+      return run().catch((error: unknown) => {
+        if (isDeadlock(error)) return run();
+        throw error;
+      });
+    },
   };
 }
 
@@ -64,6 +71,13 @@ function inside(prisma: TenantClient, company_id: bigint, streams: Pool): Db {
     transaction: (work) => work(db),
   };
   return db;
+}
+
+/** Whether an error of Prisma, or one that it wraps, is a deadlock or a write conflict. */
+function isDeadlock(error: unknown): boolean {
+  const { code, meta } = error as { code?: string; meta?: { driverAdapterError?: { cause?: { originalCode?: string; kind?: string } } } };
+  const cause = meta?.driverAdapterError?.cause;
+  return code === 'P2034' || cause?.kind === 'TransactionWriteConflict' || cause?.originalCode === '40P01' || cause?.originalCode === '40001';
 }
 
 /** Adds the company to every condition and every new row of every statement Prisma makes. */

@@ -758,7 +758,7 @@ export interface components {
             user_updated_at?: components["schemas"]["Timestamp"];
             /** @description Path of the record; answers a GET. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. */
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -973,7 +973,7 @@ export interface components {
             user_updated_at?: components["schemas"]["Timestamp"];
             /** @description Path of the record; answers a GET. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. */
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -1086,7 +1086,7 @@ export interface components {
             user_updated_at?: components["schemas"]["Timestamp"];
             /** @description Path of the record; answers a GET. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. */
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -1155,7 +1155,7 @@ export interface components {
             user_updated_at?: components["schemas"]["Timestamp"];
             /** @description Path of the record; answers a GET. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. */
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -1389,7 +1389,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The database cannot be reached. Nothing was changed. */
+        /** @description The database cannot be reached. Try again; a POST that is repeated under its Idempotency-Key has one effect. */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];

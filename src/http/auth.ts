@@ -48,9 +48,10 @@ export const tokenOf = ({ public_key, secret }: Credentials): string => `${publi
  * taken out there. Undefined when there are none, null when they are malformed.
  */
 export function credentialsOf(req: Request): Credentials | null | undefined {
-  const token = take(req.query, 'auth_token') ?? take(req.body, 'auth_token');
+  const [in_query, in_body] = [take(req.query, 'auth_token'), take(req.body, 'auth_token')];
+  const token = in_query ?? in_body;
   const header = req.headers.authorization;
-  if (!header) return token === undefined ? undefined : parseToken(String(token));
+  if (!header) return token === undefined ? undefined : typeof token === 'string' ? parseToken(token) : null;
   const [, scheme = '', rest = ''] = /^(\S+)\s+(.*)$/.exec(header) ?? [];
   if (/^basic$/i.test(scheme)) return parseBasic(rest);
   return /^(token|bearer)$/i.test(scheme) ? parseToken(rest.replace(/^token=/, '').replace(/^"(.*)"$/, '$1')) : null;

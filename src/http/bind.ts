@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { pipeline } from 'node:stream/promises';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { contract, BASE_PATH, type Operation, type OperationId } from '../contract';
@@ -17,6 +18,9 @@ export interface Pipeline {
   idempotency: Idempotency;
   tenants: TenantDatabases;
 }
+
+/** How long a reader of an export may stand still. */
+const STALLED_MS = 60_000;
 
 type AnyHandler = (call: Call<OperationId>) => Promise<unknown>;
 
@@ -69,7 +73,7 @@ function adapt(operation: Operation, handlers: Handlers, pipes: Pipeline): Reque
     res.locals.operation = operation;
     const caller = await pipes.authenticator.authenticate(req, operation.scope);
     res.locals.caller = caller;
-    const input = normalize(operation, { query: req.query as Record<string, unknown>, body: req.body });
+    const input = normalize(operation, { params: req.params as Record<string, string>, query: req.query as Record<string, unknown>, body: req.body });
     Object.defineProperty(req, 'query', { value: input.query, writable: true, configurable: true });
     req.body = input.body;
     await validateAll(pipes.validate, { operation, req, res, unreadable: input.errors });
@@ -85,7 +89,9 @@ function adapt(operation: Operation, handlers: Handlers, pipes: Pipeline): Reque
     const key = operation.method === 'post' ? req.get('Idempotency-Key') : undefined;
     if (key === undefined) return reply(req, res, operation.status, await handler(call));
     const { query, body, params } = call;
-    const answer = await pipes.idempotency.once(call.db, { operation, key, params, query, body }, (db) => handler({ ...call, db }));
+    const answer = await pipes.idempotency.once(call.db, { operation, key, access_token_id: caller.access_token_id, params, query, body }, (db) =>
+      handler({ ...call, db }),
+    );
     if (answer.replayed) res.set('Idempotent-Replayed', 'true');
     return send(res, answer.status, answer.text, answer.headers);
   };
@@ -128,21 +134,26 @@ async function reply(req: Request, res: Response, status: number, result: unknow
       result.stream.destroy();
       return void res.end();
     }
-    // A caller who hangs up ends the statement too: the stream is destroyed with the response.
+    // Until the first rows are there, a fault can still be answered as one.
+    await once(result.stream, 'readable');
+    // A caller who hangs up, or stops reading, ends the statement too: the stream is destroyed with the response.
+    res.setTimeout(STALLED_MS, () => res.destroy());
     return pipeline(result.stream, res);
   }
   return send(res, status, JSON.stringify(result), {});
 }
 
+/** Operations that answer many records are those that can leave out their root. */
+const isList = ({ method, parameters }: Operation): boolean => method === 'get' && parameters.some(({ name }) => name === 'root');
+
 /** `.json` and `.csv` behind the path of a list say which format is wanted, as `format` and Accept do. Belongs at BASE_PATH, before the operations. */
 export function listFormats(operations = contract.operations): RequestHandler {
-  const lists = new Map(
-    operations.filter(({ method, id }) => method === 'get' && id.startsWith('list')).map(({ path, csv }) => [path.slice(BASE_PATH.length), csv]),
-  );
+  const lists = new Map(operations.filter(isList).map(({ path, csv }) => [path.slice(BASE_PATH.length), csv]));
+  const parents = new Set([...lists.keys()].filter((path) => path.includes('{')).map((path) => path.replace(/\/\{\w+\}$/, '')));
   return (req, _res, next) => {
     const [path = '', query = ''] = req.url.split('?', 2);
     const [, bare = path, ending] = /^(.*)\.(json|csv)$/.exec(path) ?? [];
-    const csv = lists.get(bare);
+    const csv = lists.get(bare) ?? (parents.has(bare.replace(/\/[^/]+$/, '')) ? false : undefined);
     const accepts_csv = csv && req.headers.accept?.includes('text/csv') && !/(?:^|&)format=/.test(query);
     const format = ending ?? (accepts_csv ? 'csv' : undefined);
     if (csv === undefined || format === undefined || (format === 'csv' && !csv) || (req.method !== 'GET' && req.method !== 'HEAD')) return next();

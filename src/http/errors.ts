@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Request } from 'express';
 import type { Logger } from 'pino';
 import { facets, contract, type Facets, type Operation } from '../contract';
-import { Refusal, type FieldErrors } from '../refusal';
+import { notFound, Refusal, type FieldErrors } from '../refusal';
 import { FORMATS } from './validate';
 
 /** The one shape of every error: RFC 9457, and what clients of such services read (success, message, errors). */
@@ -83,10 +83,20 @@ export function refusalFor(error: unknown, operation?: Operation): Refusal | und
   if (error instanceof URIError || (thrown.status === 400 && !thrown.errors)) return new Refusal(400, 'The URL or the body cannot be decoded.');
   if (thrown.status === 400) return invalid(thrown.errors ?? [], operation);
   if (isUnavailable(error)) return unavailable();
+  if (sqlState(error)?.startsWith('22')) return new Refusal(422, 'The request holds a value that the database cannot take.');
   return constraint(thrown);
 }
 
-export const unavailable = (): Refusal => new Refusal(503, 'The database cannot be reached. Nothing was changed; try again.', {}, { 'Retry-After': '2' });
+/** The SQLSTATE of an error of the database, however it is wrapped. */
+function sqlState(error: unknown, depth = 0): string | undefined {
+  if (typeof error !== 'object' || error === null || depth > 5) return undefined;
+  const { code, originalCode, cause, meta } = error as Thrown & AdapterCause;
+  const own = originalCode ?? (code && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('P') ? code : undefined);
+  return own ?? sqlState(cause, depth + 1) ?? sqlState(meta?.driverAdapterError, depth + 1);
+}
+
+export const unavailable = (): Refusal =>
+  new Refusal(503, 'The database cannot be reached. Try again; a POST that is repeated under its Idempotency-Key has one effect.', {}, { 'Retry-After': '2' });
 
 /** A constraint of the database that held: the field it is on is the one that carries the meaning, not the company's. */
 function constraint({ code, meta }: Thrown): Refusal | undefined {
@@ -101,7 +111,7 @@ function constraint({ code, meta }: Thrown): Refusal | undefined {
 const fieldOfIndex = (index?: string): string | undefined => /_company_id_(\w+?)_(?:key|fkey)$/.exec(index ?? '')?.[1];
 
 function invalid(faults: ValidatorFault[], operation?: Operation): Refusal {
-  if (faults.some(({ path }) => path.startsWith('/params/'))) return new Refusal(404, 'There is no such record.');
+  if (faults.some(({ path }) => path.startsWith('/params/'))) return notFound();
   const errors: FieldErrors = Object.create(null);
   for (const fault of faults) {
     const field = fieldOf(fault.path);

@@ -17,6 +17,7 @@ interface Row {
 interface Request {
   operation: Operation;
   key: string;
+  access_token_id: bigint;
   params: unknown;
   query: unknown;
   body: unknown;
@@ -83,9 +84,10 @@ function replay(row: Row, { digest, secret, operation }: { digest: Buffer; secre
   return { status: row.status, replayed: true, ...(JSON.parse(open(secret, row.answer)) as Pick<Answer, 'text' | 'headers'>) };
 }
 
-function digestOf({ params, query, body }: Request): Buffer {
+/** Other credentials make another request: an answer may hold a secret that is theirs. */
+function digestOf({ access_token_id, params, query, body }: Request): Buffer {
   return createHash('sha256')
-    .update(JSON.stringify([params, query, body]))
+    .update(JSON.stringify([String(access_token_id), params, query, body]))
     .digest();
 }
 

@@ -13,9 +13,9 @@ import {
   type Projection,
   type SortKey,
 } from '../db/projection';
-import { identify, notFound, type Reference } from '../db/records';
+import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { Refusal } from '../refusal';
+import { notFound, Refusal } from '../refusal';
 import { ianaName } from '../schedules/zone';
 import { Csv, Json, NotModified } from './reply';
 
@@ -109,7 +109,8 @@ interface Plan {
 
 function planList(query: ListQuery, { db, now, projection, orders, filters = {} }: ListOptions): Plan {
   const { per_page = 25, page = 1, cursor, order, order_dir, time_zone, columns, root = true } = query;
-  const after = cursor === undefined ? undefined : parseCursor(cursor, query);
+  const sort = (order && orders[order]) || 'id';
+  const after = cursor === undefined ? undefined : parseCursor(cursor, query, sort);
   const { conditions, values } = narrow(query, projection, filters);
   const zone = time_zone === undefined ? undefined : ianaName(time_zone);
   const known =
@@ -120,9 +121,9 @@ function planList(query: ListQuery, { db, now, projection, orders, filters = {} 
     grid: isGrid(query.serializer),
     zone: zone === 'UTC' ? undefined : zone,
     conditions,
-    sort: (order && orders[order]) || 'id',
+    sort,
     descending: order_dir === 'desc',
-    ...(!csv && { limit: per_page + 1, offset: cursor === undefined ? (page - 1) * per_page : 0 }),
+    ...(!csv && { limit: cursor === END ? 0 : per_page + 1, offset: cursor === undefined ? (page - 1) * per_page : 0 }),
     after: after && (after.key === null ? 'null' : 'value'),
     count: root && !csv ? (conditions.length > 0 ? 'counted' : 'kept') : 'none',
   };
@@ -157,6 +158,9 @@ function narrow(query: ListQuery, projection: Projection, filters: Record<string
   return { conditions, values };
 }
 
+/** The cursor that a last page names: after it there is nothing. */
+const END = '0';
+
 interface Position {
   key: string | null;
   id: string;
@@ -169,11 +173,23 @@ function cursorAfter({ key, id }: Row, query: ListQuery, { sort }: ListShape): n
   return sort === 'id' ? Number(id) : Buffer.from(JSON.stringify([orderName(query), key, id])).toString('base64url');
 }
 
-function parseCursor(cursor: string, query: ListQuery): Position | undefined {
-  if (cursor === '-1') return undefined;
+/** How PostgreSQL writes a key of each type, in a session whose zone is UTC. */
+const KEYS: Record<SortKey['type'], RegExp> = {
+  text: /^[^\0]{0,5000}$/,
+  bigint: /^-?\d{1,18}$/,
+  numeric: /^-?\d{1,15}(\.\d{1,10})?$/,
+  'double precision': /^-?\d{1,15}(\.\d{1,20})?(e[+-]\d{1,3})?$/,
+  boolean: /^(true|false)$/,
+  timestamptz: /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d{1,6})?\+00$/,
+};
+
+/** Where a page begins: undefined for the first. */
+function parseCursor(cursor: string, query: ListQuery, sort: SortKey | 'id'): Position | undefined {
+  if (cursor === '-1' || cursor === END) return undefined;
   const by_id = (query.order ?? 'id') === 'id';
   const position = by_id ? (/^\d{1,15}$/.test(cursor) ? { key: '', id: cursor } : undefined) : parseOpaque(cursor, orderName(query));
-  if (!position) throw Refusal.field('cursor', 'must be -1 or the metadata.next_cursor of a page in the same order');
+  const readable = position && (sort === 'id' || position.key === null || KEYS[sort.type].test(position.key));
+  if (!readable) throw Refusal.field('cursor', 'must be -1 or the metadata.next_cursor of a page in the same order');
   return position;
 }
 
@@ -198,6 +214,8 @@ function inline({ text, values }: { text: string; values: unknown[] }): string {
 async function csv({ shape, values }: Plan, { db, projection }: ListOptions): Promise<Csv> {
   const statement = inline(csvTemplate(projection, shape)(values));
   const client = await db.streams.connect();
+  // The pool listens only to idle connections; one that breaks here must not end the process. The stream tells of it.
+  client.on('error', () => undefined);
   const stream = client.query(copyTo(`COPY (${statement}) TO STDOUT (FORMAT csv, HEADER)`));
   // A caller who hangs up destroys the stream, and then its connection speaks up once more.
   stream.on('error', () => undefined);

@@ -4,9 +4,24 @@ import type { Operation } from '../contract';
 import { uuidv7 } from '../ids';
 import type { Caller } from './auth';
 
-/** A URL without secrets and with telephone numbers cut to their last digits. */
+/** A URL without secrets, and with telephone numbers cut to their last digits. What may hold a number in another form is cut as a whole. */
 export function maskUrl(url: string): string {
-  return url.replace(/((?:auth_|lead_)?token=)[^&]*/gi, '$1***').replace(/(?:%2B|\+)?\d{6,11}(\d{4})(?!\d)/gi, '***$1');
+  const [path = '', query] = url.split('?', 2);
+  const masked = query?.split('&').map((part) => {
+    const [name = '', value = ''] = part.split('=', 2);
+    const plain = decoded(name);
+    if (/token/i.test(plain)) return `${name}=***`;
+    return /^(number|fulltext|cursor)/i.test(plain) && value.length > 4 ? `${name}=***${value.slice(-4)}` : part;
+  });
+  return [path, ...(masked ? [masked.join('&')] : [])].join('?').replace(/(?:%2B|\+)?\d{6,11}(\d{4})(?!\d)/gi, '***$1');
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Facets, Operation, Schema } from '../contract';
 import { facets } from '../contract';
 import type { FieldErrors } from '../refusal';
-import { Refusal } from '../refusal';
+import { notFound, Refusal } from '../refusal';
 import { ianaName, parseInstant } from '../schedules/zone';
 import { splitPairs } from '../tokens/filters';
 
@@ -18,11 +18,14 @@ interface Context {
 }
 
 export interface Input {
+  params: Record<string, string>;
   query: Record<string, unknown>;
   body: unknown;
 }
 
-export interface Normal extends Input {
+export interface Normal {
+  query: Record<string, unknown>;
+  body: unknown;
   /** Fields whose spelling could not be read, and what is allowed. */
   errors: FieldErrors;
 }
@@ -31,16 +34,18 @@ export interface Normal extends Input {
  * Turns every accepted spelling ("yes", "12", "", "a,b", "key[]", "2026-01-31 08:00:00 +0000") into the type the contract declares.
  * What cannot be read is named in `errors`; the rest is the validator's to judge. Throws for text that no database can hold.
  */
-export function normalize(operation: Operation, { query, body }: Input): Normal {
+export function normalize(operation: Operation, { params, query, body }: Input): Normal {
   const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
-  const context: Context = { errors: Object.create(null) as FieldErrors, zone: zoneOf(query) ?? zoneOf(body) ?? 'UTC' };
+  const context: Context = { errors: Object.create(null) as FieldErrors, zone: zoneOf(body) ?? zoneOf(query) ?? 'UTC' };
+  wellFormed(params, '', context);
+  if (Object.keys(context.errors).length > 0) throw notFound();
   wellFormed(query, '', context);
   wellFormed(body, '', context);
   const broken = Refusal.fields(context.errors);
   if (broken) throw broken;
   const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
   return {
-    query: properties(unbracket(query, schemas), schemas, '', context),
+    query: properties(unbracket(withoutBodysKeys(query, body, schemas), schemas), schemas, '', context),
     body:
       operation.body && isObject(body) ? properties(unbracket(body, facets(operation.body).properties), facets(operation.body).properties, '', context) : body,
     errors: context.errors,
@@ -50,6 +55,12 @@ export function normalize(operation: Operation, { query, body }: Input): Normal 
 function zoneOf(source: unknown): string | undefined {
   const name = isObject(source) ? source.time_zone : undefined;
   return typeof name === 'string' ? ianaName(name) : undefined;
+}
+
+/** A key that is in the query and in the body is the body's. */
+function withoutBodysKeys(query: Record<string, unknown>, body: unknown, parameters: Record<string, Schema>): Record<string, unknown> {
+  if (!isObject(body)) return query;
+  return Object.fromEntries(Object.entries(query).filter(([key]) => Object.hasOwn(parameters, key) || !Object.hasOwn(body, key)));
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -126,7 +137,7 @@ function spread(raw: unknown, items: Schema | undefined): unknown {
 
 function spelled(raw: unknown, path: string, context: Context): unknown {
   if (typeof raw === 'boolean' || raw === null) return raw;
-  const word = String(raw).trim().toLowerCase();
+  const word = typeof raw === 'object' ? '' : String(raw).trim().toLowerCase();
   if (TRUE.has(word)) return true;
   if (FALSE.has(word)) return false;
   fault(context, path, 'must be a boolean: true, 1, yes, on, false, 0, no or off');

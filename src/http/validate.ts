@@ -16,6 +16,10 @@ interface Format {
 
 const SIP = /^sips?:[A-Za-z0-9_.!~*'()&=+$,;?/%-]{1,100}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,200}[A-Za-z0-9])?(?::\d{1,5})?(?:;[A-Za-z0-9_.=-]{1,50}){0,5}$/;
 
+const EMAIL = /^[^\s@<>,;:"()[\]\\]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z0-9-]{2,63}$/;
+/** Longer than any text of a format; the validator asks for the format of texts that it has found too long already. */
+const LONGEST = 5_000;
+
 export function isCallDestination(value: string): boolean {
   if (value.startsWith('sip')) return SIP.test(value);
   return /^\+[1-9]\d{6,14}$/.test(value) && parsePhoneNumberFromString(value)?.isPossible() === true;
@@ -49,10 +53,12 @@ export const FORMATS: Record<string, Format> = {
   'date-time': { type: 'string', validate: (value: string) => !Number.isNaN(Date.parse(value)), allowed: 'must be a date-time' },
   email: {
     type: 'string',
-    validate: (value: string) => /^[^\s@<>,;:"()[\]\\]{1,64}@[^\s@<>,;:"()[\]\\]+\.[^\s@<>,;:"()[\]\\]+$/.test(value),
+    validate: (value: string) => EMAIL.test(value),
     allowed: 'must be one e-mail address',
   },
 };
+
+const bounded = (validate: Format['validate']) => (value: never) => (typeof value !== 'string' || (value as string).length <= LONGEST) && validate(value);
 
 type Step = RequestHandler & { name: string };
 
@@ -71,7 +77,7 @@ export function validator(app: Application): Validator {
     validateSecurity: false,
     validateApiSpec: false,
     fileUploader: false,
-    formats: Object.fromEntries(Object.entries(FORMATS).map(([name, { type, validate }]) => [name, { type, validate }])) as never,
+    formats: Object.fromEntries(Object.entries(FORMATS).map(([name, { type, validate }]) => [name, { type, validate: bounded(validate) }])) as never,
   }) as Step[];
   const lookup = steps.find(({ name }) => name === 'metadataMiddleware')!;
   const check = steps.find(({ name }) => name === 'requestMiddleware')!;
@@ -79,6 +85,9 @@ export function validator(app: Application): Validator {
   return async (operation, req, res) => {
     let metadata = kept.get(operation.id);
     if (!metadata) kept.set(operation.id, (metadata = await lookUp(lookup, operation, app)));
+    // The validator keeps what it has compiled for each Content-Type, parameters and all: only the media type may come through.
+    if (operation.body) req.headers['content-type'] = req.headers['content-type']?.split(';')[0];
+    else delete req.headers['content-type'];
     req.openapi = { ...metadata, pathParams: { ...req.params } as Record<string, string> };
     await run(check, req, res);
   };

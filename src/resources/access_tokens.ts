@@ -16,6 +16,8 @@ export const projection = {
   fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.public_key, ''))`,
   columns: {
     ...commonColumns('access_tokens'),
+    // Credentials are made and revoked, never changed.
+    routes_edit_path: 'NULL::text',
     type: `'AccessToken'`,
     name: true,
     kind: true,

@@ -156,16 +156,17 @@ function groupLimits({ concurrency_cap, ...fields }: Fields) {
   return limitsIn({ ...fields, concurrency_cap_limit: concurrency_cap });
 }
 
-/** Replaces, then adds, then removes. The group's row is locked, so that parallel changes follow one another and none is lost. */
+/**
+ * Replaces, then adds, then removes. The group's row is locked, so that parallel changes follow one another and none is lost; the buyers are
+ * locked before any membership is touched, as in the deletion of a buyer.
+ */
 async function changeMembers(db: Db, buyer_group_id: bigint, fields: Fields): Promise<void> {
   const resolve = (name: 'buyer_ids' | 'add_buyer_ids' | 'remove_buyer_ids') => resolveReferences(db, 'buyers', fields[name] ?? [], name);
-  if (fields.buyer_ids !== undefined) {
-    const ids = await resolve('buyer_ids');
-    await db.prisma.buyerGroupMember.deleteMany({ where: { buyer_group_id, buyer_id: { notIn: ids } } });
-    await addMembers(db, buyer_group_id, ids);
-  }
-  await addMembers(db, buyer_group_id, [...(await resolve('add_buyer_ids')), ...(await byUserId(db, fields.add_user_buyer_ids, 'add_user_buyer_ids'))]);
+  const members = fields.buyer_ids === undefined ? undefined : await resolve('buyer_ids');
+  const added = [...(await resolve('add_buyer_ids')), ...(await byUserId(db, fields.add_user_buyer_ids, 'add_user_buyer_ids'))];
   const removed = [...(await resolve('remove_buyer_ids')), ...(await byUserId(db, fields.remove_user_buyer_ids, 'remove_user_buyer_ids'))];
+  if (members) await db.prisma.buyerGroupMember.deleteMany({ where: { buyer_group_id, buyer_id: { notIn: members } } });
+  await addMembers(db, buyer_group_id, [...(members ?? []), ...added]);
   if (removed.length > 0) await db.prisma.buyerGroupMember.deleteMany({ where: { buyer_group_id, buyer_id: { in: removed } } });
 }
 

@@ -1,5 +1,5 @@
 import { BASE_PATH, contract, type Schemas } from '../contract';
-import { notFound } from '../db/records';
+import { notFound } from '../refusal';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';

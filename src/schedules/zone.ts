@@ -10,22 +10,31 @@ const known = new Map<string, string | undefined>();
 export function ianaName(name: string): string | undefined {
   if (Object.hasOwn(DISPLAY_NAMES, name)) return DISPLAY_NAMES[name];
   if (!known.has(name)) {
-    // Bounded: the name comes from requests.
+    // Bounded, in number and length: the name comes from requests.
+    if (name.length > 64) return undefined;
     if (known.size > 5_000) known.clear();
-    known.set(name, isIana(name) ? name : undefined);
+    known.set(name, resolve(name));
   }
   return known.get(name);
 }
 
-function isIana(name: string): boolean {
-  // Offsets such as "+05:00" are zones to Intl, but not to PostgreSQL in the same sense.
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
+const listed = new Set(IANA_NAMES);
+
+/**
+ * A listed name, or the listed zone that a longer name is another name of. Short names (EST, IST, CST) are refused: PostgreSQL and Node take
+ * them for different zones, and for some only one of the two has any.
+ */
+function resolve(name: string): string | undefined {
+  if (listed.has(name)) return name;
+  if (/^Etc\/(UTC|GMT([+-]\d{1,2})?)$/.test(name) || /^[A-Za-z]+\/[A-Za-z_/+-]+$/.test(name)) {
+    try {
+      const zone = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+      return listed.has(zone) || zone.startsWith('Etc/') ? zone : undefined;
+    } catch {
+      return undefined;
+    }
   }
+  return undefined;
 }
 
 /**
@@ -69,8 +78,15 @@ export function parseInstant(text: string, zone = 'UTC'): Date | undefined {
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '0', suffix] = match;
   const parts = [year, month, day, hour, minute, second].map(Number) as [number, number, number, number, number, number];
   const wall = new Date(Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3], parts[4], parts[5], Math.floor(Number(`0.${fraction}`) * 1000)));
-  const real = wall.getUTCMonth() === parts[1] - 1 && wall.getUTCDate() === parts[2] && parts[3] < 24 && parts[4] < 60 && parts[5] < 60;
-  if (!real || parts[0] < 1) return undefined;
+  const real =
+    wall.getUTCFullYear() === parts[0] &&
+    wall.getUTCMonth() === parts[1] - 1 &&
+    wall.getUTCDate() === parts[2] &&
+    parts[3] < 24 &&
+    parts[4] < 60 &&
+    parts[5] < 60;
+  // Years of four digits, with room for every offset.
+  if (!real || parts[0] < 1000 || parts[0] > 9998) return undefined;
   if (!suffix) return instantOf(wall, zone);
   if (/^(Z|UTC)$/i.test(suffix)) return wall;
   const sign = suffix.startsWith('-') ? -1 : 1;

@@ -119,6 +119,18 @@ describe('caps are exact', () => {
     expect(await read()).toMatchObject({ attempt_total_used: 1, connection_total_used: 1 });
   });
 
+  test('no call is dialed to an owner any of whose caps is used up, whatever the call itself moves', async () => {
+    clock.set('2026-06-01T12:00:00Z');
+    const { cap } = await owner('buyer', { connection_daily_limit: 1, revenue_total_limit: 50 });
+    expect(await dial(cap)).toBe(true);
+    await recordUsage(db(), { owner: cap, usage: { connection: 1, revenue: 20 }, now: clock.read() });
+    expect(await dial(cap)).toBe(false);
+    clock.set('2026-06-02T12:00:00Z');
+    expect(await dial(cap)).toBe(true);
+    await recordUsage(db(), { owner: cap, usage: { revenue: 30 }, now: clock.read() });
+    expect(await dial(cap)).toBe(false);
+  });
+
   test('revenue is counted in dollars and cents and stops at its cap', async () => {
     const { cap, read } = await owner('buyer', { revenue_daily_limit: 100 });
     const earn = () => reserveUsage(db(), { owner: cap, usage: { revenue: 33.33 }, now: clock.read() });

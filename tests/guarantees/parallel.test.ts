@@ -38,6 +38,24 @@ test('a buyer deleted while it is added to a group is in no group', async () => 
   }
 });
 
+test('changes that lock the same records from both sides all get through', async () => {
+  for (let round = 0; round < 10; round++) {
+    const { id } = await buyer();
+    const fleet = (await world.company.api('post', 'buyer_fleets', { body: { name: 'F', user_fleet_id: `f${round}` } })).body.buyer_fleet.id;
+    const group = (await world.company.api('post', 'buyer_groups', { body: { name: 'G', buyer_ids: [id] } })).body.buyer_group.id;
+    await world.company.api('put', `buyers/${id}`, { body: { buyer_fleet_id: fleet } });
+    const [moved, ...others] = await Promise.all([
+      world.company.api('put', `buyers/${id}`, { body: { buyer_fleet_id: fleet, tier: 2 } }),
+      world.company.api('delete', `buyer_fleets/${fleet}`),
+      world.company.api('put', `buyer_groups/${group}`, { body: { buyer_ids: [], add_buyer_ids: [id] } }),
+      world.company.api('put', `buyers/${id}`, { body: { tier: 3 } }),
+    ]);
+    expect([200, 422]).toContain(moved!.status);
+    expect(others.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect((await world.company.api('get', `buyers/${id}`)).body.buyer.buyer_fleet_id).toBe(null);
+  }
+});
+
 test('simultaneous buyers of one user_buyer_id: one is made, the others are refused on the field', async () => {
   const made = await Promise.all(Array.from({ length: 12 }, () => world.company.api('post', 'buyers', { body: { user_buyer_id: 'only-one' } })));
   const count = (status: number) => made.filter((res) => res.status === status).length;
@@ -84,6 +102,14 @@ describe('Idempotency-Key', () => {
   test('keeps nothing of a refused request, so that it can be mended under its key', async () => {
     expect((await post('d', { timeout_seconds: 1 })).status).toBe(422);
     expect((await post('d', { timeout_seconds: 20 })).status).toBe(201);
+  });
+
+  test('belongs to the credentials that sent it: others do not get their secrets', async () => {
+    const send = (auth: string) =>
+      world.company.api('post', 'access_tokens', { auth, body: { name: 'k', kind: 'key_pair' }, headers: { 'Idempotency-Key': 'shared' } });
+    expect((await send(world.company.auth)).status).toBe(201);
+    const other = await send(await world.credentials(world.company, ['access_tokens:create']));
+    expect([other.status, other.text.includes('private_key')]).toEqual([422, false]);
   });
 
   test('belongs to one company', async () => {

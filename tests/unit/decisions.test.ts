@@ -70,7 +70,7 @@ describe('opening hours', () => {
 
 describe('zones', () => {
   test('every display name leads to a zone that is known', () => {
-    expect(Object.values(DISPLAY_NAMES).filter((name) => ianaName(name) !== name)).toEqual([]);
+    expect(Object.values(DISPLAY_NAMES).filter((name) => ianaName(name) === undefined)).toEqual([]);
     expect([ianaName('Eastern Time (US & Canada)'), ianaName('UTC'), ianaName('Mars'), ianaName('+05:00'), ianaName('constructor')]).toEqual([
       'America/New_York',
       'UTC',

@@ -9,6 +9,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const raw = () => request(world.app);
+const forged = (position: unknown[]) => Buffer.from(JSON.stringify(position)).toString('base64url');
 
 describe('credentials', () => {
   const tokens = async () => {
@@ -49,6 +50,17 @@ describe('credentials', () => {
       await fresh.close();
     },
   );
+
+  test('a token that is no text is 401', async () => {
+    expect((await raw().get('/api/v1/buyers?auth_token[a]=1')).status).toBe(401);
+    expect(
+      (
+        await raw()
+          .post('/api/v1/buyers')
+          .send({ auth_token: { toString: 1 } })
+      ).status,
+    ).toBe(401);
+  });
 
   test('expire at their time and are refused once revoked', async () => {
     const fresh = await createWorld();
@@ -177,6 +189,44 @@ describe('bad input', () => {
     expect(res.headers['content-type']).toContain('application/problem+json');
   });
 
+  test.each([
+    '/api/v1/buyers?paused[x]=1',
+    '/api/v1/buyers?root[x]=1',
+    '/api/v1/buyers/%00/by_user_buyer_id',
+    '/api/v1/buyers?created_at_to=9999-12-31 23:59:59 -1400',
+    '/api/v1/buyers?created_at_from=0001-01-01',
+    '/api/v1/buyers?time_zone=AET',
+    '/api/v1/buyers?time_zone=IST',
+    `/api/v1/buyers?order=tier&cursor=${forged(['tier asc', 'abc', '1'])}`,
+    `/api/v1/buyers?order=created_at&cursor=${forged(['created_at asc', '2026-99-99 00:00:00+00', '1'])}`,
+    `/api/v1/buyers?order=name&cursor=${forged(['name asc', 'a\u0000b', '1'])}`,
+    `/api/v1/buyers?order=paused&cursor=${forged(['paused asc', 'perhaps', '1'])}`,
+  ])('what is well-formed and means nothing is refused: %s', async (url) => {
+    const res = await raw().get(url).set('Authorization', basic(world.company.auth));
+    expect([404, 422]).toContain(res.status);
+  });
+
+  test.each([{ paused: { toString: 1 } }, { name: { toString: 1 } }, { time_zone: 'EST' }, { time_zone: 'IST' }])('the body %j is refused', async (body) => {
+    expect((await world.company.api('post', 'buyers', { body })).status).toBe(422);
+  });
+
+  test.each([
+    ['an address of dots', { email: `a@${'a.'.repeat(400_000)}` }],
+    ['a list of commas', { record_token_additional_list: ', '.repeat(400_000) }],
+    ['a filter of brackets', { record_token_filter_list: [`a:=~${'('.repeat(400_000)}`] }],
+    ['a zone of a megabyte', { time_zone: 'x'.repeat(900_000) }],
+  ])('%s is refused as fast as any', async (_, body) => {
+    // A pattern that backtracks over it would run into the test's time-out.
+    expect((await world.company.api('post', 'buyers', { body })).status).toBe(422);
+  });
+
+  test('the largest schedule that the contract allows is taken', async () => {
+    const conversions = Array.from({ length: 50 }, (_, n) => ({ name: `c${n}`, revenue: n, token_values: ['a:b'] }));
+    const frames = Array.from({ length: 50 }, () => ({ buyer_conversions_attributes: conversions, schedule: [] }));
+    const res = await world.company.api('post', 'buyers', { body: { buyer_conversions_schedule: frames } });
+    expect([res.status, res.body.buyer.buyer_conversions_schedule.length]).toEqual([201, 50]);
+  });
+
   test('an unknown path is 404 in the same shape, with a request id that may be the caller’s', async () => {
     const res = await raw().get('/api/v1/nowhere').set('X-Request-Id', 'mine-1');
     expect([res.status, res.body.request_id, res.headers['x-request-id']]).toEqual([404, 'mine-1', 'mine-1']);
@@ -186,6 +236,9 @@ describe('bad input', () => {
   test('the same key in query and body is no error; the body wins', async () => {
     const res = await world.company.api('post', 'buyers?serializer=buyer', { body: { name: 'x', serializer: 'buyer_grid' } });
     expect(res.body.buyer.call_limit_id).toEqual(expect.any(Number));
+    const both = await world.company.api('post', 'buyers?name=query&tier=9', { body: { name: 'body', tier: 2 } });
+    expect([both.status, both.body.buyer?.name, both.body.buyer?.tier]).toEqual([201, 'body', 2]);
+    expect((await world.company.api('post', 'buyers?name=query', { body: {} })).body.errors).toEqual({ name: [expect.any(String)] });
   });
 });
 
@@ -209,6 +262,9 @@ describe('beside the API', () => {
   });
   test('the log masks tokens and telephone numbers', () => {
     expect(maskUrl('/api/v1/buyers?auth_token=ut_abc_def&number=%2B13105550123&page=2')).toBe('/api/v1/buyers?auth_token=***&number=***0123&page=2');
+    expect(maskUrl('/x?auth%5Ftoken=secret&%74oken=secret&auth_token[]=secret&number=sip:ann@example.com&cursor=WyJuYW1lIGFz')).toBe(
+      '/x?auth%5Ftoken=***&%74oken=***&auth_token[]=***&number=***.com&cursor=***IGFz',
+    );
   });
   test('large answers are compressed for those who ask', async () => {
     const res = await raw().get('/api/v1/collections/time_zone').set('Authorization', basic(world.company.auth)).set('Accept-Encoding', 'gzip');

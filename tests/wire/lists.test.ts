@@ -83,6 +83,10 @@ describe('pages and cursors', () => {
       expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['cursor']]);
     }
   });
+  test('the cursor 0 is the end: nothing follows it, and the count stays', async () => {
+    for (const sort of ['', '&order=name'])
+      expect(await get(`buyers?cursor=0${sort}`)).toMatchObject({ buyers: [], metadata: { total_count: 7, next_cursor: 0 } });
+  });
   test('a cursor of another order is refused', async () => {
     const { next_cursor } = (await get('buyers?order=name&per_page=2&cursor=-1')).metadata;
     expect((await world.company.api('get', `buyers?order=tier&cursor=${next_cursor}`)).status).toBe(422);
@@ -147,6 +151,7 @@ describe('CSV', () => {
   test('.json is another spelling of every list; format=json wins over Accept', async () => {
     expect((await get('buyers.json?per_page=1')).metadata.per_page).toBe(1);
     expect((await get('access_tokens.json')).metadata.root).toBe('access_tokens');
+    expect((await get('collections/route_by_type.json')).metadata.root).toBe('collection');
     expect((await world.company.api('get', 'buyers?format=json', { headers: { Accept: 'text/csv' } })).body.metadata.root).toBe('buyers');
     expect((await world.company.api('get', 'access_tokens.csv')).status).toBe(404);
   });

@@ -47,11 +47,12 @@ export async function replaceConversions(db: Db, buyer_id: bigint, frames: reado
     ),
   );
   await db.prisma.buyerConversion.deleteMany({ where: { buyer_id } });
-  for (const [time_frame, { schedule, buyer_conversions_attributes }] of frames.entries()) {
-    for (const [position, attributes] of buyer_conversions_attributes.entries()) {
-      await insert(db, { buyer_id, time_frame, position, schedule, row: { ...NEW_CONVERSION, ...attributes } });
-    }
-  }
+  await insert(
+    db,
+    frames.flatMap(({ schedule, buyer_conversions_attributes }, time_frame) =>
+      buyer_conversions_attributes.map((attributes, position) => ({ buyer_id, time_frame, position, schedule, row: { ...NEW_CONVERSION, ...attributes } })),
+    ),
+  );
 }
 
 /**
@@ -65,7 +66,7 @@ export async function changeCurrent(db: Db, buyer_id: bigint, { fields, now }: {
   if (current && fields.current_conversion_revenue !== undefined) requireStep(current.revenue, row);
   if (!current) {
     const time_frame = (await db.prisma.buyerConversion.aggregate({ where: { buyer_id }, _max: { time_frame: true } }))._max.time_frame ?? -1;
-    return insert(db, { buyer_id, time_frame: time_frame + 1, position: 0, schedule: [], row });
+    return insert(db, [{ buyer_id, time_frame: time_frame + 1, position: 0, schedule: [], row }]);
   }
   const { id, ...values } = row as ConversionRow & { id: bigint };
   await db.prisma.buyerConversion.update({
@@ -135,34 +136,41 @@ interface NewRow {
   row: ConversionRow;
 }
 
-async function insert(db: Db, { buyer_id, time_frame, position, schedule, row }: NewRow): Promise<void> {
+async function insert(db: Db, rows: NewRow[]): Promise<void> {
+  if (rows.length === 0) return;
   const { company_id } = db;
-  const ids = await tokenIds(db, undefined, row);
-  await db.prisma.buyerConversion.create({
-    data: { company_id, buyer_id, time_frame, position, schedule: [...schedule], open_minutes: openMinutes(schedule), ...row, ...ids },
+  const ids = await nextIds(
+    db,
+    rows.reduce((sum, { row }) => sum + row.token_values.length + row.attribution_token_values.length, 0),
+  );
+  await db.prisma.buyerConversion.createMany({
+    data: rows.map(({ buyer_id, time_frame, position, schedule, row }) => ({
+      company_id,
+      buyer_id,
+      time_frame,
+      position,
+      schedule: [...schedule],
+      open_minutes: openMinutes(schedule),
+      ...row,
+      token_value_ids: ids.splice(0, row.token_values.length),
+      attribution_token_value_ids: ids.splice(0, row.attribution_token_values.length),
+    })),
   });
 }
 
-/** Numbers for the token values that changed. */
-async function tokenIds(
-  db: Db,
-  before: ConversionRow | undefined,
-  after: ConversionRow,
-): Promise<{ token_value_ids?: bigint[]; attribution_token_value_ids?: bigint[] }> {
-  const same = (a: string[] | undefined, b: string[]) => a?.join('\n') === b.join('\n');
-  const next = async (count: number) =>
-    count === 0
-      ? []
-      : (
-          await db.query<{ id: string }>({
-            text: 'SELECT nextval($1::regclass)::text AS id FROM generate_series(1, $2::int)',
-            values: ['token_value_ids', count],
-          })
-        ).map(({ id }) => BigInt(id));
+/** Numbers for the token values that a change replaces. */
+async function tokenIds(db: Db, before: ConversionRow, after: ConversionRow): Promise<{ token_value_ids?: bigint[]; attribution_token_value_ids?: bigint[] }> {
+  const same = (a: string[], b: string[]) => a.join('\n') === b.join('\n');
   return {
-    ...(!same(before?.token_values, after.token_values) && { token_value_ids: await next(after.token_values.length) }),
-    ...(!same(before?.attribution_token_values, after.attribution_token_values) && {
-      attribution_token_value_ids: await next(after.attribution_token_values.length),
+    ...(!same(before.token_values, after.token_values) && { token_value_ids: await nextIds(db, after.token_values.length) }),
+    ...(!same(before.attribution_token_values, after.attribution_token_values) && {
+      attribution_token_value_ids: await nextIds(db, after.attribution_token_values.length),
     }),
   };
+}
+
+async function nextIds(db: Db, count: number): Promise<bigint[]> {
+  if (count === 0) return [];
+  const rows = await db.query<{ id: string }>({ text: `SELECT nextval('token_value_ids')::text AS id FROM generate_series(1, $1::int)`, values: [count] });
+  return rows.map(({ id }) => BigInt(id));
 }

@@ -55,13 +55,15 @@ export const buyers = ({ clock }: Deps) =>
       const now = clock();
       const fields = withDefaults(body);
       const id = await db.transaction(async (tx) => {
+        // The fleet before the buyer: whoever deletes a fleet locks in this order too.
+        const fleet = await fleetOf(tx, fields);
         const before = await lockRecord(tx, 'buyers', params.id, ['paused', 'time_zone']);
         await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
         await tx.prisma.buyer.update({
           where: { company_id_id: { company_id: tx.company_id, id: before.id } },
           data: {
             ...columnsOf(fields),
-            ...(await fleetOf(tx, fields)),
+            ...fleet,
             ...pausing(before, fields.paused, { caller, now }),
             user_updated_at: now,
             updated_at: now,
