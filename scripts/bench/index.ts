@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import { measureParts } from './parts';
-import { PEPPER, prepareWorld, startDatabase, type BenchWorld } from './world';
+import { PEPPER, prepareWorld, query, startDatabase, type BenchWorld } from './world';
 
 // npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only create]
 // Side by side in one run, in turns, because machines are noisy: medians and ratios count, not single figures.
@@ -103,6 +103,7 @@ async function measure({
 }): Promise<Figures> {
   const headers = { Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}`, 'Content-Type': 'application/json' };
   let n = Math.floor(Math.random() * 1e6);
+  await quiet(world);
   const result = await autocannon({
     url: `http://127.0.0.1:${PORTS[contender]}`,
     connections: CONNECTIONS,
@@ -110,6 +111,12 @@ async function measure({
     requests: [{ setupRequest: (request) => ({ ...request, ...work.request(world, n++), headers }) }],
   });
   return { req_s: result.requests.average, p50_ms: result.latency.p50, p99_ms: result.latency.p99, errors: result.errors + result.non2xx, rss_mb: rss(pid) };
+}
+
+/** Waits until the database has nothing left to do of the run before: a slow contender's last statements must not slow the next. */
+async function quiet({ url }: BenchWorld): Promise<void> {
+  const busy = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE state = 'active' AND backend_type IN ('client backend', 'parallel worker', 'autovacuum worker') AND pid <> pg_backend_pid()`;
+  while (((await query(url, busy))[0]?.n as number) > 0) await new Promise((done) => setTimeout(done, 100));
 }
 
 const median = (numbers: number[]) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
