@@ -1,22 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Request } from 'express';
 import type { Logger } from 'pino';
-import { facets, contract, type Facets, type Operation } from '../contract';
+import { facets, contract, type Facets, type Operation, type Schemas } from '../contract';
 import { notFound, Refusal, type FieldErrors } from '../refusal';
 import { FORMATS } from './validate';
 
 /** The one shape of every error: RFC 9457, and what clients of such services read (success, message, errors). */
-export interface Problem {
-  type: 'about:blank';
-  title: string;
-  status: number;
-  detail: string;
-  instance: string;
-  success: false;
-  message: string;
-  errors: FieldErrors;
-  request_id: string;
-}
+export type Problem = Schemas['Problem'];
 
 interface ValidatorFault {
   path: string;

@@ -8,6 +8,7 @@ import type { Handlers } from '../http/handlers';
 import { list, requireUnchanged, show, unsaved, written } from '../http/list';
 import { CAPS } from '../routing/caps';
 import { ianaName } from '../schedules/zone';
+import { withDefaults } from './defaults';
 import { pausing } from './pausing';
 
 type Fields = Schemas['BuyerGroupFields'] & { name?: string | null };
@@ -77,7 +78,7 @@ export const buyerGroups = ({ clock }: Deps) =>
 
     createBuyerGroup: async ({ query, body: { serializer = query.serializer, ...body }, db, caller }) => {
       const now = clock();
-      const fields: Fields & { name: string } = { ...DEFAULTS, ...withDefaults(body), name: body.name };
+      const fields: Fields & { name: string } = { ...DEFAULTS, ...withDefaults<Fields>(body, DEFAULTS), name: body.name };
       const id = await db.transaction(async (tx) => {
         const group = await tx.prisma.buyerGroup.create({
           data: {
@@ -100,7 +101,7 @@ export const buyerGroups = ({ clock }: Deps) =>
 
     updateBuyerGroup: async ({ params, query, body: { serializer = query.serializer, ...body }, db, caller, if_match }) => {
       const now = clock();
-      const fields = withDefaults(body);
+      const fields = withDefaults(body, DEFAULTS);
       const id = await db.transaction(async (tx) => {
         const before = await lockRecord(tx, 'buyer_groups', params.id, ['paused', 'time_zone']);
         await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
@@ -133,11 +134,6 @@ export const buyerGroups = ({ clock }: Deps) =>
       return written({ db, now, projection, serializer: query.serializer }, id);
     },
   }) satisfies Partial<Handlers>;
-
-/** A blank value of a field that has a default puts the default back. */
-function withDefaults(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value === null && name in DEFAULTS ? DEFAULTS[name as keyof Fields] : value]));
-}
 
 function columnsOf({ name, paused, dial_buyers_type, tier, weight, time_zone, external_record_id }: Fields) {
   const columns = { name, paused, dial_buyers_type, tier, weight, time_zone, external_record_id } as {

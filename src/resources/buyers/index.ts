@@ -9,6 +9,7 @@ import { openMinutes } from '../../schedules/hours';
 import { ianaName } from '../../schedules/zone';
 import { splitPairs } from '../../tokens/filters';
 import { METRICS } from '../../routing/caps';
+import { withDefaults } from '../defaults';
 import { pausing } from '../pausing';
 import { filters, orders, projection } from './columns';
 import { changeCurrent, isCurrentField, replaceConversions, type CurrentFields } from './conversions';
@@ -38,7 +39,14 @@ export const buyers = ({ clock }: Deps) =>
         const copied = copy_another_buyer === undefined ? {} : await copyOf(tx, copy_another_buyer, now);
         const fields: Fields = { ...DEFAULTS, ...copied, ...body };
         const pause = fields.paused ? { paused_at: now, paused_by_user_id: caller.user_id } : {};
-        const row = { ...columnsOf(withDefaults(fields)), ...(await fleetOf(tx, fields)), ...pause, user_updated_at: now, created_at: now, updated_at: now };
+        const row = {
+          ...columnsOf(withDefaults(fields, DEFAULTS)),
+          ...(await fleetOf(tx, fields)),
+          ...pause,
+          user_updated_at: now,
+          created_at: now,
+          updated_at: now,
+        };
         const buyer = await tx.prisma.buyer.create({
           data: { ...row, company_id: tx.company_id } as never,
           select: { id: true },
@@ -53,7 +61,7 @@ export const buyers = ({ clock }: Deps) =>
 
     updateBuyer: async ({ params, query, body: { reset_total_caps, serializer = query.serializer, ...body }, db, caller, if_match }) => {
       const now = clock();
-      const fields = withDefaults(body);
+      const fields = withDefaults(body, DEFAULTS);
       const id = await db.transaction(async (tx) => {
         // The fleet before the buyer: whoever deletes a fleet locks in this order too.
         const fleet = await fleetOf(tx, fields);
@@ -94,11 +102,6 @@ export const buyers = ({ clock }: Deps) =>
       return written({ db, now, projection, serializer: query.serializer }, id);
     },
   }) satisfies Partial<Handlers>;
-
-/** A blank value of a field that has a default puts the default back. */
-function withDefaults(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value === null && name in DEFAULTS ? DEFAULTS[name as keyof Fields] : value]));
-}
 
 /** Fields of the contract that are columns of the buyer under the same name. */
 const OWN_COLUMNS = [
