@@ -266,7 +266,7 @@ async function read<P extends Projection>(
 }
 
 /** The JSON of a living record by number or uuid; refuses with 404. */
-export function readRecord<P extends Projection>(options: RecordOptions<P>, reference: Reference): Promise<string> {
+export async function readRecord<P extends Projection>(options: RecordOptions<P>, reference: Reference): Promise<string> {
   const named = identify(reference);
   if (!named) throw notFound();
   return read(options, named.key, { [named.key]: named.value });
