@@ -9,7 +9,7 @@ import { pendingMigrations } from './db/migrate';
 import { startEmbedded, type EmbeddedDatabase } from './db/embedded';
 import { createDemo } from './demo';
 import { openInstallation, type Installation } from './installation';
-import { createCompany } from './workflows/create-company';
+import { createCompany, type NewCompany } from './workflows/create-company';
 import { issueCredentials, revokeCredentials } from './workflows/issue-credentials';
 
 const SCOPES = contract.document.components.schemas.Scope!.enum as string[];
@@ -37,6 +37,8 @@ function lines(result: object): string {
     .join('');
 }
 
+const shown = ({ company_id, credentials: { public_key, private_key } }: NewCompany) => ({ company_id: Number(company_id), public_key, private_key });
+
 const json = () => new Option('--json', 'print JSON').default(false);
 
 program
@@ -50,12 +52,7 @@ program
   .description('make another demo company with a small believable world')
   .option('--name <name>', 'name of the company', 'Demo Company')
   .addOption(json())
-  .action((options) =>
-    run(options.json, async ({ deps }) => {
-      const { company_id, credentials } = await createDemo(deps, options.name);
-      return { company_id: Number(company_id), public_key: credentials.public_key, private_key: credentials.private_key };
-    }),
-  );
+  .action((options) => run(options.json, async ({ deps }) => shown(await createDemo(deps, options.name))));
 
 const company = program.command('company').description('companies');
 company
@@ -63,12 +60,7 @@ company
   .description('make a company and its first key pair, which may do everything')
   .requiredOption('--name <name>', 'name of the company')
   .addOption(json())
-  .action((options) =>
-    run(options.json, async ({ deps }) => {
-      const { company_id, credentials } = await createCompany(options.name, deps);
-      return { company_id: Number(company_id), public_key: credentials.public_key, private_key: credentials.private_key };
-    }),
-  );
+  .action((options) => run(options.json, async ({ deps }) => shown(await createCompany(options.name, deps))));
 
 const token = program.command('token').description('credentials: key pairs of a company, tokens of its users');
 token

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { to as copyTo } from 'pg-copy-streams';
 import pg from 'pg';
 import {
@@ -7,7 +6,6 @@ import {
   keysTemplate,
   listTemplate,
   recordsTemplate,
-  recordTemplate,
   unknownColumns,
   type ListShape,
   type Projection,
@@ -15,9 +13,10 @@ import {
 } from '../db/projection';
 import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { notFound, Refusal } from '../refusal';
+import { Refusal } from '../refusal';
 import { ianaName } from '../schedules/zone';
-import { Csv, Json, NotModified } from './reply';
+import { isGrid } from './record';
+import { Csv, Json } from './reply';
 
 /** The parameters that every list takes. */
 export interface ListQuery {
@@ -60,8 +59,6 @@ interface Envelope {
   metadata: { root: string; page: number | null; total_pages: number; per_page: number; total_count: number; next_cursor: number | string };
 }
 type ListReply<P extends Projection> = Json<(Envelope & { [R in P['plural']]: never[] }) | never[]>;
-
-const isGrid = (serializer?: string): boolean => serializer?.endsWith('_grid') ?? false;
 
 /** A page of a resource, or all of it as CSV: every rule of lists is here and nowhere else. */
 export function list<P extends Projection>(query: ListQuery, options: ListOptions & { projection: P }): Promise<ListReply<P> | Csv> {
@@ -113,11 +110,10 @@ function planList(query: ListQuery, { db, now, projection, orders, filters = {} 
   const after = cursor === undefined ? undefined : parseCursor(cursor, query, sort);
   const { conditions, values } = narrow(query, projection, filters);
   const zone = time_zone === undefined ? undefined : ianaName(time_zone);
-  const known =
-    columns && unknownColumns(projection, columns).length > 0 ? columns.filter((name) => fieldsOf(projection).some((field) => field.name === name)) : columns;
+  const known = columns?.length ? fieldsOf(projection).flatMap(({ name }) => (columns.includes(name) ? name : [])) : undefined;
   const csv = query.format === 'csv';
   const shape: ListShape = {
-    columns: known && columns?.length ? [...new Set(known)].toSorted() : undefined,
+    columns: known,
     grid: isGrid(query.serializer),
     zone: zone === 'UTC' ? undefined : zone,
     conditions,
@@ -222,104 +218,4 @@ async function csv({ shape, values }: Plan, { db, projection }: ListOptions): Pr
   // A connection that was cut off in the middle of a COPY cannot be used again.
   stream.once('close', () => client.release(!stream.readableEnded));
   return new Csv(stream, `${projection.plural}.csv`);
-}
-
-interface RecordEnvelope {
-  status: number;
-  success: true;
-  errors: Record<never, never>;
-  checksum: string;
-}
-type RecordReply<P extends Projection> = Json<RecordEnvelope & { metadata: { root: string } } & { [R in P['singular']]: never }>;
-
-export interface RecordOptions<P extends Projection> {
-  db: Db;
-  now: Date;
-  projection: P;
-  serializer?: string | undefined;
-}
-
-const checksumOf = (record: string): string => createHash('md5').update(record).digest('hex');
-
-/** A record's envelope around its JSON; `status` is the contract's for the operation. */
-export function recordReply<P extends Projection>(
-  projection: P,
-  record: string,
-  { status = 200, extra = {} }: { status?: number; extra?: object } = {},
-): RecordReply<P> {
-  const checksum = checksumOf(record);
-  const more = Object.entries(extra).map(([key, value]) => `"${key}":${JSON.stringify(value)},`);
-  const text = `{"status":${status},"success":true,"errors":{},"${projection.singular}":${record},${more.join('')}"checksum":"${checksum}","metadata":{"root":"${projection.singular}"}}`;
-  return new Json(text, { ETag: `"${checksum}"` });
-}
-
-async function read<P extends Projection>(
-  options: RecordOptions<P>,
-  source: Parameters<typeof recordTemplate>[1],
-  values: Record<string, unknown>,
-): Promise<string> {
-  const { db, now, projection, serializer } = options;
-  const make = recordTemplate(projection, source, { grid: isGrid(serializer) });
-  const rows = await db.query<{ record: string }>(make({ company_id: db.company_id, now: now.toISOString(), ...values }));
-  if (!rows[0]) throw notFound();
-  return rows[0].record;
-}
-
-/** The JSON of a living record by number or uuid; refuses with 404. */
-export async function readRecord<P extends Projection>(options: RecordOptions<P>, reference: Reference): Promise<string> {
-  const named = identify(reference);
-  if (!named) throw notFound();
-  return read(options, named.key, { [named.key]: named.value });
-}
-
-/** The answer to show: the record, or 304 when the caller holds it. */
-export async function show<P extends Projection>(
-  options: RecordOptions<P> & { if_none_match: string | undefined },
-  reference: Reference,
-): Promise<RecordReply<P> | NotModified> {
-  return unlessCurrent(options, await readRecord(options, reference));
-}
-
-/** The same by the caller's own identifier. */
-export async function showBy<P extends Projection>(
-  options: RecordOptions<P> & { if_none_match: string | undefined },
-  key: 'user_buyer_id',
-  value: string,
-): Promise<RecordReply<P> | NotModified> {
-  return unlessCurrent(options, await read(options, key, { [key]: value }));
-}
-
-function unlessCurrent<P extends Projection>(
-  { projection, if_none_match }: { projection: P; if_none_match: string | undefined },
-  record: string,
-): RecordReply<P> | NotModified {
-  const reply = recordReply(projection, record);
-  return if_none_match === checksumOf(record) ? new NotModified(reply.headers) : reply;
-}
-
-/** The answer to a write: the record as it now stands, deleted or not. */
-export async function written<P extends Projection>(
-  options: RecordOptions<P>,
-  id: bigint,
-  { status = 200, extra = {} }: { status?: number; extra?: object } = {},
-): Promise<RecordReply<P>> {
-  return recordReply(options.projection, await read(options, 'deleted', { id: String(id) }), { status, extra });
-}
-
-/** The answer to `new`: a record made of `row` that is not stored. */
-export async function unsaved<P extends Projection>(options: RecordOptions<P>, row: Record<string, unknown>): Promise<RecordReply<P>> {
-  const values = { ...row, company_id: Number(options.db.company_id) };
-  return recordReply(options.projection, await read(options, 'unsaved', { row: JSON.stringify(values) }));
-}
-
-/** Refuses with 412 when the caller knew another state of the record than the one now locked. */
-export async function requireUnchanged<P extends Projection>(
-  options: RecordOptions<P> & { if_match: string | undefined },
-  reference: Reference,
-): Promise<void> {
-  const { if_match } = options;
-  if (if_match === undefined || if_match === '*') return;
-  if (checksumOf(await readRecord(options, reference)) !== if_match) {
-    throw new Refusal(412, 'The record has changed since the checksum in If-Match. Read it again and decide anew.');
-  }
 }

@@ -4,7 +4,8 @@ import { lockRecord } from '../db/records';
 import type { Deps } from '../deps';
 import type { Caller } from '../http/auth';
 import type { Handlers } from '../http/handlers';
-import { page, requireUnchanged, show, unsaved, written } from '../http/list';
+import { page } from '../http/list';
+import { requireUnchanged, show, unsaved, written } from '../http/record';
 import { Refusal } from '../refusal';
 import { issueCredentials, revokeCredentials } from '../workflows/issue-credentials';
 

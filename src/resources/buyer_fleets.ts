@@ -3,7 +3,8 @@ import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import { lockRecord, moveCount } from '../db/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
-import { list, requireUnchanged, show, unsaved, written } from '../http/list';
+import { list } from '../http/list';
+import { requireUnchanged, show, unsaved, written } from '../http/record';
 
 const MEMBERS = 'buyers m WHERE m.company_id = t.company_id AND m.buyer_fleet_id = t.id';
 

@@ -5,7 +5,8 @@ import { lockRecord, moveCount, resolveReferences, unknownReferences } from '../
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
-import { list, requireUnchanged, show, unsaved, written } from '../http/list';
+import { list } from '../http/list';
+import { requireUnchanged, show, unsaved, written } from '../http/record';
 import { CAPS } from '../routing/caps';
 import { ianaName } from '../schedules/zone';
 import { withDefaults } from './defaults';

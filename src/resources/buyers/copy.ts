@@ -1,7 +1,7 @@
 import { contract, facets, type Schemas } from '../../contract';
 import { unknownReferences, type Reference } from '../../db/records';
 import type { Db } from '../../db/tenant';
-import { readRecord } from '../../http/list';
+import { readRecord } from '../../http/record';
 import { Refusal } from '../../refusal';
 import { projection } from './columns';
 

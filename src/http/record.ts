@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { recordTemplate, type Projection } from '../db/projection';
+import { identify, type Reference } from '../db/records';
+import type { Db } from '../db/tenant';
+import { notFound, Refusal } from '../refusal';
+import { Json, NotModified } from './reply';
+
+/** Whether a serializer asks for the foreign keys too. */
+export const isGrid = (serializer?: string): boolean => serializer?.endsWith('_grid') ?? false;
+
+interface RecordEnvelope {
+  status: number;
+  success: true;
+  errors: Record<never, never>;
+  checksum: string;
+}
+type RecordReply<P extends Projection> = Json<RecordEnvelope & { metadata: { root: string } } & { [R in P['singular']]: never }>;
+
+export interface RecordOptions<P extends Projection> {
+  db: Db;
+  now: Date;
+  projection: P;
+  serializer?: string | undefined;
+}
+
+const checksumOf = (record: string): string => createHash('md5').update(record).digest('hex');
+
+/** A record's envelope around its JSON; `status` is the contract's for the operation. */
+export function recordReply<P extends Projection>(
+  projection: P,
+  record: string,
+  { status = 200, extra = {} }: { status?: number; extra?: object } = {},
+): RecordReply<P> {
+  const checksum = checksumOf(record);
+  const more = Object.entries(extra).map(([key, value]) => `"${key}":${JSON.stringify(value)},`);
+  const text = `{"status":${status},"success":true,"errors":{},"${projection.singular}":${record},${more.join('')}"checksum":"${checksum}","metadata":{"root":"${projection.singular}"}}`;
+  return new Json(text, { ETag: `"${checksum}"` });
+}
+
+async function read<P extends Projection>(
+  options: RecordOptions<P>,
+  source: Parameters<typeof recordTemplate>[1],
+  values: Record<string, unknown>,
+): Promise<string> {
+  const { db, now, projection, serializer } = options;
+  const make = recordTemplate(projection, source, { grid: isGrid(serializer) });
+  const rows = await db.query<{ record: string }>(make({ company_id: db.company_id, now: now.toISOString(), ...values }));
+  if (!rows[0]) throw notFound();
+  return rows[0].record;
+}
+
+/** The JSON of a living record by number or uuid; refuses with 404. */
+export async function readRecord<P extends Projection>(options: RecordOptions<P>, reference: Reference): Promise<string> {
+  const named = identify(reference);
+  if (!named) throw notFound();
+  return read(options, named.key, { [named.key]: named.value });
+}
+
+/** The answer to show: the record, or 304 when the caller holds it. */
+export async function show<P extends Projection>(
+  options: RecordOptions<P> & { if_none_match: string | undefined },
+  reference: Reference,
+): Promise<RecordReply<P> | NotModified> {
+  return unlessCurrent(options, await readRecord(options, reference));
+}
+
+/** The same by the caller's own identifier. */
+export async function showBy<P extends Projection>(
+  options: RecordOptions<P> & { if_none_match: string | undefined },
+  key: 'user_buyer_id',
+  value: string,
+): Promise<RecordReply<P> | NotModified> {
+  return unlessCurrent(options, await read(options, key, { [key]: value }));
+}
+
+function unlessCurrent<P extends Projection>(
+  { projection, if_none_match }: { projection: P; if_none_match: string | undefined },
+  record: string,
+): RecordReply<P> | NotModified {
+  const reply = recordReply(projection, record);
+  return reply.headers.ETag === `"${if_none_match}"` ? new NotModified(reply.headers) : reply;
+}
+
+/** The answer to a write: the record as it now stands, deleted or not. */
+export async function written<P extends Projection>(
+  options: RecordOptions<P>,
+  id: bigint,
+  { status = 200, extra = {} }: { status?: number; extra?: object } = {},
+): Promise<RecordReply<P>> {
+  return recordReply(options.projection, await read(options, 'deleted', { id: String(id) }), { status, extra });
+}
+
+/** The answer to `new`: a record made of `row` that is not stored. */
+export async function unsaved<P extends Projection>(options: RecordOptions<P>, row: Record<string, unknown>): Promise<RecordReply<P>> {
+  const values = { ...row, company_id: Number(options.db.company_id) };
+  return recordReply(options.projection, await read(options, 'unsaved', { row: JSON.stringify(values) }));
+}
+
+/** Refuses with 412 when the caller knew another state of the record than the one now locked. */
+export async function requireUnchanged<P extends Projection>(
+  options: RecordOptions<P> & { if_match: string | undefined },
+  reference: Reference,
+): Promise<void> {
+  const { if_match } = options;
+  if (if_match === undefined || if_match === '*') return;
+  if (checksumOf(await readRecord(options, reference)) !== if_match) {
+    throw new Refusal(412, 'The record has changed since the checksum in If-Match. Read it again and decide anew.');
+  }
+}
