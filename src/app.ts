@@ -12,6 +12,7 @@ import { errorHandler, unavailable } from './http/errors';
 import type { Handlers } from './http/handlers';
 import { idempotency } from './http/idempotency';
 import { requestLog } from './http/logging';
+import { isMultipart, uploader } from './http/upload';
 import { validator } from './http/validate';
 import { createMetrics } from './metrics';
 import { Refusal } from './refusal';
@@ -49,16 +50,30 @@ export function createApp(deps: Deps, handlers: Handlers = createHandlers(deps))
 }
 
 function api(app: Express, deps: Deps, handlers: Handlers): RequestHandler[] {
-  const { config, clock, pepper, authenticator, tenants } = deps;
+  const { config, clock, pepper, authenticator, tenants, storage } = deps;
   const limit = config.max_body_bytes;
-  const pipes = { authenticator, tenants, validate: validator(app), idempotency: idempotency({ pepper, clock }) };
+  const upload = uploader({ storage, max_upload_bytes: config.max_upload_bytes });
+  const pipes = { authenticator, tenants, upload, validate: validator(app), idempotency: idempotency({ pepper, clock }) };
   const secure: RequestHandler = (_req, res, next) => {
     res.setHeader('X-Content-Type-Options', API_HEADERS.xContentTypeOptions).setHeader('Content-Security-Policy', API_HEADERS.contentSecurityPolicy);
     next();
   };
   const parsers = [express.json({ limit, strict: false }), express.urlencoded({ limit, extended: true, parameterLimit: 20_000 })];
-  return [secure, cors(config.cors_origins), ...parsers, listFormats(), bind(handlers, pipes)];
+  return [secure, cors(config.cors_origins), patience, ...parsers, listFormats(), bind(handlers, pipes)];
 }
+
+/** How long a body may take to arrive, unless it holds a file. */
+const PATIENCE_MS = 60_000;
+
+/** Ends connections whose body only drips in; a file may take as long as it takes, and an hour at most (server.ts). */
+const patience: RequestHandler = (req, _res, next) => {
+  const has_body = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+  if (has_body && !isMultipart(req)) {
+    const timer = setTimeout(() => req.destroy(), PATIENCE_MS);
+    req.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
+  }
+  next();
+};
 
 /** Compresses for those who ask for it; the others are spared its wrapping of every answer. */
 function compressed(): RequestHandler {

@@ -1,4 +1,5 @@
-import { cleanEnv, host, makeValidator, port, str } from 'envalid';
+import { join } from 'node:path';
+import { bool, cleanEnv, host, makeValidator, port, str } from 'envalid';
 
 /** Every process of Trunkline runs in UTC; zones are always named. */
 process.env.TZ = 'UTC';
@@ -21,6 +22,13 @@ export interface Config {
   /** How many proxies in front add themselves to X-Forwarded-For; the address before them is the caller's. */
   trust_proxy: number;
   max_body_bytes: number;
+  max_upload_bytes: number;
+  /** Folder of uploaded files; processes that share a database share it. */
+  storage_dir: string;
+  /** Uploads are refused when less than this would stay free on its disk. */
+  storage_reserve_bytes: number;
+  /** Whether the server runs background jobs too, or leaves them to `npm run worker`. */
+  run_jobs: boolean;
 }
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -70,6 +78,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       DATABASE_TIMEOUT_SECONDS: between(1, 600)({ default: 10 }),
       TRUST_PROXY: between(0, 10)({ default: 0 }),
       MAX_BODY_BYTES: between(1_024, 104_857_600)({ default: 1_048_576 }),
+      MAX_UPLOAD_BYTES: between(1_024, 1_099_511_627_776)({ default: 1_073_741_824 }),
+      STORAGE_DIR: str({ default: undefined }),
+      STORAGE_RESERVE_BYTES: between(0, 1_099_511_627_776)({ default: 268_435_456 }),
+      RUN_JOBS: bool({ default: true }),
     },
     {
       reporter: ({ errors }) => {
@@ -90,6 +102,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     database_timeout_seconds: values.DATABASE_TIMEOUT_SECONDS,
     trust_proxy: values.TRUST_PROXY,
     max_body_bytes: values.MAX_BODY_BYTES,
+    max_upload_bytes: values.MAX_UPLOAD_BYTES,
+    storage_dir: values.STORAGE_DIR ?? join(values.DATA_DIR, 'storage'),
+    storage_reserve_bytes: values.STORAGE_RESERVE_BYTES,
+    run_jobs: values.RUN_JOBS,
   });
 }
 

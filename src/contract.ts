@@ -66,6 +66,10 @@ export interface Operation {
   scope: string | undefined;
   parameters: Parameter[];
   body: Schema | undefined;
+  /** Schema of the body when a file is sent with it. */
+  multipart: Schema | undefined;
+  /** Media types the body may have. */
+  media_types: string[];
   /** Status of success. */
   status: number;
   responses: Record<string, { content?: Record<string, unknown>; $ref?: string }>;
@@ -121,6 +125,8 @@ function describe({ method, path, operation, shared, resolve }: Found): Operatio
     scope: operation['x-scope'],
     parameters: [...shared, ...(operation.parameters ?? [])].map(resolve),
     body: operation.requestBody?.content['application/json']?.schema,
+    multipart: operation.requestBody?.content['multipart/form-data']?.schema,
+    media_types: Object.keys(operation.requestBody?.content ?? {}),
     status: Number(status),
     responses: operation.responses,
     csv: 'text/csv' in (operation.responses[status]?.content ?? {}),

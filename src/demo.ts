@@ -27,7 +27,7 @@ export async function ensureDemo(deps: Deps): Promise<NewCompany | undefined> {
 
 /** A company with a small believable world: an insurance seller's buyers, their groups and fleets. All or nothing. */
 export const createDemo = (deps: Deps, name: string): Promise<NewCompany> =>
-  createCompany(name, deps, (db, company) => populate(db, company, createHandlers(deps)));
+  createCompany(name, deps, { more: (db, company) => populate(db, company, createHandlers(deps)) });
 
 async function populate(db: Db, { company_id, credentials }: NewCompany, handlers: Handlers): Promise<void> {
   const caller: Caller = {
@@ -42,16 +42,14 @@ async function populate(db: Db, { company_id, credentials }: NewCompany, handler
     superuser: true,
     permissions: new Set(),
   };
-  const call = { db, caller, params: {}, query: {}, if_match: undefined, if_none_match: undefined };
+  const call = { db, caller, params: {}, query: {}, upload: undefined, if_match: undefined, if_none_match: undefined };
   await handlers.createBuyerFleet({ ...call, body: { name: 'Auto insurance', user_fleet_id: 'auto', description: 'Buyers of auto insurance calls' } });
   await handlers.createBuyerFleet({ ...call, body: { name: 'Home insurance', user_fleet_id: 'home', description: 'Buyers of home insurance calls' } });
-  const { rows } = {
-    rows: await db.query<{ id: string; user_fleet_id: string }>({
-      text: 'SELECT id::text, user_fleet_id FROM buyer_fleets WHERE company_id = $1',
-      values: [company_id],
-    }),
-  };
-  const fleet = Object.fromEntries(rows.map(({ id, user_fleet_id }) => [user_fleet_id, id]));
+  const fleets = await db.query<{ id: string; user_fleet_id: string }>({
+    text: 'SELECT id::text, user_fleet_id FROM buyer_fleets WHERE company_id = $1',
+    values: [company_id],
+  });
+  const fleet = Object.fromEntries(fleets.map(({ id, user_fleet_id }) => [user_fleet_id, id]));
   for (const body of buyers(fleet)) await handlers.createBuyer({ ...call, body });
   await handlers.createBuyerGroup({
     ...call,
@@ -68,6 +66,10 @@ async function populate(db: Db, { company_id, credentials }: NewCompany, handler
     ...call,
     body: { name: 'Night desk', dial_buyers_type: 'simultaneously', tier: 2, concurrency_cap: 8, add_user_buyer_ids: ['harbor_night', 'hillside_voip'] },
   });
+  await handlers.createBuyerSuppression({ ...call, body: { name: 'Do not call', add_user_buyer_ids: ['acme_la', 'bayline'] } });
+  const [list] = await db.query<{ id: string }>({ text: 'SELECT id::text FROM buyer_suppressions WHERE company_id = $1', values: [company_id] });
+  const caller_ids = ['(310) 555-0190', '+1 212 555 0191', '6175550192'];
+  await handlers.blockBuyerSuppressionCallers({ ...call, params: { id: list!.id }, body: { caller_ids } });
 }
 
 function buyers(fleet: Record<string, string>) {

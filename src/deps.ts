@@ -6,6 +6,8 @@ import type { Config } from './config';
 import { openDatabase, type Database } from './db/client';
 import { tenants, type TenantDatabases } from './db/tenant';
 import { authenticator, type Authenticator } from './http/auth';
+import { queue, type Queue } from './jobs/queue';
+import { openStorage, type Storage } from './storage';
 
 /** Everything outside the process, and time: what the composition hands to those who need it. */
 export interface Deps {
@@ -13,6 +15,8 @@ export interface Deps {
   database: Database;
   tenants: TenantDatabases;
   authenticator: Authenticator;
+  queue: Queue;
+  storage: Storage;
   pepper: string;
   clock: () => Date;
   log: Logger;
@@ -32,7 +36,17 @@ export function createDeps({ config, database_url, clock = () => new Date(), log
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
   });
   const pepper = config.key_pepper ?? storedPepper(config.data_dir);
-  return { config, database, tenants: tenants(database), authenticator: authenticator({ pool: database.pool, pepper, clock }), pepper, clock, log };
+  return {
+    config,
+    database,
+    tenants: tenants(database),
+    authenticator: authenticator({ pool: database.pool, pepper, clock }),
+    queue,
+    storage: openStorage(config.storage_dir, config.storage_reserve_bytes),
+    pepper,
+    clock,
+    log,
+  };
 }
 
 /** JSON lines, written in batches: a system call for every line would cost more than the line; in a terminal, lines for people. */

@@ -3,16 +3,27 @@ import type { Handlers } from './http/handlers';
 import { accessTokens } from './resources/access_tokens';
 import { buyerFleets } from './resources/buyer_fleets';
 import { buyerGroups } from './resources/buyer_groups';
+import { buyerSuppressionFiles } from './resources/buyer_suppression_files';
+import { buyerSuppressions } from './resources/buyer_suppressions';
 import { buyers } from './resources/buyers';
 import { collections } from './resources/collections';
 import { me } from './resources/me';
 
 /** The whole API as one object: an operation of the contract without a handler does not compile. */
 export const createHandlers = (deps: Deps): Handlers => {
-  const parts = [buyers(deps), buyerGroups(deps), buyerFleets(deps), accessTokens(deps), me(), collections(deps)] as const;
+  const parts = [
+    buyers(deps),
+    buyerGroups(deps),
+    buyerFleets(deps),
+    buyerSuppressions(deps),
+    buyerSuppressionFiles(deps),
+    accessTokens(deps),
+    me(),
+    collections(deps),
+  ] as const;
   requireDistinct(parts);
-  const [a, b, c, d, e, f] = parts;
-  return { ...a, ...b, ...c, ...d, ...e, ...f };
+  const [a, b, c, d, e, f, g, h] = parts;
+  return { ...a, ...b, ...c, ...d, ...e, ...f, ...g, ...h };
 };
 
 /** A spread hides a name that two resources use. */

@@ -2,6 +2,7 @@ import type { Config } from './config';
 import { startEmbedded, type EmbeddedDatabase } from './db/embedded';
 import { migrate } from './db/migrate';
 import { createDeps, type Deps, type DepsOptions } from './deps';
+import { prepareQueue } from './jobs/queue';
 
 /** A database that is up and migrated, and everything that stands on it. */
 export interface Installation {
@@ -18,6 +19,7 @@ export async function openInstallation(config: Config, role: 'server' | 'command
   const embedded = config.database_url ? undefined : await startEmbedded({ dataDir: config.data_dir, role });
   const database_url = config.database_url ?? embedded!.url;
   const migrated = await migrate(database_url);
+  await prepareQueue(database_url);
   const deps = createDeps({ config, database_url, ...options });
   return {
     deps,

@@ -1,20 +1,20 @@
 import { createServer, type Server } from 'node:http';
-import closeWithGrace from 'close-with-grace';
 import { createApp } from './app';
-import { ConfigError, loadConfig, type Config } from './config';
+import { loadConfig, type Config } from './config';
 import { ensureDemo } from './demo';
 import { FORGET_OLD_ANSWERS } from './http/idempotency';
 import { openInstallation, type Installation } from './installation';
+import { startWorkers } from './jobs/queue';
+import { createRunners } from './jobs/runners';
+import { exitWith, onStop } from './process';
 import type { NewCompany } from './workflows/create-company';
+import { sweepStorage } from './workflows/sweep-storage';
 
 const HOUR_MS = 3_600_000;
 /** How long clients are told to leave before the listener closes. */
 const FAREWELL_MS = 250;
 /** How long what is in flight may take at a stop. */
 const PATIENCE_MS = 7_000;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** How far apart the two halves of one Ctrl-C may come. */
-const ECHO_MS = 1_000;
 
 async function main(): Promise<void> {
   const config = loadConfig();
@@ -27,38 +27,27 @@ async function main(): Promise<void> {
 
 async function serve(config: Config, installation: Installation): Promise<void> {
   const { deps } = installation;
+  const { database, log } = deps;
   const demo = await ensureDemo(deps);
-  const server = createServer({ headersTimeout: 5_000, requestTimeout: 60_000, keepAliveTimeout: 65_000 }, createApp(deps));
+  // An hour is for uploads; other bodies are given less (app.ts).
+  const server = createServer({ headersTimeout: 5_000, requestTimeout: HOUR_MS, keepAliveTimeout: 65_000 }, createApp(deps));
   let closing = false;
   // Prepended, so that it speaks before the application answers.
   server.prependListener('request', (_req, res) => void (closing && res.setHeader('Connection', 'close')));
   await listen(server, config);
-  const sweep = setInterval(() => void deps.database.pool.query(FORGET_OLD_ANSWERS).catch((error) => deps.log.warn({ err: error }, 'sweep failed')), HOUR_MS);
-  const flush = setInterval(() => deps.log.flush(), 500);
-  const { close } = closeWithGrace({ delay: 9_500, logger: undefined, skip: [...SIGNALS] }, async ({ err }) => {
-    if (err) deps.log.fatal({ err }, 'stopping after a fault');
+  const workers = config.run_jobs ? await startWorkers({ database, log, runners: createRunners(deps) }) : undefined;
+  const sweep = () => {
+    for (const swept of [database.pool.query(FORGET_OLD_ANSWERS), sweepStorage(deps)]) swept.catch((error) => log.warn({ err: error }, 'sweep failed'));
+  };
+  sweep();
+  const sweeping = setInterval(sweep, HOUR_MS);
+  onStop(deps, async () => {
     closing = true;
-    clearInterval(sweep);
-    clearInterval(flush);
-    await stop(server);
+    clearInterval(sweeping);
+    await Promise.all([stop(server), workers?.stop()]);
     await installation.close();
-    deps.log.flush();
   });
-  for (const signal of SIGNALS) onSignal(signal, close);
   greet(config, installation, demo);
-}
-
-/**
- * Ctrl-C under npm arrives twice, from the terminal and passed on by npm: the second is no second wish. One that comes later is, and ends the
- * process where it stands.
- */
-function onSignal(signal: (typeof SIGNALS)[number], close: () => void): void {
-  let first = 0;
-  process.on(signal, () => {
-    if (first === 0) close();
-    else if (Date.now() - first > ECHO_MS) process.exit(1);
-    first ||= Date.now();
-  });
 }
 
 function listen(server: Server, { port, host }: Config): Promise<void> {
@@ -76,12 +65,13 @@ async function stop(server: Server): Promise<void> {
   clearInterval(idle);
 }
 
-function greet({ port, host, data_dir }: Config, { embedded, migrated }: Installation, demo: NewCompany | undefined): void {
+function greet({ port, host, data_dir, run_jobs }: Config, { embedded, migrated }: Installation, demo: NewCompany | undefined): void {
   const url = `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${port}`;
   const lines = ['', `Trunkline is up.  Docs: ${url}/api/docs`];
   lines.push(
     embedded ? `Database: its own PostgreSQL, data in ${data_dir}` : 'Database: DATABASE_URL',
     ...(migrated.length > 0 ? [`Migrations applied: ${migrated.join(', ')}`] : []),
+    ...(run_jobs ? [] : ['Jobs (imports) are left to: npm run worker']),
   );
   if (demo) {
     const { public_key, private_key } = demo.credentials;
@@ -93,14 +83,4 @@ function greet({ port, host, data_dir }: Config, { embedded, migrated }: Install
   process.stdout.write(`${lines.join('\n')}\n\n`);
 }
 
-main().catch((error: unknown) => {
-  const text = error instanceof ConfigError ? error.message : explain(error as NodeJS.ErrnoException);
-  process.stderr.write(`${text}\n`);
-  process.exit(1);
-});
-
-function explain(error: NodeJS.ErrnoException & { port?: number }): string {
-  if (error.code === 'EADDRINUSE') return `Port ${error.port} is taken by another program. Stop it, or choose another: PORT=3001 npm start`;
-  if (error.code === 'ECONNREFUSED') return `The database of DATABASE_URL cannot be reached: ${error.message}`;
-  return error.stack ?? String(error);
-}
+main().catch(exitWith);

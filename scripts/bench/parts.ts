@@ -38,7 +38,7 @@ export async function measureParts(world: BenchWorld): Promise<Part[]> {
   const record = await readRecord({ db, now, projection }, world.first_id);
   const parts = {
     'authentication (digest, kept credentials)': () => deps.authenticator.authenticate(req(), operation.scope),
-    'normalize (spellings)': async () => void normalize(operation, { params: {}, query: {}, body: undefined }),
+    'normalize (spellings)': async () => void normalize(operation, { params: {}, query: {}, body: undefined, body_schema: undefined }),
     'validation (express-openapi-validator)': () => validate(operation, req(), res),
     'serialising (envelope and checksum, show)': async () => void recordReply(projection, record),
     'data (statement alone, show)': () => readRecord({ db, now, projection }, world.first_id),

@@ -248,12 +248,16 @@ export function csvTemplate(projection: Projection, shape: ListShape): Template 
 }
 
 /** A text cell that a spreadsheet would run as a formula gets an apostrophe; numbers and telephone numbers do not. */
+export function safeCell(sql: string): string {
+  return `CASE WHEN (${sql}) ~ '^[=+\\-@|\\t\\r\\n]' AND (${sql}) !~ '^(-?[0-9]+(\\.[0-9]+)?|\\+[0-9]{7,15})$' THEN '''' || (${sql}) ELSE (${sql}) END`;
+}
+
 function csvCell({ schema }: Field, sql: string): string {
   const { types, formats } = facets(schema);
   if (types.has('array') || types.has('object')) return `to_json(${sql})::text`;
   if (types.has('boolean')) return `(${sql})::text`;
   if (!types.has('string') || formats.has('date-time') || formats.has('uuid')) return sql;
-  return `CASE WHEN (${sql}) ~ '^[=+\\-@|\\t\\r\\n]' AND (${sql}) !~ '^(-?[0-9]+(\\.[0-9]+)?|\\+[0-9]{7,15})$' THEN '''' || (${sql}) ELSE (${sql}) END`;
+  return safeCell(sql);
 }
 
 /** The expressions every record has in common. */

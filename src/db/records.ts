@@ -7,15 +7,15 @@ export type Reference = string | number;
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const NUMBER = /^[1-9]\d{0,14}$/;
 
-/** SQL condition and parameter for one record of alias t; undefined when the reference can name no record. */
-export function identify(reference: Reference): { key: 'id' | 'uuid'; value: string } | undefined {
+/** What a reference names a record by, and the condition for it: $1 is the company, $2 the value. Undefined when it can name no record. */
+export function identify(reference: Reference): { key: 'id' | 'uuid'; value: string; sql: string } | undefined {
   const text = String(reference);
-  if (NUMBER.test(text)) return { key: 'id', value: text };
-  return UUID.test(text) ? { key: 'uuid', value: text.toLowerCase() } : undefined;
+  if (NUMBER.test(text)) return { key: 'id', value: text, sql: 'company_id = $1 AND id = $2::bigint' };
+  return UUID.test(text) ? { key: 'uuid', value: text.toLowerCase(), sql: 'company_id = $1 AND uuid = $2::uuid' } : undefined;
 }
 
 /** Tables whose records can be named by a reference. */
-export type Table = 'buyers' | 'buyer_groups' | 'buyer_fleets' | 'access_tokens';
+export type Table = 'buyers' | 'buyer_groups' | 'buyer_fleets' | 'buyer_suppressions' | 'buyer_suppression_files' | 'access_tokens';
 
 /** What the columns read under a lock are. */
 export interface Lockable {
@@ -23,6 +23,7 @@ export interface Lockable {
   paused: boolean;
   time_zone: string;
   public_key: string;
+  status: string;
 }
 
 /**
@@ -38,7 +39,7 @@ export async function lockRecord<C extends keyof Lockable = never>(
   const named = identify(reference);
   const rows = named
     ? await db.query<Pick<Lockable, C> & { id: bigint | string }>({
-        text: `SELECT ${['id', ...columns].join(', ')} FROM ${table} WHERE company_id = $1 AND ${named.key} = $2::${named.key === 'id' ? 'bigint' : 'uuid'} AND deleted_at IS NULL FOR UPDATE`,
+        text: `SELECT ${['id', ...columns].join(', ')} FROM ${table} WHERE ${named.sql} AND deleted_at IS NULL FOR UPDATE`,
         values: [db.company_id, named.value],
       })
     : [];
@@ -46,21 +47,52 @@ export async function lockRecord<C extends keyof Lockable = never>(
   return { ...rows[0], id: BigInt(rows[0].id) } as Pick<Lockable, C | 'id'>;
 }
 
+/** The id of a living record, without a lock; refuses with 404. */
+export async function findRecord(db: Db, table: Table, reference: Reference): Promise<bigint> {
+  const named = identify(reference);
+  const rows = named
+    ? await db.query<{ id: bigint | string }>({
+        text: `SELECT id FROM ${table} WHERE ${named.sql} AND deleted_at IS NULL`,
+        values: [db.company_id, named.value],
+      })
+    : [];
+  if (!rows[0]) throw notFound();
+  return BigInt(rows[0].id);
+}
+
 /**
  * The ids of living records named by `references`, each once, ascending. Refuses with 422 on `field`, naming each that does not exist;
- * another company's record is one of those. Found rows are locked against change while the transaction lasts.
+ * another company's record is one of those. Found rows are locked against change while the transaction lasts; with UPDATE also against each other.
  */
-export async function resolveReferences(db: Db, table: Table, references: readonly Reference[], field: string): Promise<bigint[]> {
+export async function resolveReferences(
+  db: Db,
+  table: Table,
+  references: readonly Reference[],
+  { field, lock = 'SHARE' }: { field: string; lock?: 'SHARE' | 'UPDATE' },
+): Promise<bigint[]> {
   if (references.length === 0) return [];
   const named = references.map((reference) => ({ reference, ...identify(reference) }));
   const ids = named.filter(({ key }) => key === 'id').map(({ value }) => value);
   const uuids = named.filter(({ key }) => key === 'uuid').map(({ value }) => value);
   const rows = await db.query<{ id: string; uuid: string }>({
-    text: `SELECT id::text, uuid::text FROM ${table} WHERE company_id = $1 AND (id = ANY($2::bigint[]) OR uuid = ANY($3::uuid[])) AND deleted_at IS NULL ORDER BY id FOR SHARE`,
+    text: `SELECT id::text, uuid::text FROM ${table} WHERE company_id = $1 AND (id = ANY($2::bigint[]) OR uuid = ANY($3::uuid[])) AND deleted_at IS NULL ORDER BY id FOR ${lock}`,
     values: [db.company_id, ids, uuids],
   });
   const found = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));
   const missing = named.filter(({ value }) => !value || !found.has(value)).map(({ reference }) => String(reference));
+  if (missing.length > 0) throw unknownReferences(field, missing);
+  return rows.map(({ id }) => BigInt(id));
+}
+
+/** The ids of living buyers by their owner's identifiers; refuses with 422 on `field`, naming each that there is not. Locks as resolveReferences does. */
+export async function resolveUserBuyerIds(db: Db, user_buyer_ids: readonly string[], field: string): Promise<bigint[]> {
+  if (user_buyer_ids.length === 0) return [];
+  const rows = await db.query<{ id: string; user_buyer_id: string }>({
+    text: 'SELECT id::text, user_buyer_id FROM buyers WHERE company_id = $1 AND user_buyer_id = ANY($2::text[]) AND deleted_at IS NULL ORDER BY id FOR SHARE',
+    values: [db.company_id, user_buyer_ids],
+  });
+  const found = new Set(rows.map(({ user_buyer_id }) => user_buyer_id));
+  const missing = user_buyer_ids.filter((id) => !found.has(id));
   if (missing.length > 0) throw unknownReferences(field, missing);
   return rows.map(({ id }) => BigInt(id));
 }

@@ -252,6 +252,290 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/buyer_suppressions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List suppression lists
+         * @description Do-not-call lists. Columns of an import (`status`, `import_count`, `import_percent` and so on) are those of the file that is at work on the list, else of the last one.
+         */
+        get: operations["listBuyerSuppressions"];
+        put?: never;
+        /**
+         * Create a suppression list
+         * @description `name` is required. As `multipart/form-data` a CSV file of numbers can come with it in `import_file`; it is imported in the background, and `status` and `import_percent` of the list tell how far it is. A list blocks nothing until it is attached to a buyer.
+         */
+        post: operations["createBuyerSuppression"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/buyer_suppressions/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A suppression list with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newBuyerSuppression"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/buyer_suppressions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a suppression list
+         * @description One suppression list, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showBuyerSuppression"];
+        /**
+         * Change a suppression list
+         * @description Changes the fields that are sent and leaves the rest. `buyer_ids` replaces the buyers; the add and remove fields change single ones and may be sent by any number of clients at once. `caller_id_column_name` or `headers` sent while the last import is `failed` or `stopped` starts that import again.
+         */
+        put: operations["updateBuyerSuppression"];
+        post?: never;
+        /**
+         * Delete a suppression list
+         * @description The list leaves its buyers at once, imports into it stop, and its numbers and files are erased in the background.
+         */
+        delete: operations["deleteBuyerSuppression"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/buyer_suppressions/{id}/caller_block": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put numbers on a suppression list
+         * @description Up to 10,000 numbers, in any spelling. The answer counts what was accepted, added and removed, and names each number that was rejected and why. Numbers that are on the list already are accepted and not added again.
+         */
+        post: operations["blockBuyerSuppressionCallers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/buyer_suppressions/{id}/caller_unblock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take numbers off a suppression list
+         * @description Up to 10,000 numbers, in any spelling. The answer counts what was accepted, added and removed, and names each number that was rejected and why. Numbers that are not on the list are accepted and change nothing.
+         */
+        post: operations["unblockBuyerSuppressionCallers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/buyer_suppressions/{id}/caller_ids": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the numbers of a suppression list
+         * @description The numbers in ascending order; `caller_id` tells whether one is among them. By cursor, page 1,000 costs what page 1 does.
+         */
+        get: operations["listBuyerSuppressionCallerIds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/buyer_suppression_files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List suppression files
+         * @description CSV files that put numbers on suppression lists or take them off.
+         */
+        get: operations["listBuyerSuppressionFiles"];
+        put?: never;
+        /**
+         * Create a suppression file
+         * @description As `multipart/form-data`, with the CSV file in `import_file`. The import begins as soon as the record has a file and a list; until then it waits as `pending`. The files of one list are applied in the order they came. Comma, semicolon, tab or bar between columns; UTF-8 or UTF-16; plain or gzip.
+         */
+        post: operations["createBuyerSuppressionFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/buyer_suppression_files/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A suppression file with defaults
+         * @description Nothing is stored. Use it to fill a form. The parameters are put into the record.
+         */
+        get: operations["newBuyerSuppressionFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/buyer_suppression_files/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a suppression file
+         * @description One suppression file, by number or uuid; ask again to see its import move. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showBuyerSuppressionFile"];
+        /**
+         * Change a suppression file
+         * @description Changes the fields that are sent and leaves the rest. A file that has failed or was stopped starts again from its first row when what its import depends on is sent: `caller_id_column_name`, `headers`, `apply_block_or_unblock`, `buyer_suppression_id` or `import_file`; one that has succeeded, when that changes. What a file has put on a list already is not put there twice. While it runs these fields are refused: stop it first.
+         */
+        put: operations["updateBuyerSuppressionFile"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/buyer_suppression_files/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop an import
+         * @description The import ends where it is. What it has done stays done; `import_count` says how far it came. A file that is not at work any more is refused.
+         */
+        post: operations["stopBuyerSuppressionFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/buyer_suppression_files/{id}/rejected_rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the rows that were rejected
+         * @description Rows of the file whose number could not be taken, with their line in the file and the reason. The first 100,000 are kept; `rejected_count` of the file counts them all.
+         */
+        get: operations["listRejectedRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/buyer_suppression_files/{id}/import_file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Download the uploaded file
+         * @description The file as it was uploaded, byte by byte.
+         */
+        get: operations["downloadImportFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/access_tokens": {
         parameters: {
             query?: never;
@@ -478,17 +762,31 @@ export interface components {
          * @enum {string}
          */
         ConversionType: "duration" | "postback";
+        /**
+         * @description `pending` waits for its file, its list, or the files before it; `failed` says why in `error_message`.
+         * @enum {string}
+         */
+        ImportStatus: "pending" | "running" | "succeeded" | "failed" | "stopped";
+        /**
+         * @description `block` puts the numbers of the file on the list, `unblock` takes them off.
+         * @enum {string|null}
+         */
+        ApplyBlockOrUnblock: "block" | "unblock" | null;
         /** @enum {string} */
         AccessTokenKind: "key_pair" | "user_token";
         /**
          * @description A resource and what may be done with it.
          * @enum {string}
          */
-        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
+        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
         /** @enum {string} */
         BuyerSerializer: "buyer" | "buyer_grid" | "";
         /** @enum {string} */
         BuyerGroupSerializer: "buyer_group" | "buyer_group_grid" | "";
+        /** @enum {string} */
+        BuyerSuppressionSerializer: "buyer_suppression" | "buyer_suppression_grid" | "";
+        /** @enum {string} */
+        BuyerSuppressionFileSerializer: "buyer_suppression_file" | "buyer_suppression_file_grid" | "";
         /** @enum {string} */
         BuyerFleetSerializer: "buyer_fleet" | "buyer_fleet_grid" | "";
         /**
@@ -676,6 +974,8 @@ export interface components {
             epc_assumed_calls_count?: number | null;
             /** @default display_caller_id */
             display_caller_id_type?: components["schemas"]["DisplayCallerIdType"];
+            /** @description Suppression lists of the buyer. Replaces them all. */
+            buyer_suppression_ids?: components["schemas"]["RecordIds"];
             /** @description Number or uuid of the fleet the buyer is in. */
             buyer_fleet_id?: string | number | null;
             /** @description Calls at the same time. */
@@ -807,6 +1107,7 @@ export interface components {
             current_conversion_token_value_ids?: number[];
             current_conversion_attribution_token_value_ids?: number[];
             ping_timeout_seconds?: number | null;
+            buyer_suppression_ids?: number[];
             /** @description Number of the filter list. A buyer has one, under its own number; null while it is empty. */
             record_token_filter_id?: number | null;
             record_token_filter_data_count?: number;
@@ -1114,6 +1415,249 @@ export interface components {
             buyer_fleets: components["schemas"]["BuyerFleet"][];
             metadata: components["schemas"]["PageMetadata"];
         };
+        /**
+         * Format: binary
+         * @description A CSV file: comma, semicolon, tab or bar between columns, UTF-8 or UTF-16, plain or gzip.
+         */
+        ImportFile: string;
+        /** @description Names of the columns of the CSV file. When the first row of the file is not these names, it is taken for a row of numbers. Left out, the names are those of the first row, or `column_1`, `column_2` and so on where the first row holds a telephone number. */
+        CsvHeaders: string[] | null;
+        BuyerSuppressionFields: {
+            name?: string;
+            /** @description Column of the CSV file that holds the numbers. Left out, it is the one column that looks like telephone numbers. */
+            caller_id_column_name?: string | null;
+            headers?: components["schemas"]["CsvHeaders"];
+            /** @description The buyers the list is attached to. Replaces them all. */
+            buyer_ids?: components["schemas"]["RecordIds"];
+            /** @description Buyers to attach it to. Those already there stay. */
+            add_buyer_ids?: components["schemas"]["RecordIds"];
+            /** @description Buyers to take it from. Those without it are passed over. */
+            remove_buyer_ids?: components["schemas"]["RecordIds"];
+            /** @description Buyers to attach it to, by their `user_buyer_id`. */
+            add_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
+            /** @description Buyers to take it from, by their `user_buyer_id`. */
+            remove_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
+            external_record_id?: string | null;
+            serializer?: components["schemas"]["BuyerSuppressionSerializer"];
+        };
+        BuyerSuppressionCreate: WithRequired<components["schemas"]["BuyerSuppressionFields"], "name">;
+        BuyerSuppressionUpload: {
+            import_file?: components["schemas"]["ImportFile"];
+        } & WithRequired<components["schemas"]["BuyerSuppressionFields"], "name">;
+        BuyerSuppressionUpdate: components["schemas"]["BuyerSuppressionFields"];
+        BuyerSuppression: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "BuyerSuppression";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            name?: string | null;
+            /** @description Path of the last uploaded file; answers a GET with it. */
+            import_file_url?: string | null;
+            /**
+             * @description Of the file at work on the list, else of the last one. Null when there was none.
+             * @enum {string|null}
+             */
+            status?: "pending" | "running" | "succeeded" | "failed" | "stopped" | null;
+            caller_id_column_name?: string | null;
+            /** @description Names of the columns of that file. */
+            headers?: string[];
+            /** @description How many numbers the list blocks now, exactly. */
+            blocked?: number;
+            /** @description Why the import failed, and what to do. */
+            error_message?: string | null;
+            /** @description Rows of that file whose number was taken so far. */
+            import_count?: number;
+            /** @description Rows of that file. Null until they are counted. */
+            total_count?: number | null;
+            /** @description How much of that file is done, from 0 to 100. */
+            import_percent?: number;
+            started_at?: components["schemas"]["Timestamp"];
+            failed_at?: components["schemas"]["Timestamp"];
+            stopped_at?: components["schemas"]["Timestamp"];
+            succeeded_at?: components["schemas"]["Timestamp"];
+            buyer_ids?: number[];
+            /** @description Offers the list is attached to. Empty: offers are not here yet. */
+            offer_ids?: number[];
+            /** @description Schedules the list is attached to. Empty: schedules are not here yet. */
+            schedule_ids?: number[];
+            /** @description That file. */
+            buyer_suppression_file_id?: number | null;
+        };
+        BuyerSuppressionReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            buyer_suppression: components["schemas"]["BuyerSuppression"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        BuyerSuppressionList: components["schemas"]["BuyerSuppressionPage"] | components["schemas"]["BuyerSuppression"][];
+        BuyerSuppressionPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            buyer_suppressions: components["schemas"]["BuyerSuppression"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        CallerIds: {
+            /** @description Telephone numbers in any spelling. Without `+` and country code they are read as numbers of the company's country. */
+            caller_ids: (string | number)[];
+            serializer?: components["schemas"]["BuyerSuppressionSerializer"];
+        };
+        CallerIdsReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            buyer_suppression: components["schemas"]["BuyerSuppression"];
+            /** @description How many of `caller_ids` were telephone numbers. */
+            accepted: number;
+            /** @description How many numbers were not on the list before. */
+            added: number;
+            /** @description How many numbers were on the list before. */
+            removed: number;
+            /** @description What was no telephone number. */
+            rejected: {
+                caller_id: string;
+                reason: string;
+            }[];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        CallerIdList: components["schemas"]["CallerIdPage"] | string[];
+        CallerIdPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            caller_ids: string[];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        BuyerSuppressionFileFields: {
+            /** @description Left out, the name of the uploaded file. */
+            name?: string | null;
+            /** @description Number or uuid of the list. */
+            buyer_suppression_id?: string | number | null;
+            /** @default block */
+            apply_block_or_unblock?: components["schemas"]["ApplyBlockOrUnblock"];
+            /** @description Column of the CSV file that holds the numbers. Left out, it is the one column that looks like telephone numbers. */
+            caller_id_column_name?: string | null;
+            headers?: components["schemas"]["CsvHeaders"];
+            external_record_id?: string | null;
+            serializer?: components["schemas"]["BuyerSuppressionFileSerializer"];
+        };
+        BuyerSuppressionFileCreate: components["schemas"]["BuyerSuppressionFileFields"];
+        BuyerSuppressionFileUpdate: components["schemas"]["BuyerSuppressionFileFields"];
+        BuyerSuppressionFileUpload: {
+            import_file?: components["schemas"]["ImportFile"];
+        } & components["schemas"]["BuyerSuppressionFileFields"];
+        BuyerSuppressionFile: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "BuyerSuppressionFile";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            name?: string | null;
+            buyer_suppression_id?: number | null;
+            /** @enum {string} */
+            apply_block_or_unblock?: "block" | "unblock";
+            /** @description Path of the uploaded file; answers a GET with it. */
+            import_file_url?: string | null;
+            /** @description Who uploaded it; null when it was done with a key pair of the company. */
+            user_id?: number | null;
+            status?: components["schemas"]["ImportStatus"];
+            /** @description The column that holds the numbers, once it is known. */
+            caller_id_column_name?: string | null;
+            /** @description Why the import failed, and what to do. */
+            error_message?: string | null;
+            /** @description Rows whose number was taken so far. */
+            import_count?: number;
+            /** @description Rows of the file. Null until they are counted. */
+            total_count?: number | null;
+            /** @description How much of the file is done, from 0 to 100. */
+            import_percent?: number;
+            /** @description Rows that were rejected so far; see `rejected_rows`. */
+            rejected_count?: number;
+            /** @description How many numbers were put on the list that were not there before. */
+            added_count?: number;
+            /** @description How many numbers were taken off the list. */
+            removed_count?: number;
+            started_at?: components["schemas"]["Timestamp"];
+            stopped_at?: components["schemas"]["Timestamp"];
+            failed_at?: components["schemas"]["Timestamp"];
+            succeeded_at?: components["schemas"]["Timestamp"];
+            /** @description Names of the columns of the file, once they are known. */
+            headers?: string[];
+        };
+        BuyerSuppressionFileReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            buyer_suppression_file: components["schemas"]["BuyerSuppressionFile"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        BuyerSuppressionFileList: components["schemas"]["BuyerSuppressionFilePage"] | components["schemas"]["BuyerSuppressionFile"][];
+        BuyerSuppressionFilePage: {
+            status: number;
+            /** @constant */
+            success: true;
+            buyer_suppression_files: components["schemas"]["BuyerSuppressionFile"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        RejectedRow: {
+            /** @description Line of the file the row begins on, from 1. */
+            line: number;
+            /** @description What stood in the column of the numbers; at most 200 characters. */
+            caller_id: string;
+            reason: string;
+        };
+        RejectedRowList: components["schemas"]["RejectedRowPage"] | components["schemas"]["RejectedRow"][];
+        RejectedRowPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            rejected_rows: components["schemas"]["RejectedRow"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
         AccessTokenCreate: {
             /** @description What the credentials are for. */
             name: string;
@@ -1380,6 +1924,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description There is not enough room on the disk for the file. Nothing of it is kept. */
+        InsufficientStorage: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description A fault of the service. `request_id` finds it in the log. */
         InternalError: {
             headers: {
@@ -1446,6 +1999,24 @@ export interface components {
         BuyerGroupSerializer: components["schemas"]["BuyerGroupSerializer"];
         /** @description `buyer_fleet_grid` adds foreign keys to the record; a fleet has none beyond its columns. */
         BuyerFleetSerializer: components["schemas"]["BuyerFleetSerializer"];
+        /** @description `buyer_suppression_grid` adds foreign keys to the record. */
+        BuyerSuppressionSerializer: components["schemas"]["BuyerSuppressionSerializer"];
+        /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
+        BuyerSuppressionFileSerializer: components["schemas"]["BuyerSuppressionFileSerializer"];
+        /** @description Only this number, in any spelling. `total_count` is 1 when it is on the list, else 0. */
+        CallerId: string;
+        /** @description Only files of this list, by number or uuid. */
+        SuppressionFileList: components["schemas"]["RecordId"];
+        /** @description Only files of this status. */
+        SuppressionFileStatus: components["schemas"]["ImportStatus"];
+        NewFileName: string | null;
+        /** @description Number or uuid of the list. */
+        NewFileList: string | number | null;
+        NewFileApply: components["schemas"]["ApplyBlockOrUnblock"];
+        /** @description Blank. A file can only be sent with a POST or PUT. */
+        NewFileImportFile: string;
+        NewFileColumn: string | null;
+        NewFileHeaders: components["schemas"]["CsvHeaders"];
         BuyerOrder: components["schemas"]["BuyerOrder"];
         BuyerGroupOrder: components["schemas"]["BuyerGroupOrder"];
         BuyerFleetOrder: components["schemas"]["BuyerFleetOrder"];
@@ -2242,6 +2813,718 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listBuyerSuppressions: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description `buyer_suppression_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["BuyerSuppressionSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BuyerSuppressionList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createBuyerSuppression: {
+        parameters: {
+            query?: {
+                /** @description `buyer_suppression_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["BuyerSuppressionSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BuyerSuppressionCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["BuyerSuppressionCreate"];
+                "multipart/form-data": components["schemas"]["BuyerSuppressionUpload"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BuyerSuppressionReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    newBuyerSuppression: {
+        parameters: {
+            query?: {
+                /** @description `buyer_suppression_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["BuyerSuppressionSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BuyerSuppressionReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showBuyerSuppression: {
+        parameters: {
+            query?: {
+                /** @description `buyer_suppression_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["BuyerSuppressionSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BuyerSuppressionReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateBuyerSuppression: {
+        parameters: {
+            query?: {
+                /** @description `buyer_suppression_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["BuyerSuppressionSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BuyerSuppressionUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["BuyerSuppressionUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BuyerSuppressionReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteBuyerSuppression: {
+        parameters: {
+            query?: {
+                /** @description `buyer_suppression_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["BuyerSuppressionSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BuyerSuppressionReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    blockBuyerSuppressionCallers: {
+        parameters: {
+            query?: {
+                /** @description `buyer_suppression_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["BuyerSuppressionSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallerIds"];
+                "application/x-www-form-urlencoded": components["schemas"]["CallerIds"];
+            };
+        };
+        responses: {
+            /** @description The list, and what became of the numbers. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallerIdsReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unblockBuyerSuppressionCallers: {
+        parameters: {
+            query?: {
+                /** @description `buyer_suppression_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["BuyerSuppressionSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallerIds"];
+                "application/x-www-form-urlencoded": components["schemas"]["CallerIds"];
+            };
+        };
+        responses: {
+            /** @description The list, and what became of the numbers. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallerIdsReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listBuyerSuppressionCallerIds: {
+        parameters: {
+            query?: {
+                /** @description Only this number, in any spelling. `total_count` is 1 when it is on the list, else 0. */
+                caller_id?: components["parameters"]["CallerId"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                format?: components["parameters"]["Format"];
+            };
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of numbers. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallerIdList"];
+                    "text/csv": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listBuyerSuppressionFiles: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description Only files of this list, by number or uuid. */
+                buyer_suppression_id?: components["parameters"]["SuppressionFileList"];
+                /** @description Only files of this status. */
+                status?: components["parameters"]["SuppressionFileStatus"];
+                /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
+                serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BuyerSuppressionFileList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createBuyerSuppressionFile: {
+        parameters: {
+            query?: {
+                /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
+                serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BuyerSuppressionFileCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["BuyerSuppressionFileCreate"];
+                "multipart/form-data": components["schemas"]["BuyerSuppressionFileUpload"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BuyerSuppressionFileReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    newBuyerSuppressionFile: {
+        parameters: {
+            query?: {
+                name?: components["parameters"]["NewFileName"];
+                /** @description Number or uuid of the list. */
+                buyer_suppression_id?: components["parameters"]["NewFileList"];
+                apply_block_or_unblock?: components["parameters"]["NewFileApply"];
+                /** @description Blank. A file can only be sent with a POST or PUT. */
+                import_file?: components["parameters"]["NewFileImportFile"];
+                caller_id_column_name?: components["parameters"]["NewFileColumn"];
+                headers?: components["parameters"]["NewFileHeaders"];
+                /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
+                serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BuyerSuppressionFileReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showBuyerSuppressionFile: {
+        parameters: {
+            query?: {
+                /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
+                serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BuyerSuppressionFileReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateBuyerSuppressionFile: {
+        parameters: {
+            query?: {
+                /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
+                serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BuyerSuppressionFileUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["BuyerSuppressionFileUpdate"];
+                "multipart/form-data": components["schemas"]["BuyerSuppressionFileUpload"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BuyerSuppressionFileReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    stopBuyerSuppressionFile: {
+        parameters: {
+            query?: {
+                /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
+                serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as stopped. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BuyerSuppressionFileReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRejectedRows: {
+        parameters: {
+            query?: {
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                format?: components["parameters"]["Format"];
+            };
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of rows. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RejectedRowList"];
+                    "text/csv": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    downloadImportFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

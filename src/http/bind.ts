@@ -1,15 +1,17 @@
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { contract, BASE_PATH, type Operation, type OperationId } from '../contract';
 import type { TenantDatabases } from '../db/tenant';
 import { Refusal, type FieldErrors } from '../refusal';
-import type { Authenticator } from './auth';
+import type { Authenticator, Caller } from './auth';
 import { refusalFor } from './errors';
 import type { Call, Handlers } from './handlers';
 import type { Idempotency } from './idempotency';
 import { normalize } from './normalize';
-import { Csv, Json, NotModified } from './reply';
+import { Csv, Download, Json, NotModified } from './reply';
+import { digestOf, isMultipart, type Upload, type Uploader } from './upload';
 import type { Validator } from './validate';
 
 export interface Pipeline {
@@ -17,6 +19,7 @@ export interface Pipeline {
   validate: Validator;
   idempotency: Idempotency;
   tenants: TenantDatabases;
+  upload: Uploader;
 }
 
 /** How long a reader of an export may stand still. */
@@ -73,28 +76,65 @@ function adapt(operation: Operation, handlers: Handlers, pipes: Pipeline): Reque
     res.locals.operation = operation;
     const caller = await pipes.authenticator.authenticate(req, operation.scope);
     res.locals.caller = caller;
-    const input = normalize(operation, { params: req.params as Record<string, string>, query: req.query as Record<string, unknown>, body: req.body });
-    Object.defineProperty(req, 'query', { value: input.query, writable: true, configurable: true });
-    req.body = input.body;
-    await validateAll(pipes.validate, { operation, req, res, unreadable: input.errors });
-    const call = {
-      params: req.openapi!.pathParams,
-      query: req.query,
-      body: req.body,
-      if_match: checksumOf(req.headers['if-match']),
-      if_none_match: checksumOf(req.headers['if-none-match']),
-      caller,
-      db: pipes.tenants.of(caller.company_id),
-    } as unknown as Call<OperationId>;
-    const key = operation.method === 'post' ? req.get('Idempotency-Key') : undefined;
-    if (key === undefined) return reply(req, res, operation.status, await handler(call));
-    const { query, body, params } = call;
-    const answer = await pipes.idempotency.once(call.db, { operation, key, access_token_id: caller.access_token_id, params, query, body }, (db) =>
-      handler({ ...call, db }),
-    );
-    if (answer.replayed) res.set('Idempotent-Replayed', 'true');
-    return send(res, answer.status, answer.text, answer.headers);
+    const upload = operation.multipart && isMultipart(req) ? await pipes.upload(operation, req, res) : undefined;
+    try {
+      const call = await read({ operation, req, res, upload, caller }, pipes);
+      await answer({ operation, req, res, call, handler }, pipes);
+    } finally {
+      if (upload) await rm(upload.path, { force: true });
+    }
   };
+}
+
+interface Received {
+  operation: Operation;
+  req: Request;
+  res: Response;
+  upload: Upload | undefined;
+  caller: Caller;
+}
+
+/** What the handler is given: the request in the contract's types, or a refusal. */
+async function read({ operation, req, res, upload, caller }: Received, pipes: Pipeline): Promise<Call<OperationId>> {
+  const body_schema = isMultipart(req) ? operation.multipart : operation.body;
+  const input = normalize(operation, {
+    params: req.params as Record<string, string>,
+    query: req.query as Record<string, unknown>,
+    body: req.body,
+    body_schema,
+  });
+  Object.defineProperty(req, 'query', { value: input.query, writable: true, configurable: true });
+  req.body = input.body;
+  await validateAll(pipes.validate, { operation, req, res, unreadable: input.errors });
+  return {
+    params: req.openapi!.pathParams,
+    query: req.query,
+    body: req.body,
+    upload,
+    if_match: checksumOf(req.headers['if-match']),
+    if_none_match: checksumOf(req.headers['if-none-match']),
+    caller,
+    db: pipes.tenants.of(caller.company_id),
+  } as unknown as Call<OperationId>;
+}
+
+interface Asked {
+  operation: Operation;
+  req: Request;
+  res: Response;
+  call: Call<OperationId>;
+  handler: AnyHandler;
+}
+
+async function answer({ operation, req, res, call, handler }: Asked, pipes: Pipeline): Promise<void> {
+  const key = operation.method === 'post' ? req.get('Idempotency-Key') : undefined;
+  if (key === undefined) return reply(req, res, operation.status, await handler(call));
+  const { query, params, upload } = call;
+  const body = upload ? [call.body, await digestOf(upload)] : call.body;
+  const request = { operation, key, access_token_id: call.caller.access_token_id, params, query, body };
+  const answered = await pipes.idempotency.once(call.db, request, (db) => handler({ ...call, db }));
+  if (answered.replayed) res.set('Idempotent-Replayed', 'true');
+  send(res, answered.status, answered.text, answered.headers);
 }
 
 interface Checked {
@@ -128,8 +168,9 @@ function send(res: Response, status: number, text: string, headers: Record<strin
 async function reply(req: Request, res: Response, status: number, result: unknown): Promise<void> {
   if (result instanceof Json) return send(res, status, result.text, result.headers);
   if (result instanceof NotModified) return void res.status(304).set(result.headers).end();
-  if (result instanceof Csv) {
-    res.status(status).type('text/csv').attachment(result.file_name);
+  if (result instanceof Csv || result instanceof Download) {
+    res.status(status).attachment(result.file_name).type(result.media_type);
+    if (result instanceof Download) res.set('Content-Length', String(result.bytes));
     if (req.method === 'HEAD') {
       result.stream.destroy();
       return void res.end();
@@ -148,14 +189,19 @@ const isList = ({ method, parameters }: Operation): boolean => method === 'get' 
 
 /** `.json` and `.csv` behind the path of a list say which format is wanted, as `format` and Accept do. Belongs at BASE_PATH, before the operations. */
 export function listFormats(operations = contract.operations): RequestHandler {
-  const lists = new Map(operations.filter(isList).map(({ path, csv }) => [path.slice(BASE_PATH.length), csv]));
-  const parents = new Set([...lists.keys()].filter((path) => path.includes('{')).map((path) => path.replace(/\/\{\w+\}$/, '')));
+  const lists = operations.filter(isList).map(({ path, csv }) => ({ path: path.slice(BASE_PATH.length), csv }));
+  const fixed = new Map(lists.map(({ path, csv }) => [path, csv]));
+  const nested = lists
+    .filter(({ path }) => path.includes('{'))
+    .map(({ path, csv }) => ({ pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`), csv }));
+  const csvOf = (path: string) => fixed.get(path) ?? nested.find(({ pattern }) => pattern.test(path))?.csv;
   return (req, _res, next) => {
     const [path = '', query = ''] = req.url.split('?', 2);
     const [, bare = path, ending] = /^(.*)\.(json|csv)$/.exec(path) ?? [];
-    const csv = lists.get(bare) ?? (parents.has(bare.replace(/\/[^/]+$/, '')) ? false : undefined);
-    const accepts_csv = csv && req.headers.accept?.includes('text/csv') && !/(?:^|&)format=/.test(query);
-    const format = ending ?? (accepts_csv ? 'csv' : undefined);
+    const accepts_csv = req.headers.accept?.includes('text/csv') && !/(?:^|&)format=/.test(query);
+    if (ending === undefined && !accepts_csv) return next();
+    const csv = csvOf(bare);
+    const format = ending ?? (csv ? 'csv' : undefined);
     if (csv === undefined || format === undefined || (format === 'csv' && !csv) || (req.method !== 'GET' && req.method !== 'HEAD')) return next();
     const rest = query.split('&').filter((part) => part && !part.startsWith('format='));
     req.url = `${bare}?${[...rest, ...(csv ? [`format=${format}`] : [])].join('&')}`;

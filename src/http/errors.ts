@@ -35,7 +35,7 @@ interface AdapterCause {
 
 const UNAVAILABLE_CODES = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH', 'EAI_AGAIN', 'ENETUNREACH',
-  '57P01', '57P02', '57P03', '57014', '53300', '53400', '08000', '08001', '08003', '08004', '08006', '25006', '40001', '40P01', '55P03', '3D000',
+  '57P01', '57P02', '57P03', '57014', '53100', '53300', '53400', '08000', '08001', '08003', '08004', '08006', '25006', '40001', '40P01', '55P03', '3D000',
   'P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034', 'P2037',
 ]); // prettier-ignore
 const UNAVAILABLE_WORDS =
@@ -69,7 +69,7 @@ export function refusalFor(error: unknown, operation?: Operation): Refusal | und
   if (thrown.type === 'parameters.too.many') return new Refusal(413, 'The body has too many parameters.');
   if (thrown.type === 'encoding.unsupported' || thrown.type === 'charset.unsupported') return new Refusal(415, thrown.message ?? 'The body cannot be read.');
   if (thrown.type?.startsWith('request.') || thrown.type === 'stream.encoding.set') return new Refusal(400, `The body could not be read: ${thrown.message}`);
-  if (thrown.status === 415) return new Refusal(415, 'The body must be sent as application/json or application/x-www-form-urlencoded, with its Content-Type.');
+  if (thrown.status === 415) return new Refusal(415, `The body must be sent as ${operation?.media_types.join(' or ') ?? 'JSON'}, with its Content-Type.`);
   if (error instanceof URIError || (thrown.status === 400 && !thrown.errors)) return new Refusal(400, 'The URL or the body cannot be decoded.');
   if (thrown.status === 400) return invalid(thrown.errors ?? [], operation);
   if (isUnavailable(error)) return unavailable();
@@ -122,7 +122,7 @@ function say({ path, message, errorCode = '' }: ValidatorFault, operation?: Oper
   const keyword = errorCode.split('.')[0];
   if (message.startsWith('Unknown query parameter')) return 'is not a parameter of this operation';
   if (message.startsWith('Empty value')) return 'must not be empty';
-  if (keyword === 'unevaluatedProperties' || keyword === 'additionalProperties') return 'is not a field of this operation';
+  if (keyword === 'unevaluatedProperties' || keyword === 'additionalProperties') return isFile(path, operation) ? AS_FILE : 'is not a field of this operation';
   if (keyword === 'required') return path === '/body' ? 'must be sent' : 'must be given';
   if (keyword === 'oneOf' || keyword === 'anyOf' || keyword === 'allOf' || keyword === 'if') return undefined;
   const format = /must match format "(.+)"/.exec(message)?.[1];
@@ -130,6 +130,9 @@ function say({ path, message, errorCode = '' }: ValidatorFault, operation?: Oper
   if (keyword === 'type') return `must be ${typeWords(facetsAt(path, operation), message)}`;
   return message;
 }
+
+const AS_FILE = 'must be sent as a file, in a body of multipart/form-data';
+const isFile = (path: string, operation?: Operation): boolean => operation?.multipart !== undefined && fieldOf(path) in facets(operation.multipart).properties;
 
 function typeWords(found: Facets | undefined, message: string): string {
   const words =

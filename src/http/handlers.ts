@@ -2,14 +2,17 @@ import type { operations } from '../generated/openapi';
 import type { OperationId } from '../contract';
 import type { Db } from '../db/tenant';
 import type { Caller } from './auth';
-import type { Csv, Json, NotModified } from './reply';
+import type { Csv, Download, Json, NotModified } from './reply';
+import type { Upload } from './upload';
 
 type Parameters<Id extends OperationId, In extends 'path' | 'query'> =
   NonNullable<operations[Id]['parameters'][In]> extends never ? Record<never, never> : NonNullable<operations[Id]['parameters'][In]>;
 type Body<Id extends OperationId> = operations[Id] extends { requestBody: { content: { 'application/json': infer B } } } ? B : undefined;
 
 type Payload<R> = R extends { content: infer C }
-  ? (C extends { 'application/json': infer J } ? J | Json<J> : never) | (C extends { 'text/csv': unknown } ? Csv : never)
+  ? | (C extends { 'application/json': infer J } ? J | Json<J> : never)
+    | (C extends { 'text/csv': unknown } ? Csv : never)
+    | (C extends { 'application/octet-stream': unknown } ? Download : never)
   : never;
 type Success<Id extends OperationId, R = operations[Id]['responses']> =
   Payload<R[keyof R & (200 | 201 | 202 | 204)]> | (304 extends keyof R ? NotModified : never);
@@ -19,6 +22,8 @@ export interface Call<Id extends OperationId> {
   params: Parameters<Id, 'path'>;
   query: Parameters<Id, 'query'>;
   body: Body<Id>;
+  /** The file that came with a multipart body. */
+  upload: Upload | undefined;
   /** Checksums of If-Match and If-None-Match, when sent. */
   if_match: string | undefined;
   if_none_match: string | undefined;

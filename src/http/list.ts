@@ -11,6 +11,7 @@ import {
   type Projection,
   type SortKey,
 } from '../db/projection';
+import type { Statement } from '../db/statement';
 import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { Refusal } from '../refusal';
@@ -68,23 +69,39 @@ export function list<P extends Projection>(query: ListQuery, options: ListOption
 /** A page of a resource that is not offered as CSV. */
 export async function page<P extends Projection>(query: ListQuery, options: ListOptions & { projection: P }): Promise<ListReply<P>> {
   const plan = planList(query, options);
-  const { per_page = 25, root = true } = query;
+  const { per_page = 25 } = query;
   const rows = await readPage(plan, options);
   const shown = rows.filter((row) => row.record !== null).slice(0, per_page);
-  const records = `[${shown.map(({ record }) => record).join(',')}]`;
-  if (!root) return new Json(records);
-  const total_count = Number(rows[0]?.total);
+  const next_cursor = rows.length > per_page ? cursorAfter(shown.at(-1)!, query, plan.shape) : 0;
   const unknown_columns = unknownColumns(options.projection, query.columns);
-  const metadata = {
-    root: options.projection.plural,
-    page: query.cursor === undefined ? (query.page ?? 1) : null,
-    total_pages: Math.ceil(total_count / per_page),
-    per_page,
-    total_count,
-    next_cursor: rows.length > per_page ? cursorAfter(shown.at(-1)!, query, plan.shape) : 0,
+  return pageReply(options.projection.plural, query, {
+    records: shown.map(({ record }) => record!),
+    total_count: Number(rows[0]?.total),
+    next_cursor,
     ...(unknown_columns.length > 0 && { unknown_columns }),
-  };
-  return new Json(`{"status":200,"success":true,"${options.projection.plural}":${records},"metadata":${JSON.stringify(metadata)}}`);
+  });
+}
+
+interface Page {
+  /** JSON of each. */
+  records: string[];
+  total_count: number;
+  next_cursor: number | string;
+  unknown_columns?: string[];
+}
+
+/** The envelope of a page, or with root=false the bare array. */
+export function pageReply<T>(
+  root: string,
+  query: Pick<ListQuery, 'per_page' | 'page' | 'cursor' | 'root'>,
+  { records, total_count, next_cursor, ...more }: Page,
+): Json<T> {
+  const array = `[${records.join(',')}]`;
+  if (query.root === false) return new Json(array);
+  const { per_page = 25 } = query;
+  const page = query.cursor === undefined ? (query.page ?? 1) : null;
+  const metadata = { root, page, total_pages: Math.ceil(total_count / per_page), per_page, total_count, next_cursor, ...more };
+  return new Json(`{"status":200,"success":true,"${root}":${array},"metadata":${JSON.stringify(metadata)}}`);
 }
 
 /** In one prepared statement where every value has the same best plan; else first which records, then the records. */
@@ -155,7 +172,7 @@ function narrow(query: ListQuery, projection: Projection, filters: Record<string
 }
 
 /** The cursor that a last page names: after it there is nothing. */
-const END = '0';
+export const END = '0';
 
 interface Position {
   key: string | null;
@@ -207,15 +224,17 @@ function inline({ text, values }: { text: string; values: unknown[] }): string {
   });
 }
 
-async function csv({ shape, values }: Plan, { db, projection }: ListOptions): Promise<Csv> {
-  const statement = inline(csvTemplate(projection, shape)(values));
+const csv = ({ shape, values }: Plan, { db, projection }: ListOptions): Promise<Csv> => copyOut(db, csvTemplate(projection, shape)(values), projection.plural);
+
+/** What a statement answers as CSV, streamed as PostgreSQL makes it. */
+export async function copyOut(db: Db, statement: Statement, name: string): Promise<Csv> {
   const client = await db.streams.connect();
   // The pool listens only to idle connections; one that breaks here must not end the process. The stream tells of it.
   client.on('error', () => undefined);
-  const stream = client.query(copyTo(`COPY (${statement}) TO STDOUT (FORMAT csv, HEADER)`));
+  const stream = client.query(copyTo(`COPY (${inline(statement)}) TO STDOUT (FORMAT csv, HEADER)`));
   // A caller who hangs up destroys the stream, and then its connection speaks up once more.
   stream.on('error', () => undefined);
   // A connection that was cut off in the middle of a COPY cannot be used again.
   stream.once('close', () => client.release(!stream.readableEnded));
-  return new Csv(stream, `${projection.plural}.csv`);
+  return new Csv(stream, `${name}.csv`);
 }

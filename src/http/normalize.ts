@@ -21,6 +21,8 @@ export interface Input {
   params: Record<string, string>;
   query: Record<string, unknown>;
   body: unknown;
+  /** The contract's schema of a body of this media type. */
+  body_schema: Schema | undefined;
 }
 
 export interface Normal {
@@ -34,7 +36,7 @@ export interface Normal {
  * Turns every accepted spelling ("yes", "12", "", "a,b", "key[]", "2026-01-31 08:00:00 +0000") into the type the contract declares.
  * What cannot be read is named in `errors`; the rest is the validator's to judge. Throws for text that no database can hold.
  */
-export function normalize(operation: Operation, { params, query, body }: Input): Normal {
+export function normalize(operation: Operation, { params, query, body, body_schema }: Input): Normal {
   const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
   const context: Context = { errors: Object.create(null) as FieldErrors, zone: zoneOf(body) ?? zoneOf(query) ?? 'UTC' };
   wellFormed(params, '', context);
@@ -46,8 +48,7 @@ export function normalize(operation: Operation, { params, query, body }: Input):
   const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
   return {
     query: properties(unbracket(withoutBodysKeys(query, body, schemas), schemas), schemas, '', context),
-    body:
-      operation.body && isObject(body) ? properties(unbracket(body, facets(operation.body).properties), facets(operation.body).properties, '', context) : body,
+    body: body_schema && isObject(body) ? properties(unbracket(body, facets(body_schema).properties), facets(body_schema).properties, '', context) : body,
     errors: context.errors,
   };
 }
@@ -112,7 +113,9 @@ function value(raw: unknown, allowed: Facets, path: string, context: Context): u
   if ((types.has('integer') || types.has('number')) && !types.has('string')) return number(raw, types, path, context);
   if (formats.has('date-time')) return instant(raw, path, context);
   // A plus sign in a query string arrives as a space.
-  if (formats.has('call-destination')) return raw.replace(/^ (?=\d)/, '+');
+  // Ten digits are a number of the country after all: a list may well have a space behind its comma.
+  if (formats.has('telephone')) return raw.replace(/^ (?=\d{11,15}$)/, '+').trim();
+  if (formats.has('call-destination') || formats.has('caller-id')) return raw.replace(/^ (?=\d)/, '+');
   return raw;
 }
 
@@ -128,7 +131,8 @@ function spread(raw: unknown, items: Schema | undefined): unknown {
   if (raw === '') return [];
   if (typeof raw === 'string') {
     const pairs = items && [...facets(items).formats].some((format) => format.startsWith('token-'));
-    return pairs ? splitPairs(raw) : raw.split(',').map((part) => part.trim());
+    if (pairs) return splitPairs(raw);
+    return items && facets(items).formats.has('telephone') ? raw.split(',') : raw.split(',').map((part) => part.trim());
   }
   if (typeof raw === 'number') return [raw];
   if (isObject(raw) && Object.keys(raw).every((key) => /^\d+$/.test(key))) return Object.values(raw);

@@ -14,7 +14,7 @@ interface RecordEnvelope {
   errors: Record<never, never>;
   checksum: string;
 }
-type RecordReply<P extends Projection> = Json<RecordEnvelope & { metadata: { root: string } } & { [R in P['singular']]: never }>;
+type RecordReply<P extends Projection, Extra = unknown> = Json<RecordEnvelope & { metadata: { root: string } } & { [R in P['singular']]: never } & Extra>;
 
 export interface RecordOptions<P extends Projection> {
   db: Db;
@@ -26,13 +26,13 @@ export interface RecordOptions<P extends Projection> {
 const checksumOf = (record: string): string => createHash('md5').update(record).digest('hex');
 
 /** A record's envelope around its JSON; `status` is the contract's for the operation. */
-export function recordReply<P extends Projection>(
+export function recordReply<P extends Projection, Extra extends object>(
   projection: P,
   record: string,
-  { status = 200, extra = {} }: { status?: number; extra?: object } = {},
-): RecordReply<P> {
+  { status = 200, extra }: { status?: number; extra?: Extra } = {},
+): RecordReply<P, Extra> {
   const checksum = checksumOf(record);
-  const more = Object.entries(extra).map(([key, value]) => `"${key}":${JSON.stringify(value)},`);
+  const more = Object.entries(extra ?? {}).map(([key, value]) => `"${key}":${JSON.stringify(value)},`);
   const text = `{"status":${status},"success":true,"errors":{},"${projection.singular}":${record},${more.join('')}"checksum":"${checksum}","metadata":{"root":"${projection.singular}"}}`;
   return new Json(text, { ETag: `"${checksum}"` });
 }
@@ -82,12 +82,12 @@ function unlessCurrent<P extends Projection>(
 }
 
 /** The answer to a write: the record as it now stands, deleted or not. */
-export async function written<P extends Projection>(
+export async function written<P extends Projection, Extra extends object>(
   options: RecordOptions<P>,
   id: bigint,
-  { status = 200, extra = {} }: { status?: number; extra?: object } = {},
-): Promise<RecordReply<P>> {
-  return recordReply(options.projection, await read(options, 'deleted', { id: String(id) }), { status, extra });
+  more: { status?: number; extra?: Extra } = {},
+): Promise<RecordReply<P, Extra>> {
+  return recordReply(options.projection, await read(options, 'deleted', { id: String(id) }), more);
 }
 
 /** The answer to `new`: a record made of `row` that is not stored. */

@@ -11,6 +11,7 @@ export class Json<T = unknown> {
 
 /** A whole list as CSV. */
 export class Csv {
+  readonly media_type = 'text/csv';
   constructor(
     readonly stream: Readable,
     readonly file_name: string,
@@ -20,4 +21,14 @@ export class Csv {
 /** 304: what the caller holds is current. */
 export class NotModified {
   constructor(readonly headers: Record<string, string>) {}
+}
+
+/** A file as it was uploaded. */
+export class Download {
+  readonly media_type = 'application/octet-stream';
+  constructor(
+    readonly stream: Readable,
+    readonly file_name: string,
+    readonly bytes: number,
+  ) {}
 }

@@ -1,8 +1,8 @@
 import { defaultsOf, type Schemas } from '../contract';
+import { changeBuyers } from '../db/attachments';
 import { capColumns, changeLimits, limitsIn, limitsJoin, openLimits, usedSql } from '../db/call-limits';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
-import { lockRecord, moveCount, resolveReferences, unknownReferences } from '../db/records';
-import type { Db } from '../db/tenant';
+import { lockRecord, moveCount } from '../db/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';
@@ -93,7 +93,7 @@ export const buyerGroups = ({ clock }: Deps) =>
           select: { id: true },
         });
         await openLimits(tx, { buyer_group_id: group.id }, { zone: ianaName(fields.time_zone ?? DEFAULTS.time_zone)!, limits: groupLimits(fields) });
-        await changeMembers(tx, group.id, fields);
+        await changeBuyers(tx, 'buyer_group_members', group.id, fields);
         await moveCount(tx, 'buyer_groups', 1);
         return group.id;
       });
@@ -113,7 +113,7 @@ export const buyerGroups = ({ clock }: Deps) =>
         });
         const zone = fields.time_zone && fields.time_zone !== before.time_zone ? ianaName(fields.time_zone) : undefined;
         await changeLimits(tx, { buyer_group_id: before.id }, { limits: groupLimits(fields), zone, reset_totals: fields.reset_total_caps, now });
-        await changeMembers(tx, before.id, fields);
+        await changeBuyers(tx, 'buyer_group_members', before.id, fields);
         return before.id;
       });
       return written({ db, now, projection, serializer }, id);
@@ -151,39 +151,4 @@ function columnsOf({ name, paused, dial_buyers_type, tier, weight, time_zone, ex
 
 function groupLimits({ concurrency_cap, ...fields }: Fields) {
   return limitsIn({ ...fields, concurrency_cap_limit: concurrency_cap });
-}
-
-/**
- * Replaces, then adds, then removes. The group's row is locked, so that parallel changes follow one another and none is lost; the buyers are
- * locked before any membership is touched, as in the deletion of a buyer.
- */
-async function changeMembers(db: Db, buyer_group_id: bigint, fields: Fields): Promise<void> {
-  const resolve = (name: 'buyer_ids' | 'add_buyer_ids' | 'remove_buyer_ids') => resolveReferences(db, 'buyers', fields[name] ?? [], name);
-  const members = fields.buyer_ids === undefined ? undefined : await resolve('buyer_ids');
-  const added = [...(await resolve('add_buyer_ids')), ...(await byUserId(db, fields.add_user_buyer_ids, 'add_user_buyer_ids'))];
-  const removed = [...(await resolve('remove_buyer_ids')), ...(await byUserId(db, fields.remove_user_buyer_ids, 'remove_user_buyer_ids'))];
-  if (members) await db.prisma.buyerGroupMember.deleteMany({ where: { buyer_group_id, buyer_id: { notIn: members } } });
-  await addMembers(db, buyer_group_id, [...(members ?? []), ...added]);
-  if (removed.length > 0) await db.prisma.buyerGroupMember.deleteMany({ where: { buyer_group_id, buyer_id: { in: removed } } });
-}
-
-async function addMembers(db: Db, buyer_group_id: bigint, buyer_ids: readonly bigint[]): Promise<void> {
-  if (buyer_ids.length === 0) return;
-  await db.prisma.buyerGroupMember.createMany({
-    data: buyer_ids.map((buyer_id) => ({ company_id: db.company_id, buyer_group_id, buyer_id })),
-    skipDuplicates: true,
-  });
-}
-
-/** The ids of living buyers by their owner's identifiers; refuses with 422 on `field` what names none. */
-async function byUserId(db: Db, user_buyer_ids: readonly string[] | null | undefined, field: string): Promise<bigint[]> {
-  if (!user_buyer_ids?.length) return [];
-  const rows = await db.query<{ id: string; user_buyer_id: string }>({
-    text: 'SELECT id::text, user_buyer_id FROM buyers WHERE company_id = $1 AND user_buyer_id = ANY($2::text[]) AND deleted_at IS NULL ORDER BY id FOR SHARE',
-    values: [db.company_id, user_buyer_ids],
-  });
-  const found = new Set(rows.map(({ user_buyer_id }) => user_buyer_id));
-  const missing = user_buyer_ids.filter((id) => !found.has(id));
-  if (missing.length > 0) throw unknownReferences(field, missing);
-  return rows.map(({ id }) => BigInt(id));
 }

@@ -145,7 +145,8 @@ describe('every operation works as its example says', () => {
     const other = await createWorld();
     const made = await createFixture(other.company.api);
     const rank = { get: 0, post: 0, put: 1, patch: 1, delete: 2 };
-    const rest = contract.operations.filter(({ method }) => method !== 'post').toSorted((a, b) => rank[a.method] - rank[b.method]);
+    const changes = (operation: Operation) => (operation.path.includes('{') ? rank[operation.method] || (operation.method === 'post' ? 1 : 0) : 0);
+    const rest = contract.operations.filter(({ method, path }) => method !== 'post' || path.includes('{')).toSorted((a, b) => changes(a) - changes(b));
     for (const operation of rest) {
       const res = await other.company.api(operation.method, made.path(operation), { body: bodyOf(operation) });
       expect([operation.id, res.status]).toEqual([operation.id, operation.status]);

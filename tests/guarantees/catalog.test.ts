@@ -1,5 +1,7 @@
 import { projection as buyerFleets } from '../../src/resources/buyer_fleets';
 import { projection as buyerGroups } from '../../src/resources/buyer_groups';
+import { projection as buyerSuppressionFiles } from '../../src/resources/buyer_suppression_files';
+import { projection as buyerSuppressions } from '../../src/resources/buyer_suppressions';
 import { projection as buyers } from '../../src/resources/buyers/columns';
 import { createWorld, type World } from '../support/world';
 
@@ -18,7 +20,8 @@ const KEYS = `SELECT c.relname AS table, i.relname AS index, x.indisprimary AS p
   WHERE n.nspname = 'public' AND x.indisunique`;
 const FOREIGN_KEYS = `SELECT c.relname AS table, f.conname AS index, t.relname AS target,
     (SELECT array_agg(a.attname::text) FROM unnest(f.conkey) k JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k) AS columns
-  FROM pg_constraint f JOIN pg_class c ON c.oid = f.conrelid JOIN pg_class t ON t.oid = f.confrelid WHERE f.contype = 'f'`;
+  FROM pg_constraint f JOIN pg_class c ON c.oid = f.conrelid JOIN pg_class t ON t.oid = f.confrelid
+  WHERE f.contype = 'f' AND f.connamespace = 'public'::regnamespace`;
 
 interface Key {
   table: string;
@@ -70,6 +73,8 @@ test.each([
     "md5(i::text), 'buyer', 'UTC', 20, false, false, 'tier', 1, 1, 'display_caller_id'",
   ],
   ['buyer_groups', buyerGroups.fulltext, 'name, time_zone, tier, weight, dial_buyers_type', "md5(i::text), 'UTC', 1, 1, 'sequentially'"],
+  ['buyer_suppressions', buyerSuppressions.fulltext, 'name', 'md5(i::text)'],
+  ['buyer_suppression_files', buyerSuppressionFiles.fulltext, 'name, apply_block_or_unblock, status', "md5(i::text), 'block', 'pending'"],
   ['buyer_fleets', buyerFleets.fulltext, 'name, user_fleet_id', 'md5(i::text), i::text'],
 ])('a fulltext search of %s is answered by its index', async (table, expression, columns, values) => {
   await world.sql(`INSERT INTO ${table} (company_id, uuid, ${columns}) SELECT $1, gen_random_uuid(), ${values} FROM generate_series(1, 4000) i`, [

@@ -52,7 +52,7 @@ test('the log has one line for a request, with neither secrets nor whole telepho
 });
 
 test('the operator’s commands work beside the running server', () => {
-  const cli = (...args: string[]) => runScript('src/cli.ts', args, environment);
+  const cli = (...args: string[]) => runScript('src/cli/index.ts', args, environment);
   const company = JSON.parse(cli('company', 'create', '--name', 'Second', '--json').output);
   expect(company).toEqual({ company_id: expect.any(Number), public_key: expect.stringMatching(/^pk_/), private_key: expect.any(String) });
   const several = cli('token', 'create', '--name', 'x');
@@ -67,7 +67,7 @@ test('the operator’s commands work beside the running server', () => {
   expect(JSON.parse(cli('token', 'revoke', token.public_key, '--json').output)).toEqual({ revoked: token.public_key });
   expect(cli('token', 'revoke', token.public_key).code).toBe(1);
   expect(JSON.parse(cli('migrate', '--json').output)).toEqual({ applied: [] });
-  const doctor = runScript('src/cli.ts', ['doctor', '--json'], { ...environment, PORT: new URL(server.url).port });
+  const doctor = runScript('src/cli/index.ts', ['doctor', '--json'], { ...environment, PORT: new URL(server.url).port });
   expect([doctor.code, JSON.parse(doctor.output).map(({ ok }: { ok: boolean }) => ok)]).toEqual([0, Array(6).fill(true)]);
   expect(cli('seed', '--name', 'Third', '--json').output).toContain('public_key');
 });
@@ -76,7 +76,7 @@ test('every fault of the configuration is named at once', () => {
   const wrong = runScript('src/server.ts', [], { PORT: 'x', DATABASE_URL: 'mysql://x', KEY_PEPPER: 'short', LOG_LEVEL: 'loud', DATABASE_POOL_SIZE: '0' });
   expect(wrong.code).toBe(1);
   for (const name of ['PORT', 'DATABASE_URL', 'KEY_PEPPER', 'LOG_LEVEL', 'DATABASE_POOL_SIZE']) expect(wrong.errors).toContain(`- ${name} `);
-  const doctor = runScript('src/cli.ts', ['doctor'], { PORT: 'x', KEY_PEPPER: 'short' });
+  const doctor = runScript('src/cli/index.ts', ['doctor'], { PORT: 'x', KEY_PEPPER: 'short' });
   expect([doctor.code, doctor.output.match(/WRONG/g)]).toEqual([1, ['WRONG', 'WRONG']]);
 });
 

@@ -99,6 +99,9 @@ test('what is written is read back, for every writable field', async () => {
       },
     ],
   };
+  const lists = await Promise.all(['a', 'b'].map((name) => world.company.api('post', 'buyer_suppressions', { body: { name } })));
+  const buyer_suppression_ids = lists.map((list) => list.body.buyer_suppression.id).sort();
+  Object.assign(body, { buyer_suppression_ids });
   const res = await create(body);
   expect(res.body.errors).toEqual({});
   expect(res.body.buyer).toMatchObject(body);

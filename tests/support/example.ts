@@ -15,11 +15,17 @@ export function bodyOf(operation: Operation): Record<string, unknown> | undefine
   return ref ? structuredClone(exampleOf(ref.split('/').at(-1)!)) : undefined;
 }
 
+/** The contract's own example of a body with a file. */
+export function formOf(operation: Operation): Record<string, string | Buffer> {
+  const { import_file, ...fields } = exampleOf(operation.multipart!.$ref!.split('/').at(-1)!) as Record<string, string> & { import_file: string };
+  return { ...fields, import_file: Buffer.from(import_file) };
+}
+
 /** Makes one record of each resource by the contract's examples. */
 export async function createFixture(api: Api): Promise<Fixture> {
   const ids: Record<string, number> = {};
-  for (const operation of contract.operations.filter(({ method }) => method === 'post')) {
-    const res = await api('post', operation.path, { body: bodyOf(operation) });
+  for (const operation of contract.operations.filter(({ method, path }) => method === 'post' && !path.includes('{'))) {
+    const res = await api('post', operation.path, operation.multipart ? { form: formOf(operation) } : { body: bodyOf(operation) });
     const plural = operation.path.split('/').at(-1)!;
     ids[plural] = res.body[res.body.metadata.root].id;
   }

@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { contract } from '../../src/contract';
 import { startEmbedded, type EmbeddedDatabase } from '../../src/db/embedded';
 import { migrate } from '../../src/db/migrate';
+import { prepareQueue } from '../../src/jobs/queue';
 
 export const TEMPLATE = 'trunkline_template';
 
@@ -34,7 +35,9 @@ export default async function globalSetup(): Promise<void> {
   await client.connect();
   await client.query(`CREATE DATABASE ${TEMPLATE}`);
   await client.end();
-  await migrate(database.url.replace(/\/postgres$/, `/${TEMPLATE}`));
+  const template = database.url.replace(/\/postgres$/, `/${TEMPLATE}`);
+  await migrate(template);
+  await prepareQueue(template);
 }
 
 function stopAbruptly(folder: string): void {

@@ -9,6 +9,8 @@ import { createApp } from '../../src/app';
 import { loadConfig } from '../../src/config';
 import { createDeps, type Deps } from '../../src/deps';
 import type { Handlers } from '../../src/http/handlers';
+import { startWorkers, type Workers } from '../../src/jobs/queue';
+import { createRunners } from '../../src/jobs/runners';
 import { createCompany } from '../../src/workflows/create-company';
 import { issueCredentials, type NewCredentials } from '../../src/workflows/issue-credentials';
 import { checkAnswer } from './contract-check';
@@ -22,6 +24,9 @@ export interface Sent {
   /** Basic credentials as "public:private"; null for none. */
   auth?: string | null;
   query?: object;
+  /** Sent as multipart/form-data; a Buffer is a file. */
+  form?: Record<string, string | string[] | Buffer>;
+  file_name?: string;
 }
 
 /** A caller of the API. Every answer is held against the contract. */
@@ -41,6 +46,8 @@ export interface World {
   addCompany(name?: string): Promise<Company>;
   /** Credentials of a company with exactly these permissions. */
   credentials(company: Company, permissions: string[], more?: Partial<NewCredentials>): Promise<string>;
+  /** Runs background jobs until the world is closed. */
+  work(): Promise<Workers>;
   /** The database, without any of our code between. */
   sql<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
   close(): Promise<void>;
@@ -75,6 +82,7 @@ export async function createWorld({ clock, environment, handlers }: WorldOptions
   const app = createApp(deps, handlers?.(deps));
   const client = new Client({ connectionString: url, options: '-c timezone=UTC' });
   await client.connect();
+  const working: Workers[] = [];
   const addCompany = async (name = 'Test Company'): Promise<Company> => {
     const { company_id, credentials } = await createCompany(name, deps);
     const auth = `${credentials.public_key}:${credentials.private_key}`;
@@ -91,8 +99,14 @@ export async function createWorld({ clock, environment, handlers }: WorldOptions
       const issued = await deps.tenants.of(company.id).transaction((db) => issueCredentials(db, wanted, { pepper: deps.pepper, now: deps.clock() }));
       return issued.token ?? `${issued.public_key}:${issued.private_key}`;
     },
+    work: async () => {
+      const workers = await startWorkers({ database: deps.database, log: deps.log, runners: createRunners(deps) });
+      working.push(workers);
+      return workers;
+    },
     sql: async <Row>(text: string, values: unknown[] = []) => (await client.query(text, values)).rows as Row[],
     close: async () => {
+      await Promise.all(working.map((workers) => workers.stop()));
       await client.end();
       await deps.database.close();
     },
@@ -111,6 +125,9 @@ export function caller(app: World['app'] | string, auth: string | null): Api {
     if (with_auth !== null) req = req.set('Authorization', basic(with_auth));
     if (sent.query) req = req.query(sent.query);
     if (sent.body !== undefined) req = req.send(sent.body as object);
+    for (const [name, value] of Object.entries(sent.form ?? {})) {
+      req = Buffer.isBuffer(value) ? req.attach(name, value, sent.file_name ?? 'numbers.csv') : req.field(name, value);
+    }
     const res = await req.ok(() => true);
     if (method !== 'head' && method !== 'options') checkAnswer(method, url, res);
     return res;

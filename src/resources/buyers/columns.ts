@@ -74,6 +74,7 @@ export const projection = {
     current_conversion_token_value_ids: `coalesce(c.token_value_ids, '{}')`,
     current_conversion_attribution_token_value_ids: `coalesce(c.attribution_token_value_ids, '{}')`,
     ping_timeout_seconds: true,
+    buyer_suppression_ids: `ARRAY(SELECT a.buyer_suppression_id FROM buyer_suppression_buyers a WHERE a.company_id = t.company_id AND a.buyer_id = t.id ORDER BY 1)`,
     record_token_filter_id: listId('record_token_filter_data'),
     record_token_filter_data_count: `cardinality(t.record_token_filter_data)`,
     record_token_filter_data: true,

@@ -1,4 +1,5 @@
 import { defaultsOf, type Schemas } from '../../contract';
+import { detachBuyer, replaceSuppressions } from '../../db/attachments';
 import { changeLimits, limitsIn, openLimits } from '../../db/call-limits';
 import { lockRecord, moveCount, resolveReferences } from '../../db/records';
 import type { Db } from '../../db/tenant';
@@ -39,6 +40,7 @@ export const buyers = ({ clock }: Deps) =>
       const id = await db.transaction(async (tx) => {
         const copied = copy_another_buyer === undefined ? {} : await copyOf(tx, copy_another_buyer, now);
         const fields: Fields = { ...DEFAULTS, ...copied, ...body };
+        const lists = await suppressionsOf(tx, fields);
         const pause = fields.paused ? { paused_at: now, paused_by_user_id: caller.user_id } : {};
         const row = {
           ...columnsOf(withDefaults(fields, DEFAULTS)),
@@ -53,7 +55,7 @@ export const buyers = ({ clock }: Deps) =>
           select: { id: true },
         });
         await openLimits(tx, { buyer_id: buyer.id }, { zone: ianaName(fields.time_zone ?? DEFAULTS.time_zone)!, limits: limitsIn({ ...fields }) });
-        await writeParts(tx, buyer.id, { fields, now });
+        await writeParts(tx, buyer.id, { fields, lists, now });
         await moveCount(tx, 'buyers', 1);
         return buyer.id;
       });
@@ -64,8 +66,9 @@ export const buyers = ({ clock }: Deps) =>
       const now = clock();
       const fields = withDefaults(body, DEFAULTS);
       const id = await db.transaction(async (tx) => {
-        // The fleet before the buyer: whoever deletes a fleet locks in this order too.
+        // Fleet and lists before the buyer: whoever deletes one of those locks in this order too.
         const fleet = await fleetOf(tx, fields);
+        const lists = await suppressionsOf(tx, fields);
         const before = await lockRecord(tx, 'buyers', params.id, ['paused', 'time_zone']);
         await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
         await tx.prisma.buyer.update({
@@ -81,7 +84,7 @@ export const buyers = ({ clock }: Deps) =>
         });
         const zone = fields.time_zone !== undefined && fields.time_zone !== before.time_zone ? ianaName(fields.time_zone) : undefined;
         await changeLimits(tx, { buyer_id: before.id }, { limits: limitsIn({ ...fields }), zone, reset_totals: reset_total_caps, now });
-        await writeParts(tx, before.id, { fields, now });
+        await writeParts(tx, before.id, { fields, lists, now });
         return before.id;
       });
       return written({ db, now, projection, serializer }, id);
@@ -92,7 +95,7 @@ export const buyers = ({ clock }: Deps) =>
       const id = await db.transaction(async (tx) => {
         const { id } = await lockRecord(tx, 'buyers', params.id);
         await requireUnchanged({ db: tx, now, projection, serializer: query.serializer, if_match }, params.id);
-        await tx.prisma.buyerGroupMember.deleteMany({ where: { buyer_id: id } });
+        await detachBuyer(tx, id);
         await tx.prisma.buyer.update({
           where: { company_id_id: { company_id: tx.company_id, id } },
           data: { deleted_at: now, updated_at: now, user_updated_at: now, buyer_fleet_id: null },
@@ -124,12 +127,26 @@ function columnsOf(fields: Fields) {
 async function fleetOf(db: Db, { buyer_fleet_id }: Fields): Promise<{ buyer_fleet_id?: bigint | null }> {
   if (buyer_fleet_id === undefined) return {};
   if (buyer_fleet_id === null) return { buyer_fleet_id: null };
-  const [id] = await resolveReferences(db, 'buyer_fleets', [buyer_fleet_id], 'buyer_fleet_id');
+  const [id] = await resolveReferences(db, 'buyer_fleets', [buyer_fleet_id], { field: 'buyer_fleet_id' });
   return { buyer_fleet_id: id! };
 }
 
-/** The parts of a buyer that have tables of their own: opening hours and conversions. */
-async function writeParts(db: Db, buyer_id: bigint, { fields, now }: { fields: Fields; now: Date }): Promise<void> {
+/** The suppression lists a request names; undefined when it says nothing of them. */
+async function suppressionsOf(db: Db, { buyer_suppression_ids }: Fields): Promise<bigint[] | undefined> {
+  return buyer_suppression_ids === undefined
+    ? undefined
+    : resolveReferences(db, 'buyer_suppressions', buyer_suppression_ids ?? [], { field: 'buyer_suppression_ids' });
+}
+
+interface Parts {
+  fields: Fields;
+  lists: bigint[] | undefined;
+  now: Date;
+}
+
+/** The parts of a buyer that have tables of their own: suppression lists, opening hours and conversions. */
+async function writeParts(db: Db, buyer_id: bigint, { fields, lists, now }: Parts): Promise<void> {
+  if (lists) await replaceSuppressions(db, buyer_id, lists);
   const { business_hours_schedule: hours, buyer_conversions_schedule: frames } = fields;
   if (hours !== undefined) await replaceHours(db, buyer_id, hours ?? []);
   if (frames !== undefined) await replaceConversions(db, buyer_id, frames ?? []);

@@ -1,17 +1,15 @@
-import { existsSync, statfsSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { dirname, resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { Client } from 'pg';
-import { ConfigError, loadConfig, type Config } from './config';
-import { contract } from './contract';
-import { pendingMigrations } from './db/migrate';
-import { startEmbedded, type EmbeddedDatabase } from './db/embedded';
-import { createDemo } from './demo';
-import { openInstallation, type Installation } from './installation';
-import { createCompany, type NewCompany } from './workflows/create-company';
-import { issueCredentials, revokeCredentials } from './workflows/issue-credentials';
+import { loadConfig } from '../config';
+import { contract } from '../contract';
+import { createDemo } from '../demo';
+import { examine } from './doctor';
+import { importFile } from './import';
+import { openInstallation, type Installation } from '../installation';
+import { createCompany, type NewCompany } from '../workflows/create-company';
+import { progressOnTerminal } from './progress';
+import { issueCredentials, revokeCredentials } from '../workflows/issue-credentials';
 
+const DAY_MS = 86_400_000;
 const SCOPES = contract.document.components.schemas.Scope!.enum as string[];
 const program = new Command('trunkline').description("The operator's commands. With --json each prints one JSON document.").showHelpAfterError();
 
@@ -59,8 +57,9 @@ company
   .command('create')
   .description('make a company and its first key pair, which may do everything')
   .requiredOption('--name <name>', 'name of the company')
+  .option('--country <country>', 'two letters: telephone numbers without country code are read as numbers of this country', country, 'US')
   .addOption(json())
-  .action((options) => run(options.json, async ({ deps }) => shown(await createCompany(options.name, deps))));
+  .action((options) => run(options.json, async ({ deps }) => shown(await createCompany(options.name, deps, { country: options.country }))));
 
 const token = program.command('token').description('credentials: key pairs of a company, tokens of its users');
 token
@@ -127,6 +126,51 @@ token
   );
 
 program
+  .command('import')
+  .description('put the numbers of a CSV file on a suppression list, through the running service')
+  .argument('<list_id>', 'number or uuid of the suppression list')
+  .argument('<file>', 'the CSV file, plain or gzip')
+  .option('--unblock', 'take the numbers off the list instead', false)
+  .option('--column <name>', 'column that holds the numbers; may be left out where only one looks like it')
+  .option('--url <url>', 'where the service listens, if not here')
+  .option('--key <public:private>', 'a key pair to use; without it, one is made for the import and revoked after it')
+  .addOption(json())
+  .action(async (list, file, options) => {
+    const { port } = loadConfig();
+    const wanted = {
+      url: options.url ?? `http://127.0.0.1:${port}`,
+      list,
+      file,
+      apply_block_or_unblock: options.unblock ? ('unblock' as const) : ('block' as const),
+      caller_id_column_name: options.column,
+      progress: progressOnTerminal(process.stderr),
+    };
+    const work = (key: string) => importFile({ ...wanted, authorization: `Basic ${Buffer.from(key).toString('base64')}` });
+    const imported = options.key ? await work(options.key) : await withKeyFor(list, work);
+    const { id, status, total_count, import_count, rejected_count, added_count, removed_count, error_message } = imported;
+    print({ id, status, total_count, import_count, rejected_count, added_count, removed_count, ...(error_message && { error_message }) }, options.json);
+    process.exitCode = status === 'succeeded' ? 0 : 1;
+  });
+
+/** Runs the work with a key pair that may do imports for the company of a list, and is revoked after it. */
+async function withKeyFor<T>(list: string, work: (key: string) => Promise<T>): Promise<T> {
+  const installation = await openInstallation({ ...loadConfig(), log_level: 'silent' }, 'command');
+  const { tenants, database, pepper, clock } = installation.deps;
+  try {
+    const { rows } = await database.pool.query('SELECT company_id FROM buyer_suppressions WHERE $1 IN (id::text, uuid::text) AND deleted_at IS NULL', [list]);
+    if (!rows[0]) throw new Error(`There is no suppression list ${list}.`);
+    const db = tenants.of(BigInt(rows[0].company_id));
+    const permissions = ['buyer_suppression_files:create', 'buyer_suppression_files:read'];
+    const expires_at = new Date(clock().getTime() + DAY_MS);
+    const wanted = { name: `Import into list ${list}`, kind: 'key_pair' as const, permissions, superuser: false, expires_at };
+    const { id, public_key, private_key } = await db.transaction((tx) => issueCredentials(tx, wanted, { pepper, now: clock() }));
+    return await work(`${public_key}:${private_key}`).finally(() => db.transaction((tx) => revokeCredentials(tx, id, clock())));
+  } finally {
+    await installation.close();
+  }
+}
+
+program
   .command('doctor')
   .description('look for what is wrong, and say how to mend it')
   .addOption(json())
@@ -142,100 +186,16 @@ program
     process.exitCode = findings.every(({ ok }) => ok) ? 0 : 1;
   });
 
-interface Finding {
-  check: string;
-  ok: boolean;
-  finding: string;
-  remedy?: string;
-}
-
-async function examine(): Promise<Finding[]> {
-  let config: Config;
-  try {
-    config = loadConfig();
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.faults.map((finding) => ({ check: 'configuration', ok: false, finding, remedy: 'Set it as .env.example explains.' }));
-  }
-  return [{ check: 'configuration', ok: true, finding: 'every variable is usable' }, disk(config), await ports(config), ...(await databases(config))];
-}
-
-function disk({ data_dir }: Config): Finding {
-  let folder = resolve(data_dir);
-  while (!existsSync(folder)) folder = dirname(folder);
-  const { bavail, bsize } = statfsSync(folder);
-  const free_gb = (bavail * bsize) / 1e9;
-  return {
-    check: 'disk',
-    ok: free_gb > 1,
-    finding: `${free_gb.toFixed(1)} GB free for ${data_dir}`,
-    ...(free_gb <= 1 && { remedy: 'Free some space, or set DATA_DIR to a larger disk.' }),
-  };
-}
-
-async function ports({ port, host }: Config): Promise<Finding> {
-  const taken = await new Promise<boolean>((done) => {
-    const server = createServer();
-    server.once('error', () => done(true)).listen(port, host, () => server.close(() => done(false)));
-  });
-  if (!taken) return { check: 'port', ok: true, finding: `${host}:${port} is free` };
-  const ours = await fetch(`http://${host}:${port}/livez`).then((res) => res.ok, () => false); // prettier-ignore
-  if (ours) return { check: 'port', ok: true, finding: `${host}:${port} is served, and alive` };
-  return { check: 'port', ok: false, finding: `${host}:${port} is taken by another program`, remedy: 'Stop that program, or set PORT to another.' };
-}
-
-async function databases(config: Config): Promise<Finding[]> {
-  let embedded: EmbeddedDatabase | undefined;
-  let client: Client | undefined;
-  try {
-    embedded = config.database_url ? undefined : await startEmbedded({ dataDir: config.data_dir });
-    client = new Client({ connectionString: config.database_url ?? embedded!.url, connectionTimeoutMillis: 3_000 });
-    await client.connect();
-    const { rows } = await client.query("SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name");
-    const [{ version, name }] = rows;
-    const pending = await pendingMigrations(client);
-    const { rows: available } = await client.query("SELECT count(*)::int AS n FROM pg_available_extensions WHERE name IN ('pg_trgm', 'btree_gin')");
-    return [
-      {
-        check: 'database',
-        ok: version >= 150_000,
-        finding: `PostgreSQL ${name}${embedded ? ', run by Trunkline' : ''}`,
-        ...(version < 150_000 && { remedy: 'Use PostgreSQL 15 or later.' }),
-      },
-      {
-        check: 'extensions',
-        ok: available[0].n === 2,
-        finding: 'pg_trgm and btree_gin',
-        ...(available[0].n < 2 && { remedy: "Install PostgreSQL's contrib package on the database server." }),
-      },
-      {
-        check: 'migrations',
-        ok: pending.length === 0,
-        finding: pending.length === 0 ? 'all applied' : `pending: ${pending.join(', ')}`,
-        ...(pending.length > 0 && { remedy: 'Run: npm run --silent cli -- migrate (a start does it too)' }),
-      },
-    ];
-  } catch (error) {
-    const finding = (error as Error).message || (error as { code?: string }).code || 'cannot be reached';
-    return [
-      {
-        check: 'database',
-        ok: false,
-        finding,
-        remedy: config.database_url ? 'Check DATABASE_URL: host, port, user, password, and that PostgreSQL is up.' : 'See .data/postgres/postgres.log.',
-      },
-    ];
-  } finally {
-    await client?.end().catch(() => undefined);
-    await embedded?.stop();
-  }
-}
-
 async function companyOf(pool: Installation['deps']['database']['pool'], id: number | undefined): Promise<bigint> {
   const { rows } = await pool.query('SELECT id FROM companies WHERE $1::bigint IS NULL OR id = $1 ORDER BY id LIMIT 2', [id ?? null]);
   if (rows.length === 0) throw new Error(id === undefined ? 'There is no company yet: company create --name NAME' : `There is no company ${id}.`);
   if (rows.length > 1) throw new Error('There are several companies: say which with --company ID.');
   return BigInt(rows[0].id);
+}
+
+function country(text: string): string {
+  if (!/^[A-Za-z]{2}$/.test(text)) program.error(`must be the two letters of a country, such as US, not "${text}"`);
+  return text.toUpperCase();
 }
 
 function wholeNumber(text: string): number {

@@ -1,0 +1,21 @@
+/** Every kind of job: its name and what it is told. Payloads are JSON; ids are decimal strings. */
+export interface Tasks {
+  /** Applies a suppression file to its list. */
+  import_suppression_file: { company_id: string; id: string };
+  /** Erases the numbers and files of a deleted suppression list. */
+  erase_suppression_list: { company_id: string; id: string };
+}
+
+export type TaskName = keyof Tasks;
+
+export interface TaskOptions {
+  /** Jobs of the kind that one process runs at a time. */
+  concurrency: number;
+}
+
+export const TASKS: { readonly [Name in TaskName]: TaskOptions } = {
+  import_suppression_file: { concurrency: 2 },
+  erase_suppression_list: { concurrency: 1 },
+};
+
+export const TASK_NAMES = Object.keys(TASKS) as TaskName[];

@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import type { PoolClient } from 'pg';
+import { mergeNumbers, moveBlocked, type Verb } from '../db/suppression';
+import type { Db } from '../db/tenant';
+import type { Deps } from '../deps';
+import { ColumnProblem } from '../imports/layout';
+import { openReader, type ImportReader } from '../imports/open-reader';
+import { FileProblem } from '../imports/text';
+import type { PackedBatch } from '../imports/thread';
+import type { JobContext } from '../jobs/queue';
+import type { Tasks } from '../jobs/tasks';
+import { headOfList, wakeList } from './queue-suppression-file';
+
+/** Runs without progress after which a file is given up, rather than bring down one process after another. */
+const MOST_ATTEMPTS = 20;
+/** Rows of a transaction: many are faster, few show their progress sooner. */
+const [FEWEST_ROWS, MOST_ROWS, STEPS] = [10_000, 250_000, 5];
+const KEPT_REJECTED_ROWS = 100_000;
+/** How long one transaction may take before its connection is given up. */
+const PATIENCE_MS = 120_000;
+
+/** The file is no longer this run's to write: it was stopped, deleted, or taken over. */
+class Lost extends Error {}
+
+interface Run {
+  id: bigint;
+  list: bigint;
+  run_id: string;
+  verb: Verb;
+  attempts: number;
+  file: string;
+  country: string;
+  caller_id_column_name: string | null;
+  headers: string[];
+  done: number;
+  kept_rejected: number;
+}
+
+type Work = Pick<Deps, 'tenants' | 'queue' | 'storage' | 'clock'>;
+
+/**
+ * Applies a suppression file to its list. The file is read to its end before anything is applied; then each transaction applies some of its rows and
+ * says so in the file's own row, so that a run which breaks off anywhere is continued by the next where the last transaction ended.
+ */
+export async function importSuppressionFile({ company_id, id }: Tasks['import_suppression_file'], context: JobContext, deps: Work): Promise<void> {
+  const db = deps.tenants.of(BigInt(company_id));
+  const run = await claim(db, BigInt(id), context.job_id, deps);
+  if (!run) return;
+  if (run.attempts > MOST_ATTEMPTS) return fail(db, run, deps, new Error('the process ended in the middle of it'));
+  const reader = openReader({
+    source: { file: run.file, country: run.country },
+    wanted: { caller_id_column_name: run.caller_id_column_name, headers: run.headers },
+  });
+  try {
+    await apply(db, run, reader, context.signal);
+    await finish(db, run, deps, undefined);
+  } catch (error) {
+    if (error instanceof Lost) return;
+    if (context.signal.aborted) throw error;
+    if (error instanceof FileProblem || run.attempts >= MOST_ATTEMPTS) return await fail(db, run, deps, error as Error);
+    throw error;
+  } finally {
+    await reader.close();
+  }
+}
+
+interface Claimed {
+  list: bigint | string;
+  status: string;
+  job_id: string | null;
+  verb: Verb;
+  attempts: number;
+  import_file_key: string;
+  country: string;
+  caller_id_column_name: string | null;
+  headers: string[];
+  import_count: bigint | string;
+  rejected_count: bigint | string;
+}
+
+/** Makes the file this run's; undefined when it is not its turn, or another job's. A run of the same job that died is succeeded. */
+function claim(db: Db, id: bigint, job_id: string, { storage, clock }: Work): Promise<Run | undefined> {
+  return db.transaction(async (tx) => {
+    const [file] = await tx.query<Claimed>({
+      text: `SELECT f.buyer_suppression_id AS list, f.status, f.job_id::text, f.apply_block_or_unblock AS verb, f.attempts, f.import_file_key, c.country,
+          f.caller_id_column_name, f.headers, f.import_count, f.rejected_count
+        FROM buyer_suppression_files f JOIN companies c ON c.id = f.company_id
+        WHERE f.company_id = $1 AND f.id = $2 AND f.deleted_at IS NULL AND f.queue_position IS NOT NULL AND f.status IN ('pending', 'running') FOR UPDATE OF f`,
+      values: [tx.company_id, id],
+    });
+    if (!file) return undefined;
+    const list = BigInt(file.list);
+    const mine = file.status === 'running' ? file.job_id === job_id : (await headOfList(tx, list))?.id === id;
+    if (!mine) return undefined;
+    const run_id = randomUUID();
+    await tx.query({
+      text: `UPDATE buyer_suppression_files SET status = 'running', job_id = $3::uuid, run_id = $4::uuid, attempts = attempts + 1, started_at = coalesce(started_at, $5), updated_at = $5
+        WHERE company_id = $1 AND id = $2`,
+      values: [tx.company_id, id, job_id, run_id, clock()],
+    });
+    const { verb, country, caller_id_column_name, headers } = file;
+    const done = Number(file.import_count) + Number(file.rejected_count);
+    const source = { file: storage.path(file.import_file_key), country, caller_id_column_name, headers };
+    return { id, list, run_id, verb, attempts: file.attempts + 1, done, kept_rejected: Number(file.rejected_count), ...source };
+  });
+}
+
+async function apply(db: Db, run: Run, reader: ImportReader, signal: AbortSignal): Promise<void> {
+  const { layout, total } = await reader.inspect().catch(missing);
+  await write(db, run, 'total_count = $4, found_headers = $5::text[], found_column_name = $6', [total, layout.headers, layout.headers[layout.column] ?? '']);
+  const size = Math.min(MOST_ROWS, Math.max(FEWEST_ROWS, Math.ceil(total / STEPS)));
+  for await (const batch of reader.batches({ skip: run.done, size })) {
+    await inTransaction(db, signal, (client) => applyBatch(client, { company_id: db.company_id, run, batch }));
+    run.kept_rejected += batch.rejected.length;
+  }
+}
+
+function missing(error: NodeJS.ErrnoException): never {
+  throw error.message.includes('ENOENT') ? new FileProblem('The uploaded file is not in the storage of this server any more. Send it again.') : error;
+}
+
+interface Step {
+  company_id: bigint;
+  run: Run;
+  batch: PackedBatch;
+}
+
+/** The rows' numbers, what was rejected, the file's progress and the list's count: all of it or nothing. File before list, as everywhere. */
+async function applyBatch(client: PoolClient, { company_id, run, batch }: Step): Promise<void> {
+  const list = { company_id, id: run.list };
+  const changed = await mergeNumbers(client, list, run.verb, batch.numbers);
+  const kept = batch.rejected.slice(0, Math.max(0, KEPT_REJECTED_ROWS - run.kept_rejected));
+  if (kept.length > 0) {
+    await client.query(
+      `INSERT INTO rejected_rows (company_id, buyer_suppression_file_id, line, caller_id, reason) SELECT $1, $2, * FROM unnest($3::bigint[], $4::text[], $5::text[])`,
+      [company_id, run.id, kept.map(({ line }) => line), kept.map(({ caller_id }) => caller_id), kept.map(({ reason }) => reason)],
+    );
+  }
+  const { rowCount } = await client.query(
+    `UPDATE buyer_suppression_files SET import_count = import_count + $4, rejected_count = rejected_count + $5, attempts = 0, updated_at = now(),
+        added_count = added_count + CASE WHEN apply_block_or_unblock = 'block' THEN $6::bigint ELSE 0 END,
+        removed_count = removed_count + CASE WHEN apply_block_or_unblock = 'unblock' THEN $6::bigint ELSE 0 END
+      WHERE company_id = $1 AND id = $2 AND run_id = $3 AND status = 'running' AND deleted_at IS NULL`,
+    [company_id, run.id, run.run_id, batch.taken, batch.rejected.length, changed],
+  );
+  if (rowCount !== 1 || !(await moveBlocked(client, list, run.verb, changed))) throw new Lost();
+}
+
+const AGAIN = new Set(['40P01', '40001']);
+
+/** Runs the work in a transaction on a connection for long statements, which is cut when the job must end or takes too long. */
+async function inTransaction(db: Db, signal: AbortSignal, work: (client: PoolClient) => Promise<void>, tries = 3): Promise<void> {
+  signal.throwIfAborted();
+  const client = await db.streams.connect();
+  let cut = false;
+  const end = () => {
+    cut = true;
+    client.release(true);
+  };
+  const over = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+  over.addEventListener('abort', end, { once: true });
+  // A connection that breaks rejects its query; it must not end the process besides.
+  const heard = () => undefined;
+  client.on('error', heard);
+  try {
+    await client.query('BEGIN');
+    await work(client);
+    await client.query('COMMIT');
+    over.removeEventListener('abort', end);
+    client.off('error', heard);
+    client.release();
+  } catch (error) {
+    over.removeEventListener('abort', end);
+    if (!cut) client.release(true);
+    // One of two that wait for each other is chosen to fail; it has changed nothing.
+    if (tries > 1 && AGAIN.has((error as { code?: string }).code ?? '')) return inTransaction(db, signal, work, tries - 1);
+    throw error;
+  }
+}
+
+/** Writes to the file's row as long as it is this run's. */
+async function write(db: Db, { id, run_id }: Run, set: string, values: unknown[]): Promise<void> {
+  const text = `UPDATE buyer_suppression_files SET ${set} WHERE company_id = $1 AND id = $2 AND run_id = $3::uuid AND status = 'running' AND deleted_at IS NULL RETURNING id`;
+  const rows = await db.query({ text, values: [db.company_id, id, run_id, ...values] });
+  if (rows.length === 0) throw new Lost();
+}
+
+async function fail(db: Db, run: Run, deps: Work, error: Error): Promise<void> {
+  const told = error instanceof FileProblem ? error.message : `The import broke off ${run.attempts} times in a row. The last time: ${error.message}`;
+  const headers = error instanceof ColumnProblem ? error.headers : [];
+  await finish(db, run, deps, { told, headers }).catch((lost: unknown) => {
+    if (!(lost instanceof Lost)) throw lost;
+  });
+}
+
+function finish(db: Db, run: Run, { queue, clock }: Work, failure: { told: string; headers: string[] } | undefined): Promise<void> {
+  const now = clock();
+  return db.transaction(async (tx) => {
+    if (failure) {
+      const set = `status = 'failed', failed_at = $4, updated_at = $4, error_message = $5, found_headers = CASE WHEN cardinality($6::text[]) > 0 THEN $6::text[] ELSE found_headers END`;
+      await write(tx, run, set, [now, failure.told, failure.headers]);
+    } else await write(tx, run, `status = 'succeeded', succeeded_at = $4, updated_at = $4`, [now]);
+    await wakeList(tx, queue, run.list);
+  });
+}

@@ -1,0 +1,30 @@
+import type { Api } from './world';
+
+type Values = Record<string, never> & Record<string, unknown>;
+
+/** Asks for a suppression list or file until its import is over, and answers the record. */
+export async function finished(api: Api, path: string, patience_ms = 30_000): Promise<Values> {
+  const until = Date.now() + patience_ms;
+  for (;;) {
+    const { body } = await api('get', path);
+    const record = body[body.metadata.root];
+    if (record.status !== 'pending' && record.status !== 'running') return record;
+    if (Date.now() > until) throw new Error(`still ${record.status}: ${JSON.stringify(record)}`);
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
+
+/** The numbers of a list, straight from its pages. */
+export async function numbersOf(api: Api, list: number): Promise<string[]> {
+  const numbers: string[] = [];
+  let cursor: number | string = -1;
+  do {
+    const { body } = await api('get', `buyer_suppressions/${list}/caller_ids`, { query: { per_page: 1000, cursor } });
+    numbers.push(...body.caller_ids);
+    cursor = body.metadata.next_cursor;
+  } while (cursor !== 0);
+  return numbers;
+}
+
+/** The nth of many telephone numbers. */
+export const numberAt = (n: number): string => String(2_002_000_000 + (n % 8_000) + Math.floor(n / 8_000) * 10_000_000);

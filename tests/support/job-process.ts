@@ -1,0 +1,27 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import type { World } from './world';
+
+const ROOT = join(__dirname, '../..');
+
+/** A process that runs the jobs of a world; it may be killed. Its timing is quick, so that a test need not wait long for a dead one to be noticed. */
+export async function startJobProcess(world: World): Promise<ChildProcess> {
+  const { storage_dir, data_dir } = world.deps.config;
+  const child = spawn('node', ['--import', 'tsx', join(__dirname, 'job-process.run.ts')], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, DATABASE_URL: world.url, DATA_DIR: data_dir, STORAGE_DIR: storage_dir, LOG_LEVEL: 'silent' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise<void>((done, fail) => {
+    child.stdout.on('data', () => done());
+    child.once('exit', (code) => fail(new Error(`the job process ended with ${code}`)));
+  });
+  return child;
+}
+
+export function kill(child: ChildProcess): Promise<void> {
+  return new Promise((done) => {
+    child.once('exit', () => done());
+    child.kill('SIGKILL');
+  });
+}
