@@ -29,7 +29,7 @@ module.exports = tseslint.config(
   forbid(['src/resources/**'], ['**/resources/*', '**/app', '**/server'], 'A resource imports no other resource.'),
   forbid(['src/workflows/**'], ['**/resources/*', '**/handlers'], 'A workflow knows no resource.'),
   forbid(
-    ['src/routing/**', 'src/schedules/**', 'src/tokens/**'],
+    ['src/routing/**', 'src/schedules/**', 'src/tokens/**', 'src/imports/**'],
     ['**/db/*', '**/http/*', '**/resources/*', '**/generated/*', 'express', 'pg'],
     'Decisions are pure.',
   ),

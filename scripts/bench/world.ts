@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { startEmbedded, type EmbeddedDatabase } from '../../src/db/embedded';
 import { migrate } from '../../src/db/migrate';
 import { loadConfig } from '../../src/config';
+import { prepareQueue } from '../../src/jobs/queue';
 import { createDeps } from '../../src/deps';
 import { createCompany } from '../../src/workflows/create-company';
 
@@ -31,6 +32,7 @@ export async function prepareWorld(server: EmbeddedDatabase, buyers: number): Pr
     if (error.code !== '42P04') throw error;
   });
   await migrate(url);
+  await prepareQueue(url);
   const [kept] = await query(url, `SELECT to_regclass('bench_world') AS present`);
   if (!kept?.present) await populate(url, buyers);
   const [row] = await query(url, 'SELECT auth, company_id FROM bench_world');

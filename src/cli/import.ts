@@ -59,10 +59,14 @@ async function upload({ url, authorization, list, file, progress, ...fields }: I
     },
   });
   const answered = new Promise<{ status: number; text: string }>((done, fail) => {
-    req.once('error', fail).once('response', (res) => {
-      let text = '';
-      res.setEncoding('utf8').on('data', (piece) => (text += piece)).on('end', () => done({ status: res.statusCode!, text })).on('error', fail); // prettier-ignore
-    });
+    req
+      .once('error', (error: NodeJS.ErrnoException) =>
+        fail(error.code === 'ECONNREFUSED' ? new Error(`No service answers at ${url}. Start it with: npm start`) : error),
+      )
+      .once('response', (res) => {
+        let text = '';
+        res.setEncoding('utf8').on('data', (piece) => (text += piece)).on('end', () => done({ status: res.statusCode!, text })).on('error', fail); // prettier-ignore
+      });
   });
   let sent = 0;
   const pieces = async function* () {

@@ -14,7 +14,7 @@ export interface DatabaseOptions {
 export interface Database {
   url: string;
   pool: Pool;
-  /** For exports, which may take longer than a statement is otherwise given and must not take the others' connections. */
+  /** For exports and imports, which may take longer than a statement is otherwise given and must not take the others' connections. */
   streams: Pool;
   prisma: PrismaClient;
   close(): Promise<void>;
@@ -25,7 +25,8 @@ export function openDatabase(url: string, { pool_size, timeout_seconds, onIdleEr
   const timeout_ms = timeout_seconds * 1000;
   const common = { connectionString: url, options: '-c timezone=UTC', connectionTimeoutMillis: Math.min(3_000, timeout_ms), keepAlive: true };
   const pool = new Pool({ ...common, max: pool_size, query_timeout: timeout_ms, statement_timeout: timeout_ms, idleTimeoutMillis: 60_000 });
-  const streams = new Pool({ ...common, max: 4 });
+  // A statement that takes long ends soon after its process does, rather than hold its locks for nobody.
+  const streams = new Pool({ ...common, options: `${common.options} -c client_connection_check_interval=2s`, max: 4 });
   // An idle connection that breaks must not end the process; the next use opens a new one.
   pool.on('error', onIdleError);
   streams.on('error', onIdleError);

@@ -1,29 +1,29 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { ColumnProblem } from './layout';
-import type { Inspection } from './reader';
 import { FileProblem } from './text';
-import type { Answer, Order, PackedBatch, ThreadData } from './thread';
+import type { Answer, Order, PackedBatch, Summary, ThreadData } from './thread';
 
 /** A file that is read on another thread. Its methods throw FileProblem for what is wrong with the file. */
 export interface ImportReader {
-  inspect(): Promise<Inspection>;
-  /** The batches after the first `skip` rows; only after `inspect`. */
+  /** Waits until all of it has been read. */
+  summary(): Promise<Summary>;
+  /** The batches after the first `skip` rows; only after `summary`. */
   batches(from: { skip: number; size: number }): AsyncGenerator<PackedBatch>;
   close(): Promise<void>;
 }
 
 /** Enough for the longest row; a file that wants more is at fault and must not take the process with it. */
-const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
+const LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 6 };
 
 export function openReader(data: ThreadData): ImportReader {
   const thread = startThread(data);
   const ask = conversation(thread);
-  const inspection = ask().then((answer) => (answer as { inspection: Inspection }).inspection);
+  const summary = ask().then((answer) => (answer as { summary: Summary }).summary);
   // It may be closed before anybody asks.
-  inspection.catch(() => undefined);
+  summary.catch(() => undefined);
   return {
-    inspect: () => inspection,
+    summary: () => summary,
     async *batches(batches) {
       thread.postMessage({ batches } satisfies Order);
       for (;;) {

@@ -19,3 +19,29 @@ export function packNumbers(numbers: Float64Array): Uint8Array<ArrayBuffer> {
   view.setInt16(at, -1);
   return bytes;
 }
+
+/** What COPY's text format cannot hold as it is. */
+const ESCAPED = /[\\\t\n\r]/g;
+const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+const PIECE_ROWS = 1_000;
+
+/** Rows of text gathered in PostgreSQL's text COPY format: bytes, which cost little memory and pass from thread to thread without a copy. */
+export class TextRows {
+  private readonly pieces: Buffer[] = [];
+  private lines: string[] = [];
+
+  add(cells: readonly string[]): void {
+    this.lines.push(`${cells.map((cell) => cell.replace(ESCAPED, (char) => ESCAPES[char]!)).join('\t')}\n`);
+    if (this.lines.length === PIECE_ROWS) this.flush();
+  }
+
+  bytes(): Uint8Array<ArrayBuffer> {
+    this.flush();
+    return new Uint8Array(Buffer.concat(this.pieces));
+  }
+
+  private flush(): void {
+    this.pieces.push(Buffer.from(this.lines.join('')));
+    this.lines = [];
+  }
+}

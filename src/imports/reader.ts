@@ -1,19 +1,15 @@
 import { layoutOf, type Layout, type Wanted } from './layout';
 import { numberReader } from './numbers';
 import { delimiterOf, readRecords, type CsvRecord } from './records';
+import { createSorter, type Sorter } from './runs';
 import { readText } from './text';
 
 export interface Source {
   file: string;
   /** Two letters: numbers without country code are of this country. */
   country: string;
-}
-
-/** What is known of a file once all of it was read: nothing of a file is applied that cannot be read to its end. */
-export interface Inspection {
-  layout: Layout;
-  /** Rows that hold, or should hold, a number. */
-  total: number;
+  /** Folder for what does not fit into memory. */
+  scratch: string;
 }
 
 export interface RejectedRow {
@@ -22,32 +18,58 @@ export interface RejectedRow {
   reason: string;
 }
 
-/** A run of consecutive rows. */
-export interface Batch {
-  /** Rows of it whose number was taken; a number may be in several. */
-  taken: number;
-  /** The numbers, ascending, each once. */
-  numbers: Float64Array;
-  rejected: RejectedRow[];
+/** All of a file, read to its end: nothing of a file is applied that cannot be. */
+export interface Reading {
+  layout: Layout;
+  /** Rows that hold, or should hold, a number. */
+  total: number;
+  /** How many rows have no number that can be taken. */
+  rejected_count: number;
+  numbers: Sorter;
 }
 
 const SAMPLE_ROWS = 1000;
 const SAMPLE_CHARS = 65_536;
 const SHOWN_CHARS = 200;
+const KEPT_REJECTED_ROWS = 100_000;
 
-/** Reads a file to its end: how it is laid out, and how many rows it has. Throws FileProblem. */
-export async function inspect({ file, country }: Source, wanted: Wanted): Promise<Inspection> {
+/** Reads a file: how it is laid out, and its numbers. `reject` hears of the first 100,000 rows that have none. Throws FileProblem. */
+export async function readNumbers({ file, country, scratch }: Source, wanted: Wanted, reject: (row: RejectedRow) => void): Promise<Reading> {
+  const read = numberReader(country);
   const texts = readText(file);
   const first = await nextText(texts);
   const delimiter = delimiterOf(first.slice(0, SAMPLE_CHARS));
-  const sample: CsvRecord[] = [];
-  let rows = 0;
-  for await (const records of readRecords(chained(first, texts), delimiter)) {
-    if (sample.length < SAMPLE_ROWS) sample.push(...records.slice(0, SAMPLE_ROWS - sample.length));
-    rows += records.length;
+  const reading: Reading = {
+    layout: { delimiter, has_header: false, headers: [], column: 0 },
+    total: 0,
+    rejected_count: 0,
+    numbers: createSorter(scratch),
+  };
+  const take = (record: CsvRecord) => {
+    const cell = record.cells[reading.layout.column] ?? '';
+    const number = record.misquoted ? undefined : read(cell);
+    reading.total++;
+    if (number !== undefined) return reading.numbers.add(number);
+    reading.rejected_count++;
+    if (reading.rejected_count <= KEPT_REJECTED_ROWS) reject({ line: record.line, caller_id: shown(cell), reason: reasonFor(cell, record.misquoted) });
+  };
+  let sample: CsvRecord[] | undefined = [];
+  const begin = () => {
+    reading.layout = layoutOf(sample!.slice(0, SAMPLE_ROWS), delimiter, wanted, read);
+    for (const record of reading.layout.has_header ? sample!.slice(1) : sample!) take(record);
+    sample = undefined;
+  };
+  try {
+    for await (const records of readRecords(chained(first, texts), delimiter)) {
+      if (!sample) for (const record of records) take(record);
+      else if (sample.push(...records) >= SAMPLE_ROWS) begin();
+    }
+    if (sample) begin();
+    return reading;
+  } catch (error) {
+    reading.numbers.close();
+    throw error;
   }
-  const layout = layoutOf(sample, delimiter, wanted, numberReader(country));
-  return { layout, total: rows - (layout.has_header ? 1 : 0) };
 }
 
 async function nextText(texts: AsyncGenerator<string>): Promise<string> {
@@ -63,48 +85,29 @@ async function* chained(first: string, rest: AsyncIterable<string>): AsyncGenera
   yield* rest;
 }
 
-export interface BatchOptions extends Source {
-  layout: Layout;
-  /** Rows that are done already. */
-  skip: number;
-  /** Rows of a batch. */
-  size: number;
+/** Numbers of a file, ascending, each once in its batch. */
+export interface Batch {
+  /** How many rows they stand for: a number may be in several. */
+  taken: number;
+  numbers: Float64Array;
 }
 
-/** The numbers of a file in the order of its rows, batch by batch. */
-export async function* readBatches({ file, country, layout, skip, size }: BatchOptions): AsyncGenerator<Batch> {
-  const read = numberReader(country);
-  let to_skip = skip + (layout.has_header ? 1 : 0);
-  let batch = collector(size);
-  for await (const records of readRecords(readText(file), layout.delimiter)) {
-    const from = Math.min(to_skip, records.length);
-    to_skip -= from;
-    for (let i = from; i < records.length; i++) {
-      const record = records[i]!;
-      const cell = record.cells[layout.column] ?? '';
-      const number = record.misquoted ? undefined : read(cell);
-      if (number === undefined) batch.reject(record, cell);
-      else batch.take(number);
-      if (batch.full()) {
-        yield batch.done();
-        batch = collector(size);
-      }
+/** The numbers of a file in batches of `size` rows, after the first `skip`. The order is the numbers', and so the same in every run. */
+export function* batchesOf({ numbers }: Reading, { skip, size }: { skip: number; size: number }): Generator<Batch> {
+  let [batch, filled] = [new Float64Array(size), 0];
+  const done = (): Batch => ({ taken: filled, numbers: distinct(batch.subarray(0, filled)) });
+  for (const window of numbers.sorted(skip)) {
+    for (let at = 0; at < window.length;) {
+      const part = window.subarray(at, at + size - filled);
+      batch.set(part, filled);
+      filled += part.length;
+      at += part.length;
+      if (filled < size) continue;
+      yield done();
+      [batch, filled] = [new Float64Array(size), 0];
     }
   }
-  if (!batch.empty()) yield batch.done();
-}
-
-function collector(size: number) {
-  const numbers = new Float64Array(size);
-  const rejected: RejectedRow[] = [];
-  let taken = 0;
-  return {
-    take: (number: number) => void (numbers[taken++] = number),
-    reject: ({ line, misquoted }: CsvRecord, cell: string) => void rejected.push({ line, caller_id: shown(cell), reason: reasonFor(cell, misquoted) }),
-    full: () => taken + rejected.length === size,
-    empty: () => taken + rejected.length === 0,
-    done: (): Batch => ({ taken, rejected, numbers: distinct(numbers.subarray(0, taken).sort()) }),
-  };
+  if (filled > 0) yield done();
 }
 
 function distinct(sorted: Float64Array): Float64Array {

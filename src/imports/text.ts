@@ -7,7 +7,7 @@ import { createGunzip } from 'node:zlib';
 /** Why a file cannot be imported, in words for the person who sent it. */
 export class FileProblem extends Error {}
 
-const PIECE_BYTES = 256 * 1024;
+const PIECE_BYTES = 64 * 1024;
 /** An archive that grows more than this, and beyond what a small file may, was made to fill memory or disk. */
 const MOST_GROWTH = 100;
 const ALWAYS_ALLOWED_BYTES = 64 * 1024 * 1024;

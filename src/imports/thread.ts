@@ -1,7 +1,9 @@
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Wanted } from './layout';
-import { packNumbers } from './pack';
-import { inspect, readBatches, type Inspection, type RejectedRow, type Source } from './reader';
+import type { Layout, Wanted } from './layout';
+import { packNumbers, TextRows } from './pack';
+import { batchesOf, readNumbers, type Reading, type Source } from './reader';
 import { FileProblem } from './text';
 
 // Reads one file on a thread of its own, so that the event loop answers requests meanwhile.
@@ -9,6 +11,17 @@ import { FileProblem } from './text';
 export interface ThreadData {
   source: Source;
   wanted: Wanted;
+  /** First cells of each rejected row: whose file it is. */
+  owner: string[];
+}
+
+/** What is told of a file once it has been read. */
+export interface Summary {
+  layout: Layout;
+  total: number;
+  rejected_count: number;
+  /** Rows of owner, line, caller_id and reason, packed for COPY; the first 100,000. */
+  rejected: Uint8Array<ArrayBuffer>;
 }
 
 export type Order = { batches: { skip: number; size: number } } | 'next';
@@ -17,44 +30,51 @@ export type Order = { batches: { skip: number; size: number } } | 'next';
 export interface PackedBatch {
   taken: number;
   numbers: Uint8Array<ArrayBuffer>;
-  rejected: RejectedRow[];
 }
 
-export type Answer = { inspection: Inspection } | { batch: PackedBatch | undefined } | { problem: string; headers: string[] | undefined } | { fault: string };
+export type Answer = { summary: Summary } | { batch: PackedBatch | undefined } | { problem: string; headers: string[] | undefined } | { fault: string };
 
 const port = parentPort!;
-const { source, wanted } = workerData as ThreadData;
-let layout: Inspection['layout'];
-let batches: AsyncGenerator<PackedBatch>;
-let next: Promise<IteratorResult<PackedBatch>>;
+const { source, wanted, owner } = workerData as ThreadData;
+let reading: Reading;
+let batches: Generator<PackedBatch>;
+let next: PackedBatch | undefined;
 
 const post = (answer: Answer, transfer: ArrayBuffer[] = []) => port.postMessage(answer, transfer);
 
 async function start(): Promise<void> {
-  const inspection = await inspect(source, wanted);
-  ({ layout } = inspection);
-  post({ inspection });
+  yieldToRequests();
+  const rows = new TextRows();
+  reading = await readNumbers(source, wanted, ({ line, caller_id, reason }) => rows.add([...owner, String(line), caller_id, reason]));
+  const { layout, total, rejected_count } = reading;
+  const rejected = rows.bytes();
+  post({ summary: { layout, total, rejected_count, rejected } }, [rejected.buffer]);
 }
 
-async function* packed({ skip, size }: { skip: number; size: number }): AsyncGenerator<PackedBatch> {
-  for await (const { taken, numbers, rejected } of readBatches({ ...source, layout, skip, size })) yield { taken, rejected, numbers: packNumbers(numbers) };
+/** Requests come first where processors are few. Only Linux can tell threads apart. */
+function yieldToRequests(): void {
+  try {
+    setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), 10);
+  } catch {
+    // Then it competes as any other.
+  }
+}
+
+function* packed(from: { skip: number; size: number }): Generator<PackedBatch> {
+  for (const { taken, numbers } of batchesOf(reading, from)) yield { taken, numbers: packNumbers(numbers) };
 }
 
 /** The next batch is made while the database still works on this one. */
-function ahead(): void {
-  next = batches.next();
-  // Its error is reported when it is asked for.
-  next.catch(() => undefined);
-}
+const ahead = () => void (next = batches.next().value as PackedBatch | undefined);
 
-async function obey(order: Order): Promise<void> {
+function obey(order: Order): void {
   if (order !== 'next') {
     batches = packed(order.batches);
     return ahead();
   }
-  const { value, done } = await next;
-  if (done) return post({ batch: undefined });
-  post({ batch: value }, [value.numbers.buffer]);
+  const batch = next;
+  if (!batch) return post({ batch: undefined });
+  post({ batch }, [batch.numbers.buffer]);
   ahead();
 }
 
@@ -63,5 +83,11 @@ function report(error: unknown): void {
   else post({ fault: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 }
 
-port.on('message', (order: Order) => void obey(order).catch(report));
+port.on('message', (order: Order) => {
+  try {
+    obey(order);
+  } catch (error) {
+    report(error);
+  }
+});
 start().catch(report);

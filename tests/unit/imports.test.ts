@@ -1,11 +1,12 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/max';
 import { numberReader } from '../../src/imports/numbers';
 import { packNumbers } from '../../src/imports/pack';
-import { inspect, readBatches } from '../../src/imports/reader';
+import { batchesOf, readNumbers, type RejectedRow } from '../../src/imports/reader';
+import { createSorter } from '../../src/imports/runs';
 
 const folder = mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'imports-'));
 let files = 0;
@@ -67,16 +68,17 @@ test('numbers are packed as PostgreSQL reads a binary COPY of one bigint column'
 });
 
 const nothing = { caller_id_column_name: null, headers: [] };
-const source = (content: string | Buffer) => ({ file: fileOf(content), country: 'US' });
+const source = (content: string | Buffer) => ({ file: fileOf(content), country: 'US', scratch: folder });
+const inspect = (from: ReturnType<typeof source>, wanted: Parameters<typeof readNumbers>[1]) => readNumbers(from, wanted, () => undefined);
 
 async function readAll(content: string | Buffer, { skip = 0, size = 4, wanted = nothing as { caller_id_column_name: string | null; headers: string[] } } = {}) {
-  const from = source(content);
-  const { layout, total } = await inspect(from, wanted);
-  const batches = [];
-  for await (const batch of readBatches({ ...from, layout, skip, size })) batches.push(batch);
-  const numbers = batches.flatMap((batch) => [...batch.numbers]);
-  const rejected = batches.flatMap((batch) => batch.rejected);
-  return { layout, total, numbers, rejected, taken: batches.reduce((sum, { taken }) => sum + taken, 0), rows: batches.map((b) => b.taken + b.rejected.length) };
+  const rejected: RejectedRow[] = [];
+  const reading = await readNumbers(source(content), wanted, (row) => rejected.push(row));
+  const batches = [...batchesOf(reading, { skip, size })];
+  reading.numbers.close();
+  const { layout, total } = reading;
+  const taken = batches.map((batch) => batch.taken);
+  return { layout, total, numbers: batches.flatMap((batch) => [...batch.numbers]), rejected, taken };
 }
 
 const [A, B, C] = [13105550123, 12125550145, 16175550144];
@@ -128,17 +130,41 @@ describe('a file of numbers', () => {
     expect(rejected.map(({ line }) => line)).toEqual(Array.from({ length: 1000 }, (_, i) => i * 3 + 2));
   });
 
-  test('is cut into the same batches wherever reading begins', async () => {
-    const rows = Array.from({ length: 100 }, (_, i) => (i % 7 === 0 ? 'bad' : `310555${1000 + (i % 90)}`));
+  test('is cut into the same batches wherever reading begins, in the order of the numbers', async () => {
+    const rows = Array.from({ length: 100 }, (_, i) => (i % 7 === 0 ? 'bad' : `310555${1000 + ((i * 37) % 90)}`));
     const content = `phone\n${rows.join('\n')}`;
     const whole = await readAll(content, { size: 9 });
-    expect(whole.rows).toEqual([...Array(11).fill(9), 1]);
-    for (const skip of [0, 1, 9, 50, 99, 100]) {
+    expect([whole.taken, whole.rejected.length]).toEqual([[...Array(9).fill(9), 4], 15]);
+    expect(whole.numbers).toEqual(whole.numbers.toSorted((a, b) => a - b));
+    for (const skip of [0, 1, 9, 50, 84, 85]) {
       const rest = await readAll(content, { skip, size: 9 });
-      expect(rest.rows.reduce((a, b) => a + b, 0)).toBe(100 - skip);
-      expect(rest.rejected).toEqual(whole.rejected.filter(({ line }) => line > skip + 1));
+      expect(rest.taken.reduce((a, b) => a + b, 0)).toBe(85 - skip);
+      expect(rest.numbers.every((number) => whole.numbers.includes(number))).toBe(true);
     }
   });
+});
+
+test('numbers that do not fit into memory are sorted just as well, and leave nothing on the disk', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(10_000), { maxLength: 300 }), fc.integer({ min: 1, max: 50 }), fc.nat(320), (numbers, run, skip) => {
+      const sorter = createSorter(folder, run);
+      numbers.forEach(sorter.add);
+      expect([...sorter.sorted(skip)].flatMap((window) => [...window])).toEqual(numbers.toSorted((a, b) => a - b).slice(skip));
+      sorter.close();
+    }),
+    { numRuns: 200 },
+  );
+  const many = createSorter(folder, 50_000);
+  for (let i = 0; i < 200_001; i++) many.add((i * 7_919) % 200_003);
+  let [last, seen, ascending] = [-1, 0, true];
+  for (const window of many.sorted())
+    for (const number of window) {
+      ascending &&= number > last;
+      last = number;
+      seen++;
+    }
+  many.close();
+  expect([ascending, seen, readdirSync(folder).filter((name) => name.endsWith('.sort'))]).toEqual([true, 200_001, []]);
 });
 
 describe('the column of the numbers', () => {

@@ -1,0 +1,124 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { finished, numberAt, numbersOf } from '../support/imports';
+import { pgCtl, postmasterOptions, runScript, startServer, startWorker, type Running } from '../support/process';
+import { caller, type Api } from '../support/world';
+
+jest.setTimeout(120_000);
+
+// An import as people do it: from a terminal, against a server that may be killed and whose database may go away.
+
+const data_dir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'import-data');
+const environment = { DATA_DIR: data_dir, LOG_LEVEL: 'error' };
+mkdirSync(data_dir);
+const ROWS = 300_000;
+const csv = join(data_dir, 'numbers.csv');
+writeFileSync(csv, `phone,name\n${Array.from({ length: ROWS }, (_, i) => `${numberAt(i)},Somebody ${i}`).join('\n')}\n`);
+
+let server: Running;
+let auth: string;
+let api: Api;
+
+beforeAll(async () => {
+  server = await startServer(environment);
+  const text = server.output();
+  auth = `${/public key\s+(\S+)/.exec(text)![1]}:${/private key\s+(\S+)/.exec(text)![1]}`;
+  api = caller(server.url, auth);
+});
+afterAll(async () => {
+  await server.end('SIGTERM');
+});
+
+const createList = async (): Promise<number> => (await api('post', 'buyer_suppressions', { body: { name: 'List' } })).body.buyer_suppression.id;
+const cli = (...args: string[]) => runScript('src/cli/index.ts', args, { ...environment, PORT: new URL(server.url).port });
+
+async function upload(list: number): Promise<number> {
+  const res = await api('post', 'buyer_suppression_files', { form: { buyer_suppression_id: String(list), import_file: readFileSync(csv) } });
+  return res.body.buyer_suppression_file.id;
+}
+
+async function untilHalf(file: number): Promise<void> {
+  for (;;) {
+    const { import_percent, status } = (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file;
+    if (status !== 'pending' && import_percent >= 20) return expect(status).toBe('running');
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
+
+async function expectWhole(list: number, file: number): Promise<void> {
+  expect(await finished(api, `buyer_suppression_files/${file}`, 60_000)).toMatchObject({
+    status: 'succeeded',
+    total_count: ROWS,
+    import_count: ROWS,
+    added_count: ROWS,
+  });
+  expect((await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.blocked).toBe(ROWS);
+}
+
+test('the import command uploads, shows how far it is, and says what was done', async () => {
+  const list = await createList();
+  const small = join(data_dir, 'small.csv');
+  writeFileSync(small, 'phone\n3105550123\nnone\n');
+  const { code, output, errors } = cli('import', String(list), small);
+  expect([code, errors]).toEqual([0, expect.stringMatching(/upload \[=+\] 100 %[^]*import \[=+\] 100 % {2}2 of 2 rows/)]);
+  expect(output).toMatch(/status +succeeded\ntotal_count +2\nimport_count +1\nrejected_count +1\nadded_count +1/);
+  expect(await numbersOf(api, list)).toEqual(['+13105550123']);
+  expect(JSON.parse(cli('import', String(list), small, '--unblock', '--json', '--key', auth).output)).toMatchObject({ status: 'succeeded', removed_count: 1 });
+  const tokens = await api('get', 'access_tokens');
+  expect(tokens.body.access_tokens.filter(({ name }: { name: string }) => name.startsWith('Import'))).toEqual([]);
+});
+
+test('the import command says what is wrong', async () => {
+  const list = await createList();
+  const failed = cli('import', String(list), csv, '--column', 'nix');
+  expect([failed.code, failed.output]).toEqual([1, expect.stringContaining('No column is called nix. The columns are phone, name.')]);
+  expect(cli('import', '999999', csv)).toMatchObject({ code: 1, errors: expect.stringContaining('There is no suppression list 999999') });
+  expect(cli('import', String(list), csv, '--url', 'http://127.0.0.1:1')).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining('No service answers at http://127.0.0.1:1'),
+  });
+  expect(cli('import', String(list), join(data_dir, 'nothing.csv'))).toMatchObject({ code: 1, errors: expect.stringContaining('nothing.csv') });
+});
+
+test('a database that is restarted in the middle of an import: it goes on by itself, and the list is what the file holds', async () => {
+  const list = await createList();
+  const file = await upload(list);
+  await untilHalf(file);
+  const options = postmasterOptions(data_dir);
+  pgCtl(data_dir, 'stop', '-m', 'immediate');
+  pgCtl(data_dir, 'start', '-o', options);
+  await expectWhole(list, file);
+});
+
+test('kill -9 of the server in the middle of an import: the next one goes on by itself within 30 s', async () => {
+  const list = await createList();
+  const file = await upload(list);
+  await untilHalf(file);
+  const killed = Date.now();
+  await server.end('SIGKILL');
+  server = await startServer({ ...environment, PORT: new URL(server.url).port });
+  const before = (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file.import_count;
+  expect(before).toBeGreaterThan(0);
+  for (;;) {
+    const { import_count } = (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file;
+    if (import_count > before) break;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  expect(Date.now() - killed).toBeLessThan(30_000);
+  await expectWhole(list, file);
+});
+
+test('a server that is told to stop ends within ten seconds; its import is taken over by a worker, while a server that runs no jobs goes on answering', async () => {
+  const list = await createList();
+  const file = await upload(list);
+  await untilHalf(file);
+  const started = Date.now();
+  expect(await server.end('SIGTERM')).toBe(0);
+  expect(Date.now() - started).toBeLessThan(10_000);
+  server = await startServer({ ...environment, RUN_JOBS: 'false' });
+  api = caller(server.url, auth);
+  expect(server.output()).toContain('npm run worker');
+  const worker = await startWorker(environment);
+  await expectWhole(list, file);
+  expect(await worker.end('SIGTERM')).toBe(0);
+});
