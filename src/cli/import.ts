@@ -27,7 +27,9 @@ export async function importFile(command: ImportCommand): Promise<Schemas['Buyer
   let file = await upload(command);
   while (file.status === 'pending' || file.status === 'running') {
     await setTimeout(LOOK_MS);
-    const res = await fetch(`${command.url}${file.routes_show_path}`, { headers: { Authorization: command.authorization } });
+    // The import goes on while the service is started anew.
+    const res = await fetch(`${command.url}${file.routes_show_path}`, { headers: { Authorization: command.authorization } }).catch(() => undefined);
+    if (!res || res.status >= 500) continue;
     file = read(res.status, await res.text());
     command.progress('import', (file.import_percent ?? 0) / 100, file);
   }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Command, Option } from 'commander';
 import { loadConfig } from '../config';
 import { contract } from '../contract';
@@ -138,7 +139,7 @@ program
   .action(async (list, file, options) => {
     const { port } = loadConfig();
     const wanted = {
-      url: options.url ?? `http://127.0.0.1:${port}`,
+      url: (options.url ?? `http://127.0.0.1:${port}`).replace(/\/+$/, ''),
       list,
       file,
       apply_block_or_unblock: options.unblock ? ('unblock' as const) : ('block' as const),
@@ -164,7 +165,8 @@ async function withKeyFor<T>(list: string, work: (key: string) => Promise<T>): P
     const expires_at = new Date(clock().getTime() + DAY_MS);
     const wanted = { name: `Import into list ${list}`, kind: 'key_pair' as const, permissions, superuser: false, expires_at };
     const { id, public_key, private_key } = await db.transaction((tx) => issueCredentials(tx, wanted, { pepper, now: clock() }));
-    return await work(`${public_key}:${private_key}`).finally(() => db.transaction((tx) => revokeCredentials(tx, id, clock())));
+    const stopped = once(process, 'SIGINT').then(() => Promise.reject(new Error('Stopped looking; what was uploaded is imported all the same.')));
+    return await Promise.race([work(`${public_key}:${private_key}`), stopped]).finally(() => db.transaction((tx) => revokeCredentials(tx, id, clock())));
   } finally {
     await installation.close();
   }

@@ -14,8 +14,10 @@ export interface DatabaseOptions {
 export interface Database {
   url: string;
   pool: Pool;
-  /** For exports and imports, which may take longer than a statement is otherwise given and must not take the others' connections. */
+  /** For exports, which may take longer than a statement is otherwise given and must not take the others' connections. */
   streams: Pool;
+  /** For the transactions of imports, which take seconds: neither requests nor slow readers of exports may keep them waiting. */
+  bulk: Pool;
   prisma: PrismaClient;
   close(): Promise<void>;
 }
@@ -29,7 +31,9 @@ export function openDatabase(url: string, { pool_size, timeout_seconds, onIdleEr
   const streams = new Pool({ ...common, options: `${common.options} -c client_connection_check_interval=2s`, max: 4 });
   // An idle connection that breaks must not end the process; the next use opens a new one.
   pool.on('error', onIdleError);
+  const bulk = new Pool({ ...common, options: `${common.options} -c client_connection_check_interval=2s`, max: 4 });
   streams.on('error', onIdleError);
+  bulk.on('error', onIdleError);
   const prisma = new PrismaClient({
     adapter: new PrismaPg(pool, { disposeExternalPool: false, statementNameGenerator: ({ sql, args }) => (args.length > 0 ? (statementName(sql) ?? '') : '') }),
   });
@@ -37,10 +41,11 @@ export function openDatabase(url: string, { pool_size, timeout_seconds, onIdleEr
     url,
     pool,
     streams,
+    bulk,
     prisma,
     close: async () => {
       await prisma.$disconnect();
-      await Promise.all([pool.end(), streams.end()]);
+      await Promise.all([pool.end(), streams.end(), bulk.end()]);
     },
   };
 }

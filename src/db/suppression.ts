@@ -26,6 +26,9 @@ const BY_ARRAY: Record<Verb, string> = {
 /** Waits for whoever deletes the list, and then finds it deleted. */
 const MOVE_BLOCKED = 'UPDATE buyer_suppressions SET blocked = blocked + $1::bigint WHERE company_id = $2 AND id = $3 AND deleted_at IS NULL RETURNING id';
 
+/** A DELETE takes its rows in whatever order its plan finds them; locked before in theirs, no two of these wait for each other. */
+const LOCK_IN_ORDER = `SELECT FROM buyer_suppression_numbers WHERE company_id = $1 AND buyer_suppression_id = $2 AND number = ANY($3::bigint[]) ORDER BY number FOR UPDATE`;
+
 const signed = (verb: Verb, n: number) => (verb === 'block' ? n : -n);
 
 /**
@@ -33,8 +36,10 @@ const signed = (verb: Verb, n: number) => (verb === 'block' ? n : -n);
  * gone, and then the transaction must not be committed. `numbers` must ascend, so that two of these do not wait for each other.
  */
 export async function changeNumbers(db: Db, list: bigint, verb: Verb, numbers: readonly number[]): Promise<number | undefined> {
+  const values = [db.company_id, list, numbers];
+  if (verb === 'unblock') await db.query({ text: LOCK_IN_ORDER, values });
   const text = `WITH changed AS (${BY_ARRAY[verb]}) SELECT count(*) AS n FROM changed`;
-  const [changed] = await db.query<{ n: bigint | string }>({ text, values: [db.company_id, list, numbers] });
+  const [changed] = await db.query<{ n: bigint | string }>({ text, values });
   const n = Number(changed!.n);
   const living = await db.query({ text: MOVE_BLOCKED, values: [signed(verb, n), db.company_id, list] });
   return living.length === 0 ? undefined : n;

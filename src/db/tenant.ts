@@ -20,6 +20,8 @@ export interface Db {
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
   /** Connections for streams that outlive a statement (COPY). */
   readonly streams: Pool;
+  /** Connections for transactions that take seconds (imports). */
+  readonly bulk: Pool;
 }
 
 const TRANSACTION = { maxWait: 5_000, timeout: 10_000 };
@@ -45,14 +47,15 @@ export function tenants(database: Database): TenantDatabases {
 
 function outside(database: Database, company_id: bigint): Db {
   const bound = bind(database.prisma, company_id);
-  const { pool, streams } = database;
+  const { pool, streams, bulk } = database;
   return {
     company_id,
     streams,
+    bulk,
     prisma: bound,
     query: async <Row>(statement: Statement) => (await pool.query(statement)).rows as Row[],
     transaction: (work) => {
-      const run = () => bound.$transaction((transaction) => work(inside(transaction as unknown as TenantClient, company_id, streams)), TRANSACTION);
+      const run = () => bound.$transaction((transaction) => work(inside(transaction as unknown as TenantClient, company_id, { streams, bulk })), TRANSACTION);
       // One of two that wait for each other is chosen to fail; it has changed nothing and may simply run again.
       return run().catch((error: unknown) => {
         if (isDeadlock(error)) return run();
@@ -62,10 +65,10 @@ function outside(database: Database, company_id: bigint): Db {
   };
 }
 
-function inside(prisma: TenantClient, company_id: bigint, streams: Pool): Db {
+function inside(prisma: TenantClient, company_id: bigint, pools: Pick<Db, 'streams' | 'bulk'>): Db {
   const db: Db = {
     company_id,
-    streams,
+    ...pools,
     prisma,
     query: <Row>({ text, values }: Statement) => prisma.$queryRawUnsafe<Row[]>(text, ...values),
     transaction: (work) => work(db),

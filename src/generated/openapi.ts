@@ -1424,8 +1424,9 @@ export interface components {
         CsvHeaders: string[] | null;
         BuyerSuppressionFields: {
             name?: string;
-            /** @description Column of the CSV file that holds the numbers. Left out, it is the one column that looks like telephone numbers. */
+            /** @description Column of the CSV file that holds the numbers. Left out, it is the one column that looks like telephone numbers. Later files of the list that name no column are looked through for this one first. */
             caller_id_column_name?: string | null;
+            /** @description Names of the columns of the file that is sent with the list, or of its failed import, which starts again with them. */
             headers?: components["schemas"]["CsvHeaders"];
             /** @description The buyers the list is attached to. Replaces them all. */
             buyer_ids?: components["schemas"]["RecordIds"];

@@ -21,7 +21,7 @@ export type Uploader = (operation: Operation, req: Request, res: Response) => Pr
 
 const FIELD = 'import_file';
 /** What does not hold a file is kept in memory: little of it. */
-const LIMITS = { files: 1, fields: 500, parts: 501, fieldSize: 131_072, fieldNameSize: 100 };
+const LIMITS = { files: 1, fields: 200, parts: 201, fieldSize: 131_072, fieldNameSize: 100, fieldArrayIndexLimit: 199, fieldNestingDepth: 2 };
 
 export const isMultipart = (req: Request): boolean => /^multipart\/form-data\b/i.test(req.headers['content-type'] ?? '');
 

@@ -14,6 +14,8 @@ export interface Layout {
 /** What the sender says about the file. */
 export interface Wanted {
   caller_id_column_name: string | null;
+  /** The column that the list's files usually have; where a file lacks it, one is looked for. */
+  usual_column_name?: string | null;
   headers: readonly string[];
 }
 
@@ -40,7 +42,7 @@ export function layoutOf(rows: readonly CsvRecord[], delimiter: string, wanted: 
   if (width > MOST_COLUMNS) throw new FileProblem(`The file has ${width} columns; at most ${MOST_COLUMNS} are read.`);
   const { headers, has_header } = headersOf(first.cells, width, wanted, read);
   const data = has_header ? rows.slice(1) : rows;
-  return { delimiter, has_header, headers, column: columnOf(headers, data, wanted.caller_id_column_name, read) };
+  return { delimiter, has_header, headers, column: columnOf(headers, data, wanted, read) };
 }
 
 function headersOf(first: readonly string[], width: number, wanted: Wanted, read: NumberReader): { headers: string[]; has_header: boolean } {
@@ -61,8 +63,11 @@ const list = (names: readonly string[]) =>
     .map((name) => name || '(no name)')
     .join(', ') + (names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '');
 
-function columnOf(headers: string[], data: readonly CsvRecord[], wanted: string | null, read: NumberReader): number {
-  if (wanted !== null) return named(headers, wanted);
+function columnOf(headers: string[], data: readonly CsvRecord[], wanted: Wanted, read: NumberReader): number {
+  const { caller_id_column_name: name, usual_column_name: usual_name } = wanted;
+  if (name !== null) return named(headers, name);
+  const as_usual = usual_name ? headers.flatMap((header, column) => (fold(header) === fold(usual_name) ? column : [])) : [];
+  if (as_usual.length === 1) return as_usual[0]!;
   const columns = headers.map((_, column) => column).filter((column) => looksLikeNumbers(data, column, read));
   if (columns.length === 1 || data.length === 0) return columns[0] ?? 0;
   const usual = columns.filter((column) => USUAL_NAMES.has(fold(headers[column]!).replace(/[\s-]+/g, '_')));

@@ -55,7 +55,8 @@ function conversation(thread: Worker): (order?: Order) => Promise<Answer> {
   thread.on('error', fail);
   thread.on('exit', () => fail(ended ?? new Error('the reading thread ended')));
   thread.on('message', (answer: Answer) => {
-    const { done, fail: refuse } = waiting!;
+    if (!waiting) return fail(new Error('the reading thread spoke out of turn'));
+    const { done, fail: refuse } = waiting;
     waiting = undefined;
     if ('problem' in answer) refuse(answer.headers ? new ColumnProblem(answer.problem, answer.headers) : new FileProblem(answer.problem));
     else if ('fault' in answer) refuse(new Error(answer.fault));

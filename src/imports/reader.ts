@@ -30,6 +30,7 @@ export interface Reading {
 
 const SAMPLE_ROWS = 1000;
 const SAMPLE_CHARS = 65_536;
+const SAMPLE_MOST_CHARS = 4_000_000;
 const SHOWN_CHARS = 200;
 const KEPT_REJECTED_ROWS = 100_000;
 
@@ -53,7 +54,7 @@ export async function readNumbers({ file, country, scratch }: Source, wanted: Wa
     reading.rejected_count++;
     if (reading.rejected_count <= KEPT_REJECTED_ROWS) reject({ line: record.line, caller_id: shown(cell), reason: reasonFor(cell, record.misquoted) });
   };
-  let sample: CsvRecord[] | undefined = [];
+  let [sample, sampled] = [[] as CsvRecord[] | undefined, 0];
   const begin = () => {
     reading.layout = layoutOf(sample!.slice(0, SAMPLE_ROWS), delimiter, wanted, read);
     for (const record of reading.layout.has_header ? sample!.slice(1) : sample!) take(record);
@@ -61,8 +62,13 @@ export async function readNumbers({ file, country, scratch }: Source, wanted: Wa
   };
   try {
     for await (const records of readRecords(chained(first, texts), delimiter)) {
-      if (!sample) for (const record of records) take(record);
-      else if (sample.push(...records) >= SAMPLE_ROWS) begin();
+      for (const record of records) {
+        if (!sample) take(record);
+        else {
+          sampled += record.cells.join().length;
+          if (sample.push(record) >= SAMPLE_ROWS || sampled > SAMPLE_MOST_CHARS) begin();
+        }
+      }
     }
     if (sample) begin();
     return reading;

@@ -38,7 +38,7 @@ const port = parentPort!;
 const { source, wanted, owner } = workerData as ThreadData;
 let reading: Reading;
 let batches: Generator<PackedBatch>;
-let next: PackedBatch | undefined;
+let next: (() => PackedBatch | undefined) | undefined;
 
 const post = (answer: Answer, transfer: ArrayBuffer[] = []) => port.postMessage(answer, transfer);
 
@@ -65,14 +65,24 @@ function* packed(from: { skip: number; size: number }): Generator<PackedBatch> {
 }
 
 /** The next batch is made while the database still works on this one. */
-const ahead = () => void (next = batches.next().value as PackedBatch | undefined);
+function ahead(): void {
+  try {
+    const { value, done } = batches.next();
+    next = () => (done ? undefined : value);
+  } catch (error) {
+    // It is told when the batch is asked for; nobody listens before.
+    next = () => {
+      throw error;
+    };
+  }
+}
 
 function obey(order: Order): void {
   if (order !== 'next') {
     batches = packed(order.batches);
     return ahead();
   }
-  const batch = next;
+  const batch = next!();
   if (!batch) return post({ batch: undefined });
   post({ batch }, [batch.numbers.buffer]);
   ahead();

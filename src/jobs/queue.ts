@@ -94,6 +94,8 @@ export interface Workers {
 interface Job {
   id: string;
   data: unknown;
+  /** Which run of the job this is: another process that takes it over has a higher one. */
+  retryCount: number;
 }
 
 interface WorkersOptions {
@@ -142,7 +144,7 @@ async function loop(context: Loop): Promise<void> {
   const running = new Set<Promise<void>>();
   while (!stopping.aborted) {
     const free = concurrency - running.size;
-    const jobs: Job[] = free > 0 ? await boss.fetch(name, { batchSize: free }) : [];
+    const jobs: Job[] = free > 0 ? await boss.fetch(name, { batchSize: free, includeMetadata: true }) : [];
     for (const job of jobs) {
       const work = run(context, job).finally(() => {
         running.delete(work);
@@ -156,29 +158,32 @@ async function loop(context: Loop): Promise<void> {
 }
 
 /** Runs one job under a heartbeat; what it throws is logged, and the job runs again. */
-async function run(context: Loop, { id, data }: Job): Promise<void> {
+async function run(context: Loop, job: Job): Promise<void> {
+  const { id, data } = job;
   const { boss, log, name, runner, stopping, timing } = context;
   const taken_over = new AbortController();
   // While the database is away there is nobody to take the job over.
-  const beat = () => void stillMine(context, id).then((mine) => mine || taken_over.abort(), () => undefined); // prettier-ignore
+  const beat = () => void stillMine(context, job).then((mine) => mine || taken_over.abort(), () => undefined); // prettier-ignore
   beat();
   const heartbeat = setInterval(beat, timing.heartbeat_ms);
   try {
     await runner(data, { job_id: id, signal: AbortSignal.any([stopping, taken_over.signal]) });
-    await boss.complete(name, id);
+    // A run that stood still so long that another took the job over must not end that one's job.
+    if (await stillMine(context, job)) await boss.complete(name, id);
   } catch (error) {
     if (!stopping.aborted && !taken_over.signal.aborted) log.warn({ err: error, job: name, job_id: id }, 'a job failed and will run again');
     // A database that is away cannot be told: the job expires, and runs again then.
-    if (!taken_over.signal.aborted) await boss.fail(name, id).catch(() => undefined);
+    const mine = !taken_over.signal.aborted && (await stillMine(context, job).catch(() => false));
+    if (mine) await boss.fail(name, id).catch(() => undefined);
   } finally {
     clearInterval(heartbeat);
   }
 }
 
-/** Puts off the job's expiry; false when it is no longer active. */
-async function stillMine({ database, name, timing }: Loop, id: string): Promise<boolean> {
-  const text = `UPDATE jobs.job SET started_on = now(), expire_in = $3 * interval '1 second' WHERE name = $1 AND id = $2 AND state = 'active'`;
-  const { rowCount } = await database.pool.query(text, [name, id, timing.expire_seconds]);
+/** Puts off the job's expiry; false when it is over, or another run of it has begun. */
+async function stillMine({ database, name, timing }: Loop, { id, retryCount }: Job): Promise<boolean> {
+  const text = `UPDATE jobs.job SET started_on = now(), expire_in = $3 * interval '1 second' WHERE name = $1 AND id = $2 AND state = 'active' AND retry_count = $4`;
+  const { rowCount } = await database.pool.query(text, [name, id, timing.expire_seconds, retryCount]);
   return rowCount === 1;
 }
 

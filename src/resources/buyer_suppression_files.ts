@@ -1,6 +1,6 @@
 import { defaultsOf, type Schemas } from '../contract';
 import { commonColumns, safeCell, type Projection } from '../db/projection';
-import { findRecord, identify } from '../db/records';
+import { findRecord, identify, resolveReferences } from '../db/records';
 import { importPercent } from '../db/suppression';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
@@ -9,7 +9,7 @@ import { page } from '../http/list';
 import { requireUnchanged, show, unsaved, written } from '../http/record';
 import { Download } from '../http/reply';
 import { notFound } from '../refusal';
-import { addSuppressionFile, columnsOf, listOf } from '../workflows/add-suppression-file';
+import { addSuppressionFile, columnsOf } from '../workflows/add-suppression-file';
 import { changeSuppressionFile } from '../workflows/change-suppression-file';
 import { stopSuppressionFile } from '../workflows/stop-suppression-file';
 
@@ -66,7 +66,9 @@ export const buyerSuppressionFiles = (deps: Deps) => {
     newBuyerSuppressionFile: async ({ query, db }) => {
       const { serializer, import_file, ...fields } = query;
       void import_file;
-      const list = await db.transaction((tx) => listOf(tx, fields));
+      const { buyer_suppression_id } = fields;
+      const named = buyer_suppression_id ? [buyer_suppression_id] : [];
+      const [list] = await resolveReferences(db, 'buyer_suppressions', named, { field: 'buyer_suppression_id' });
       return unsaved(
         { db, now: clock(), projection, serializer },
         { ...NOTHING_DONE, ...DEFAULTS, ...columnsOf(fields), buyer_suppression_id: list ? Number(list) : null },

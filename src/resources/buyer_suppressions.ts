@@ -168,6 +168,7 @@ async function brokenImport(db: Db, reference: Reference): Promise<string | unde
     text: `SELECT f.id::text FROM buyer_suppressions t ${FILE_JOIN} WHERE t.company_id = $1 AND t.id = $2 AND f.status IN ('failed', 'stopped')`,
     values: [db.company_id, list],
   });
-  if (file) await lockRecord(db, 'buyer_suppression_files', file.id);
-  return file?.id;
+  // It may have been started again before the lock was there.
+  const locked = file && (await lockRecord(db, 'buyer_suppression_files', file.id, ['status']));
+  return locked?.status === 'failed' || locked?.status === 'stopped' ? file?.id : undefined;
 }

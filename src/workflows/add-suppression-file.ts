@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Schemas } from '../contract';
-import { moveCount, resolveReferences } from '../db/records';
+import { identify, moveCount, resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Caller } from '../http/auth';
@@ -47,9 +47,19 @@ export async function addSuppressionFile(
   return file.id;
 }
 
-/** The id of the list that `fields` name, locked: its queue is about to change. Null for none, undefined when nothing is said. */
-export async function listOf(db: Db, { buyer_suppression_id: list }: Fields): Promise<bigint | null | undefined> {
+/**
+ * The id of the list that `fields` name, locked: its queue is about to change. With it the list the file was on, in the order of their ids, so that
+ * two that move files to and fro do not wait for each other. Null for none, undefined when nothing is said.
+ */
+export async function listOf(db: Db, { buyer_suppression_id: list }: Fields, was: bigint | null = null): Promise<bigint | null | undefined> {
   if (list === undefined || list === null) return list;
+  const named = identify(list);
+  if (was !== null && named) {
+    await db.query({
+      text: `SELECT FROM buyer_suppressions WHERE ${named.sql} OR (company_id = $1 AND id = $3) ORDER BY id FOR UPDATE`,
+      values: [db.company_id, named.value, was],
+    });
+  }
   const [id] = await resolveReferences(db, 'buyer_suppressions', [list], { field: 'buyer_suppression_id', lock: 'UPDATE' });
   return id;
 }

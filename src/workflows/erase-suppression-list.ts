@@ -12,9 +12,15 @@ export async function eraseSuppressionList(
 ): Promise<void> {
   const db = tenants.of(BigInt(company_id));
   const values = [company_id, id];
-  const numbers = `DELETE FROM buyer_suppression_numbers WHERE company_id = $1 AND buyer_suppression_id = $2 AND number IN
-    (SELECT number FROM buyer_suppression_numbers WHERE company_id = $1 AND buyer_suppression_id = $2 ORDER BY number LIMIT ${BATCH}) RETURNING 1`;
-  while ((await db.query({ text: numbers, values })).length > 0) signal.throwIfAborted();
+  // From where the batch before ended: what it has deleted would else be walked over again.
+  const numbers = `WITH batch AS (SELECT number FROM buyer_suppression_numbers WHERE company_id = $1 AND buyer_suppression_id = $2 AND number > $3 ORDER BY number LIMIT ${BATCH}),
+    gone AS (DELETE FROM buyer_suppression_numbers WHERE company_id = $1 AND buyer_suppression_id = $2 AND number IN (SELECT number FROM batch))
+    SELECT max(number)::text AS last FROM batch`;
+  for (let last: string | null = '-1'; last !== null;) {
+    const rows: { last: string | null }[] = await db.query({ text: numbers, values: [...values, last] });
+    last = rows[0]!.last;
+    signal.throwIfAborted();
+  }
   const files = `SELECT id::text, import_file_key FROM buyer_suppression_files WHERE company_id = $1 AND buyer_suppression_id = $2 AND import_file_key IS NOT NULL`;
   for (const file of await db.query<{ id: string; import_file_key: string }>({ text: files, values })) {
     await db.query({ text: 'DELETE FROM rejected_rows WHERE company_id = $1 AND buyer_suppression_file_id = $2', values: [company_id, file.id] });

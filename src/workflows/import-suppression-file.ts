@@ -6,7 +6,7 @@ import type { Deps } from '../deps';
 import { ColumnProblem } from '../imports/layout';
 import { openReader, type ImportReader } from '../imports/open-reader';
 import { FileProblem } from '../imports/text';
-import type { PackedBatch } from '../imports/thread';
+import type { PackedBatch, Summary } from '../imports/thread';
 import type { JobContext } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
 import { headOfList, wakeList } from './queue-suppression-file';
@@ -30,6 +30,7 @@ interface Run {
   file: string;
   country: string;
   caller_id_column_name: string | null;
+  usual_column_name: string | null;
   headers: string[];
   /** Rows whose number was taken in the runs before. */
   taken: number;
@@ -50,7 +51,7 @@ export async function importSuppressionFile({ company_id, id }: Tasks['import_su
   if (run.attempts > MOST_ATTEMPTS) return fail(db, run, deps, new Error('the process ended in the middle of it'));
   const reader = openReader({
     source: { file: run.file, country: run.country, scratch: deps.storage.incoming },
-    wanted: { caller_id_column_name: run.caller_id_column_name, headers: run.headers },
+    wanted: { caller_id_column_name: run.caller_id_column_name, usual_column_name: run.usual_column_name, headers: run.headers },
     owner: [company_id, id],
   });
   try {
@@ -75,6 +76,7 @@ interface Claimed {
   import_file_key: string;
   country: string;
   caller_id_column_name: string | null;
+  usual_column_name: string | null;
   headers: string[];
   import_count: bigint | string;
   rejected_count: bigint | string;
@@ -85,8 +87,8 @@ function claim(db: Db, id: bigint, job_id: string, { storage, clock }: Work): Pr
   return db.transaction(async (tx) => {
     const [file] = await tx.query<Claimed>({
       text: `SELECT f.buyer_suppression_id AS list, f.status, f.job_id::text, f.apply_block_or_unblock AS verb, f.attempts, f.import_file_key, c.country,
-          f.caller_id_column_name, f.headers, f.import_count, f.rejected_count
-        FROM buyer_suppression_files f JOIN companies c ON c.id = f.company_id
+          f.caller_id_column_name, f.headers, f.import_count, f.rejected_count, l.caller_id_column_name AS usual_column_name
+        FROM buyer_suppression_files f JOIN companies c ON c.id = f.company_id JOIN buyer_suppressions l ON l.company_id = f.company_id AND l.id = f.buyer_suppression_id
         WHERE f.company_id = $1 AND f.id = $2 AND f.deleted_at IS NULL AND f.queue_position IS NOT NULL AND f.status IN ('pending', 'running') FOR UPDATE OF f`,
       values: [tx.company_id, id],
     });
@@ -100,16 +102,16 @@ function claim(db: Db, id: bigint, job_id: string, { storage, clock }: Work): Pr
         WHERE company_id = $1 AND id = $2`,
       values: [tx.company_id, id, job_id, run_id, clock()],
     });
-    const { verb, country, caller_id_column_name, headers } = file;
+    const { verb, country, caller_id_column_name, usual_column_name, headers } = file;
     const taken = Number(file.import_count);
     const first = taken + Number(file.rejected_count) === 0;
-    const source = { file: storage.path(file.import_file_key), country, caller_id_column_name, headers };
+    const source = { file: storage.path(file.import_file_key), country, caller_id_column_name, usual_column_name, headers };
     return { id, list, run_id, verb, attempts: file.attempts + 1, taken, first, ...source };
   });
 }
 
 async function apply(db: Db, run: Run, reader: ImportReader, signal: AbortSignal): Promise<void> {
-  const { layout, total, ...rejects } = await reader.summary().catch(missing);
+  const { layout, total, ...rejects } = await readWhole(db, run, reader, signal);
   await write(db, run, 'total_count = $4, found_headers = $5::text[], found_column_name = $6', [total, layout.headers, layout.headers[layout.column] ?? '']);
   const commit = (step: Omit<Step, 'run'>) =>
     inTransaction(db, signal, (client, beside_others) => applyStep(client, { ...step, run, beside_others, company_id: db.company_id }));
@@ -118,8 +120,35 @@ async function apply(db: Db, run: Run, reader: ImportReader, signal: AbortSignal
   for await (const batch of reader.batches({ skip: run.taken, size })) await commit({ batch });
 }
 
-function missing(error: NodeJS.ErrnoException): never {
-  throw error.message.includes('ENOENT') ? new FileProblem('The uploaded file is not in the storage of this server any more. Send it again.') : error;
+/** How often it is asked whether a file that is being read is still wanted. */
+const LOOK_MS = 2_000;
+
+/** Waits until the file has been read, unless the process must stop or the file is taken away meanwhile: then the reading ends at once. */
+async function readWhole(db: Db, run: Run, reader: ImportReader, signal: AbortSignal): Promise<Summary> {
+  const close = () => void reader.close();
+  signal.addEventListener('abort', close, { once: true });
+  let lost: Lost | undefined;
+  const look = setInterval(() => {
+    write(db, run, 'run_id = run_id', []).catch((error: unknown) => {
+      if (!(error instanceof Lost)) return;
+      lost = error;
+      close();
+    });
+  }, LOOK_MS);
+  try {
+    return await reader.summary();
+  } catch (error) {
+    throw lost ?? missing(error as Error, run.file);
+  } finally {
+    clearInterval(look);
+    signal.removeEventListener('abort', close);
+  }
+}
+
+function missing(error: Error, file: string): Error {
+  return error.message.includes('ENOENT') && error.message.includes(file)
+    ? new FileProblem('The uploaded file is not in the storage of this server any more. Send it again.')
+    : error;
 }
 
 /** What one transaction applies: a batch of numbers, or the rows that were rejected. */
@@ -170,13 +199,15 @@ async function inTransaction(db: Db, signal: AbortSignal, work: InTransaction): 
 /** A transaction on a connection for long statements, which is cut when the job must end or takes too long. */
 async function once(db: Db, signal: AbortSignal, work: (client: PoolClient) => Promise<void>): Promise<void> {
   signal.throwIfAborted();
-  const client = await db.streams.connect();
+  const client = await db.bulk.connect();
   let cut = false;
   const end = () => {
     cut = true;
     client.release(true);
   };
   const over = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+  if (over.aborted) client.release();
+  over.throwIfAborted();
   over.addEventListener('abort', end, { once: true });
   // A connection that breaks rejects its query; it must not end the process besides.
   const heard = () => undefined;

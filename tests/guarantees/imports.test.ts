@@ -70,6 +70,30 @@ test('kill -9 of the process at ten random points loses nothing and doubles noth
   await kill(child);
 });
 
+test('a worker that stood still and was taken over writes nothing more, and does not end the work of the one that took over', async () => {
+  const rows = rowsOf(120_000);
+  const list = await createList();
+  const file = await upload(list, rows);
+  const next = await upload(list, [numberAt(999_999)]);
+  const asleep = await startJobProcess(world);
+  await new Promise((done) => setTimeout(done, 600));
+  asleep.kill('SIGSTOP');
+  const awake = await startJobProcess(world);
+  for (let tries = 0; ; tries++) {
+    const { rows: runs } = await world.deps.database.pool.query(`SELECT retry_count FROM jobs.job WHERE state = 'active'`);
+    if (runs.some(({ retry_count }) => retry_count > 0)) break;
+    if ((await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file.status === 'succeeded' || tries > 500) break;
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  asleep.kill('SIGCONT');
+  expect((await finished(world.company.api, `buyer_suppression_files/${file}`, 60_000)).status).toBe('succeeded');
+  expect((await finished(world.company.api, `buyer_suppression_files/${next}`)).status).toBe('succeeded');
+  const [row] = await world.sql<{ n: string }>('SELECT count(*) AS n FROM buyer_suppression_numbers WHERE buyer_suppression_id = $1', [list]);
+  expect((await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.blocked).toBe(distinct(rows).length + 1);
+  expect(Number(row!.n)).toBe(distinct(rows).length + 1);
+  await Promise.all([kill(asleep), kill(awake)]);
+});
+
 test('two workers, one killed: the other takes over', async () => {
   const rows = rowsOf(60_000);
   const lists = [await createList('a'), await createList('b'), await createList('c')];
@@ -122,7 +146,7 @@ test('numbers that are blocked and unblocked while a file runs are counted exact
     });
   for (let round = 0; round < 12; round++) {
     const answers = await Promise.all([send('block', round * 4_000), send('unblock', round * 4_000 + 900), send('block', round * 4_000 + 100)]);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(answers.map(({ status, body }) => [status, body.detail])).toEqual([[200], [200], [200]].map(([ok]) => [ok, undefined]));
   }
   await finished(world.company.api, `buyer_suppression_files/${file}`);
   const [row] = await world.sql<{ n: string }>('SELECT count(*) AS n FROM buyer_suppression_numbers WHERE buyer_suppression_id = $1', [list]);

@@ -45,6 +45,7 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
     ['without credentials', 401, () => send(CSV, { auth: null })],
     ['without its permission', 403, async () => send(CSV, { auth: await world.credentials(world.company, ['buyers:read']) })],
     ['with a field there is not', 422, () => send(CSV, { form: { ...fieldsOf(id), nonsense: '1', import_file: CSV } })],
+    ['with a list whose index is huge', 413, () => send(CSV, { form: { ...fieldsOf(id), 'headers[99999999]': 'x', import_file: CSV } })],
     ['as a text instead of a file', 422, () => send(CSV, { form: { ...fieldsOf(id), import_file: 'phone' } })],
     ['with a second file', 422, () => send(CSV, { form: { ...fieldsOf(id), import_file: CSV, other: CSV } })],
     ['that is empty', 422, () => send(Buffer.alloc(0))],

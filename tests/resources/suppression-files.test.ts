@@ -122,6 +122,32 @@ describe('a suppression file', () => {
     expect(await finished(world.company.api, path)).toMatchObject({ total_count: 2, added_count: 1, headers: ['phone'] });
   });
 
+  test('that is sent back as it is shown is not imported again', async () => {
+    const { id } = (await upload('buyer_suppression_files', CSV, { buyer_suppression_id: String((await create()).id) })).body.buyer_suppression_file;
+    const path = `buyer_suppression_files/${id}`;
+    const { buyer_suppression_id, apply_block_or_unblock, caller_id_column_name, headers } = await finished(world.company.api, path);
+    const body = { name: 'Renamed', buyer_suppression_id, apply_block_or_unblock, caller_id_column_name, headers };
+    expect((await api('put', path, { body })).body.buyer_suppression_file).toMatchObject({ name: 'Renamed', status: 'succeeded' });
+  });
+
+  test('that names no column is looked through for the one its list names first', async () => {
+    const list = await create({ caller_id_column_name: 'home' });
+    const both = 'home,mobile\n3105550123,2125550145\n';
+    const file = (await upload('buyer_suppression_files', both, { buyer_suppression_id: String(list.id) })).body.buyer_suppression_file;
+    expect(await finished(world.company.api, `buyer_suppression_files/${file.id}`)).toMatchObject({ status: 'succeeded', caller_id_column_name: 'home' });
+    const other = (await upload('buyer_suppression_files', 'tel\n3105550123\n', { buyer_suppression_id: String(list.id) })).body.buyer_suppression_file;
+    expect(await finished(world.company.api, `buyer_suppression_files/${other.id}`)).toMatchObject({ status: 'succeeded', caller_id_column_name: 'tel' });
+  });
+
+  test('moves between lists, to and fro at once', async () => {
+    const [one, two] = [await create(), await create()];
+    const files = await Promise.all([one, two].map(async (list) => (await upload('buyer_suppression_files', 'a,b\nx,y\n', { buyer_suppression_id: String(list.id) })).body.buyer_suppression_file.id)); // prettier-ignore
+    for (const id of files) await finished(world.company.api, `buyer_suppression_files/${id}`);
+    const moves = await Promise.all(files.map((id, n) => api('put', `buyer_suppression_files/${id}`, { body: { buyer_suppression_id: n ? one.id : two.id } })));
+    expect(moves.map(({ status }) => status)).toEqual([200, 200]);
+    for (const id of files) expect((await finished(world.company.api, `buyer_suppression_files/${id}`)).status).toBe('failed');
+  });
+
   test('is stopped, and started again by sending what it depends on', async () => {
     const draft = (await upload('buyer_suppression_files', CSV)).body.buyer_suppression_file;
     const stopped = await api('post', `buyer_suppression_files/${draft.id}/stop`);
