@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Command, Option } from 'commander';
 import { loadConfig } from '../config';
 import { contract } from '../contract';
@@ -165,7 +164,10 @@ async function withKeyFor<T>(list: string, work: (key: string) => Promise<T>): P
     const expires_at = new Date(clock().getTime() + DAY_MS);
     const wanted = { name: `Import into list ${list}`, kind: 'key_pair' as const, permissions, superuser: false, expires_at };
     const { id, public_key, private_key } = await db.transaction((tx) => issueCredentials(tx, wanted, { pepper, now: clock() }));
-    const stopped = once(process, 'SIGINT').then(() => Promise.reject(new Error('Stopped looking; what was uploaded is imported all the same.')));
+    // Ctrl-C under npm arrives twice: the second must not end the process before the key is revoked.
+    const stopped = new Promise<never>((_, fail) => {
+      process.on('SIGINT', () => fail(new Error('Stopped looking; what was uploaded is imported all the same.')));
+    });
     return await Promise.race([work(`${public_key}:${private_key}`), stopped]).finally(() => db.transaction((tx) => revokeCredentials(tx, id, clock())));
   } finally {
     await installation.close();

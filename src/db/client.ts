@@ -28,12 +28,10 @@ export function openDatabase(url: string, { pool_size, timeout_seconds, onIdleEr
   const common = { connectionString: url, options: '-c timezone=UTC', connectionTimeoutMillis: Math.min(3_000, timeout_ms), keepAlive: true };
   const pool = new Pool({ ...common, max: pool_size, query_timeout: timeout_ms, statement_timeout: timeout_ms, idleTimeoutMillis: 60_000 });
   // A statement that takes long ends soon after its process does, rather than hold its locks for nobody.
-  const streams = new Pool({ ...common, options: `${common.options} -c client_connection_check_interval=2s`, max: 4 });
+  const long = { ...common, options: `${common.options} -c client_connection_check_interval=2s`, max: 4 };
+  const [streams, bulk] = [new Pool(long), new Pool(long)];
   // An idle connection that breaks must not end the process; the next use opens a new one.
-  pool.on('error', onIdleError);
-  const bulk = new Pool({ ...common, options: `${common.options} -c client_connection_check_interval=2s`, max: 4 });
-  streams.on('error', onIdleError);
-  bulk.on('error', onIdleError);
+  for (const each of [pool, streams, bulk]) each.on('error', onIdleError);
   const prisma = new PrismaClient({
     adapter: new PrismaPg(pool, { disposeExternalPool: false, statementNameGenerator: ({ sql, args }) => (args.length > 0 ? (statementName(sql) ?? '') : '') }),
   });

@@ -55,7 +55,7 @@ const STAGED = `n.company_id = $1 AND n.buyer_suppression_id = $2 AND n.number =
  * ON CONFLICT writes more than a plain insert and takes a quarter longer: it is left to the case that another adds the same number at the same moment,
  * which a plain insert answers with UNIQUE_VIOLATION.
  */
-export const MERGE = {
+const MERGE = {
   block: `${INSERT} WHERE s.number NOT IN (SELECT n.number FROM buyer_suppression_numbers n WHERE ${STAGED})`,
   block_beside_others: `${INSERT} ON CONFLICT DO NOTHING`,
   unblock: `DELETE FROM buyer_suppression_numbers n WHERE ${STAGED}`,

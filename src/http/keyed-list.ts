@@ -34,8 +34,8 @@ export async function keyedList<T>(query: Query, rows: KeyedRows): Promise<Json<
   }
   const total = rows.total ?? `SELECT count(*) FROM ${table} t WHERE ${where}`;
   const limit = cursor === END ? 0 : per_page + 1;
-  const range = cursor === undefined ? `LIMIT ${limit} OFFSET ${(page - 1) * per_page}` : `AND t.${key} > {after}::bigint`;
-  const found = `SELECT t.${key} AS key, (${item})::text AS item FROM ${table} t WHERE ${where} ${cursor === undefined ? `ORDER BY t.${key} ${range}` : `${range} ORDER BY t.${key} LIMIT ${limit}`}`;
+  const [beyond, offset] = cursor === undefined ? ['', (page - 1) * per_page] : [`AND t.${key} > {after}::bigint`, 0];
+  const found = `SELECT t.${key} AS key, (${item})::text AS item FROM ${table} t WHERE ${where} ${beyond} ORDER BY t.${key} LIMIT ${limit} OFFSET ${offset}`;
   const sql = `SELECT c.total, p.key::text, p.item FROM (SELECT (${total})::text AS total) c LEFT JOIN LATERAL (${found}) p ON true ORDER BY p.key`;
   const answered = await db.query<{ total: string; key: string | null; item: string | null }>(template(sql, { prepared: false })(input));
   const shown = answered.filter(({ item }) => item !== null).slice(0, per_page);

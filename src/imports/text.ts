@@ -33,11 +33,13 @@ export function foreignFormat(head: Buffer): string | undefined {
   return SIGNATURES.find(([signature]) => hex.startsWith(signature))?.[1];
 }
 
+const HEAD_BYTES = 4096;
+
 /** The first bytes of a file. */
-export async function headOf(file: string, bytes = 4096): Promise<Buffer> {
+export async function headOf(file: string): Promise<Buffer> {
   const handle = await open(file);
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, 0);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
     return buffer.subarray(0, bytesRead);
   } finally {
     await handle.close();
@@ -61,7 +63,7 @@ export async function* readText(file: string): AsyncGenerator<string> {
     decoder ??= decoderOf(piece);
     yield unify(decoder.decode(piece, { stream: true }));
   }
-  yield unify(`${decoder?.decode() ?? ''}`, true);
+  yield unify(decoder?.decode() ?? '', true);
 }
 
 async function* gunzipped(source: Readable): AsyncGenerator<Buffer> {

@@ -3,8 +3,9 @@ import type { PoolClient } from 'pg';
 import { copyRejectedRows, mergeNumbers, moveBlocked, UNIQUE_VIOLATION, type Verb } from '../db/suppression';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
-import { ColumnProblem } from '../imports/layout';
+import { ColumnProblem, type Wanted } from '../imports/layout';
 import { openReader, type ImportReader } from '../imports/open-reader';
+import type { Source } from '../imports/reader';
 import { FileProblem } from '../imports/text';
 import type { PackedBatch, Summary } from '../imports/thread';
 import type { JobContext } from '../jobs/queue';
@@ -27,11 +28,8 @@ interface Run {
   run_id: string;
   verb: Verb;
   attempts: number;
-  file: string;
-  country: string;
-  caller_id_column_name: string | null;
-  usual_column_name: string | null;
-  headers: string[];
+  source: Source;
+  wanted: Wanted;
   /** Rows whose number was taken in the runs before. */
   taken: number;
   /** Whether this is the first to write: it writes what was rejected, too. */
@@ -49,11 +47,7 @@ export async function importSuppressionFile({ company_id, id }: Tasks['import_su
   const run = await claim(db, BigInt(id), context.job_id, deps);
   if (!run) return;
   if (run.attempts > MOST_ATTEMPTS) return fail(db, run, deps, new Error('the process ended in the middle of it'));
-  const reader = openReader({
-    source: { file: run.file, country: run.country, scratch: deps.storage.incoming },
-    wanted: { caller_id_column_name: run.caller_id_column_name, usual_column_name: run.usual_column_name, headers: run.headers },
-    owner: [company_id, id],
-  });
+  const reader = openReader({ source: run.source, wanted: run.wanted, owner: [company_id, id] });
   try {
     await apply(db, run, reader, context.signal);
     await finish(db, run, deps, undefined);
@@ -105,8 +99,9 @@ function claim(db: Db, id: bigint, job_id: string, { storage, clock }: Work): Pr
     const { verb, country, caller_id_column_name, usual_column_name, headers } = file;
     const taken = Number(file.import_count);
     const first = taken + Number(file.rejected_count) === 0;
-    const source = { file: storage.path(file.import_file_key), country, caller_id_column_name, usual_column_name, headers };
-    return { id, list, run_id, verb, attempts: file.attempts + 1, taken, first, ...source };
+    const source = { file: storage.path(file.import_file_key), country, scratch: storage.incoming };
+    const wanted = { caller_id_column_name, usual_column_name, headers };
+    return { id, list, run_id, verb, attempts: file.attempts + 1, source, wanted, taken, first };
   });
 }
 
@@ -138,7 +133,7 @@ async function readWhole(db: Db, run: Run, reader: ImportReader, signal: AbortSi
   try {
     return await reader.summary();
   } catch (error) {
-    throw lost ?? missing(error as Error, run.file);
+    throw lost ?? missing(error as Error, run.source.file);
   } finally {
     clearInterval(look);
     signal.removeEventListener('abort', close);

@@ -37,10 +37,16 @@ async function upload(list: number): Promise<number> {
   return res.body.buyer_suppression_file.id;
 }
 
-async function untilHalf(file: number): Promise<void> {
+/** An import that is in the middle of its work. */
+async function halfDone(): Promise<{ list: number; file: number }> {
+  const list = await createList();
+  const file = await upload(list);
   for (;;) {
     const { import_percent, status } = (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file;
-    if (status !== 'pending' && import_percent >= 20) return expect(status).toBe('running');
+    if (status !== 'pending' && import_percent >= 20) {
+      expect(status).toBe('running');
+      return { list, file };
+    }
     await new Promise((done) => setTimeout(done, 20));
   }
 }
@@ -81,9 +87,7 @@ test('the import command says what is wrong', async () => {
 });
 
 test('a database that is restarted in the middle of an import: it goes on by itself, and the list is what the file holds', async () => {
-  const list = await createList();
-  const file = await upload(list);
-  await untilHalf(file);
+  const { list, file } = await halfDone();
   const options = postmasterOptions(data_dir);
   pgCtl(data_dir, 'stop', '-m', 'immediate');
   pgCtl(data_dir, 'start', '-o', options);
@@ -91,9 +95,7 @@ test('a database that is restarted in the middle of an import: it goes on by its
 });
 
 test('kill -9 of the server in the middle of an import: the next one goes on by itself within 30 s', async () => {
-  const list = await createList();
-  const file = await upload(list);
-  await untilHalf(file);
+  const { list, file } = await halfDone();
   const killed = Date.now();
   await server.end('SIGKILL');
   server = await startServer({ ...environment, PORT: new URL(server.url).port });
@@ -109,9 +111,7 @@ test('kill -9 of the server in the middle of an import: the next one goes on by 
 });
 
 test('a server that is told to stop ends within ten seconds; its import is taken over by a worker, while a server that runs no jobs goes on answering', async () => {
-  const list = await createList();
-  const file = await upload(list);
-  await untilHalf(file);
+  const { list, file } = await halfDone();
   const started = Date.now();
   expect(await server.end('SIGTERM')).toBe(0);
   expect(Date.now() - started).toBeLessThan(10_000);

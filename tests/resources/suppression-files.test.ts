@@ -1,23 +1,18 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { contract } from '../../src/contract';
-import { finished, numbersOf } from '../support/imports';
+import { finished, numbersOf, suppressionOf } from '../support/imports';
 import { createWorld, type World } from '../support/world';
 
 let world: World;
 let buyers: number[];
+const { api, create, createBuyers, upload } = suppressionOf(() => world);
 beforeAll(async () => {
   world = await createWorld();
   await world.work();
-  buyers = [];
-  for (const name of ['a', 'b', 'c']) buyers.push((await world.company.api('post', 'buyers', { body: { name, user_buyer_id: name } })).body.buyer.id);
+  buyers = await createBuyers();
 });
 afterAll(() => world.close());
-
-const api = (...args: Parameters<World['company']['api']>) => world.company.api(...args);
-const create = async (body: object = {}) => (await api('post', 'buyer_suppressions', { body: { name: 'List', ...body } })).body.buyer_suppression;
-const upload = (path: string, content: string | Buffer, fields: Record<string, string | string[]> = {}) =>
-  api('post', path, { form: { ...fields, import_file: Buffer.from(content) } });
 
 describe('a suppression file', () => {
   const CSV = 'phone,name\n3105550123,Ann\n+1 212 555 0145,Bob\n310-555-0123,Ann again\nnone,"=cmd()"\n';

@@ -1,23 +1,18 @@
 import { suppressedBuyers } from '../../src/db/suppression';
-import { numberAt, numbersOf } from '../support/imports';
+import { numberAt, numbersOf, suppressionOf } from '../support/imports';
 import { createWorld, type World } from '../support/world';
 
 let world: World;
 let buyers: number[];
+const { api, create, createBuyers, upload } = suppressionOf(() => world);
 beforeAll(async () => {
   world = await createWorld();
   await world.work();
-  buyers = [];
-  for (const name of ['a', 'b', 'c']) buyers.push((await world.company.api('post', 'buyers', { body: { name, user_buyer_id: name } })).body.buyer.id);
+  buyers = await createBuyers();
 });
 afterAll(() => world.close());
 
-const api = (...args: Parameters<World['company']['api']>) => world.company.api(...args);
-const create = async (body: object = {}) => (await api('post', 'buyer_suppressions', { body: { name: 'List', ...body } })).body.buyer_suppression;
 const block = (id: number, caller_ids: unknown, verb = 'block') => api('post', `buyer_suppressions/${id}/caller_${verb}`, { body: { caller_ids } });
-const upload = (path: string, content: string | Buffer, fields: Record<string, string | string[]> = {}) =>
-  api('post', path, { form: { ...fields, import_file: Buffer.from(content) } });
-
 describe('a suppression list', () => {
   test('without a file has no import, and blocks nothing', async () => {
     expect(await create()).toMatchObject({ type: 'BuyerSuppression', name: 'List', status: null, blocked: 0, import_count: 0, total_count: null, import_percent: 0, headers: [], buyer_ids: [], offer_ids: [], schedule_ids: [], import_file_url: null, started_at: null }); // prettier-ignore

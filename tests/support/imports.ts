@@ -1,4 +1,4 @@
-import type { Api } from './world';
+import type { Api, World } from './world';
 
 type Values = Record<string, never> & Record<string, unknown>;
 
@@ -28,3 +28,20 @@ export async function numbersOf(api: Api, list: number): Promise<string[]> {
 
 /** The nth of many telephone numbers. */
 export const numberAt = (n: number): string => String(2_002_000_000 + (n % 8_000) + Math.floor(n / 8_000) * 10_000_000);
+
+/** What tests of suppression ask of a world's company; the world is there once the test begins. */
+export function suppressionOf(world: () => World) {
+  const api = (...args: Parameters<Api>) => world().company.api(...args);
+  return {
+    api,
+    create: async (body: object = {}) => (await api('post', 'buyer_suppressions', { body: { name: 'List', ...body } })).body.buyer_suppression,
+    upload: (path: string, content: string | Buffer, fields: Record<string, string | string[]> = {}) =>
+      api('post', path, { form: { ...fields, import_file: Buffer.from(content) } }),
+    /** Three buyers called a, b and c by their owner. */
+    createBuyers: async () => {
+      const ids: number[] = [];
+      for (const name of ['a', 'b', 'c']) ids.push((await api('post', 'buyers', { body: { name, user_buyer_id: name } })).body.buyer.id);
+      return ids;
+    },
+  };
+}
