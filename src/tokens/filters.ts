@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import type { TokenSource } from './substitute';
 
 export type FilterOperator = '=' | '!=' | '>=' | '<=' | '>' | '<' | '=~' | 'in' | 'not in';
 
@@ -31,6 +32,55 @@ export function parseFilter(filter: string): TokenFilter | undefined {
   if (NUMERIC.has(operator) && !/^-?\d+(\.\d+)?$/.test(operand)) return undefined;
   if (operator === '=~' && !isLinearPattern(operand)) return undefined;
   return { name: pair[0], operator, operand };
+}
+
+/** How a number in a token is written; the exponent is how very large and very small ones become text. */
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
+
+/**
+ * A filter as a question about tokens; undefined when it is malformed. An unknown token is blank: `state:!=CA` and `state:not in CA` hold for
+ * it, and so does `state:`. Upper and lower case are the same except in a regular expression, which may match anywhere in the value.
+ */
+export function compileFilter(filter: string): ((tokens: TokenSource) => boolean) | undefined {
+  const parsed = parseFilter(filter);
+  if (!parsed) return undefined;
+  const holds = condition(parsed);
+  return (tokens) => holds(tokens(parsed.name) ?? '');
+}
+
+function condition({ operator, operand }: TokenFilter): (value: string) => boolean {
+  const wanted = folded(operand);
+  const listed = new Set(operand.split(/[,|]/).map(folded).filter(Boolean));
+  const number = Number(operand);
+  switch (operator) {
+    case '=':
+      return (value) => folded(value) === wanted;
+    case '!=':
+      return (value) => folded(value) !== wanted;
+    case 'in':
+      return (value) => listed.has(folded(value));
+    case 'not in':
+      return (value) => !listed.has(folded(value));
+    case '=~':
+      return matches(operand);
+    case '>=':
+      return numeric((value) => value >= number);
+    case '<=':
+      return numeric((value) => value <= number);
+    case '>':
+      return numeric((value) => value > number);
+    case '<':
+      return numeric((value) => value < number);
+  }
+}
+
+const folded = (text: string): string => text.trim().toLowerCase();
+
+const numeric = (compare: (value: number) => boolean) => (value: string) => NUMBER.test(value.trim()) && compare(Number(value));
+
+function matches(pattern: string): (value: string) => boolean {
+  const compiled = RE2JS.compile(pattern);
+  return (value) => compiled.matcher(value).find();
 }
 
 function isLinearPattern(pattern: string): boolean {

@@ -1,0 +1,45 @@
+import { getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/max';
+import type { AvailableNumber, NumberSearch } from './carrier';
+
+const DEFAULT_LIMIT = 20;
+const MOST = 1000;
+/** Letter groups of the keys 2 to 9 (ITU-T E.161). */
+const KEYS = ['abc', 'def', 'ghi', 'jkl', 'mno', 'pqrs', 'tuv', 'wxyz'];
+
+/** How many numbers a search asks for. */
+export const limitOf = ({ limit = DEFAULT_LIMIT }: NumberSearch): number => Math.min(Math.max(Math.trunc(limit), 1), MOST);
+
+/** The digits a search's numbers begin with, country code and trunk digit (0, in America 1) left off. */
+export function nationalPrefix({ country, prefix = '' }: NumberSearch): string {
+  const digits = prefix.replace(/\D/g, '');
+  const code = callingCode(country);
+  if (prefix.trim().startsWith('+')) return digits.startsWith(code) ? digits.slice(code.length) : digits;
+  return digits.replace(code === '1' ? /^1/ : /^0/, '');
+}
+
+/** A search's query as digits and `*`; spaces, dots and the like do not count. */
+export function keypadPattern({ query = '' }: NumberSearch): string {
+  return query
+    .toLowerCase()
+    .replace(/[^a-z0-9*]/g, '')
+    .replace(/[a-z]/g, (letter) => String(KEYS.findIndex((key) => key.includes(letter)) + 2));
+}
+
+/** The numbers that a search is about, as many as it asks for. */
+export function pick(numbers: Iterable<AvailableNumber>, search: NumberSearch): AvailableNumber[] {
+  const skipped = callingCode(search.country).length + 1;
+  const prefix = nationalPrefix(search);
+  const query = new RegExp(keypadPattern(search).replaceAll('*', '\\d'));
+  const except = new Set(search.except);
+  const wanted = limitOf(search);
+  const found: AvailableNumber[] = [];
+  for (const number of numbers) {
+    if (found.length === wanted) break;
+    const national = number.phone_number.slice(skipped);
+    if (number.country !== search.country || number.toll_free !== (search.toll_free ?? false)) continue;
+    if (national.startsWith(prefix) && query.test(national) && !except.has(number.phone_number)) found.push(number);
+  }
+  return found;
+}
+
+const callingCode = (country: string): string => (isSupportedCountry(country) ? getCountryCallingCode(country) : '');

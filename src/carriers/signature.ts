@@ -1,0 +1,37 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+export type SignedParams = Record<string, string | string[]>;
+
+/** The X-Twilio-Signature of a request with form parameters: its URL, then each key and value in the order of the keys. */
+export function signatureOf(auth_token: string, url: string, params: SignedParams): string {
+  const pairs = Object.keys(params)
+    .sort()
+    .flatMap((key) => valuesOf(params[key]!).map((value) => key + value));
+  return createHmac('sha1', auth_token)
+    .update(url + pairs.join(''), 'utf8')
+    .digest('base64');
+}
+
+/** Whether who sent a request knows the token. `url` is the one the carrier was given, with its query, not the one a proxy made of it. */
+export function isSigned(auth_token: string, signature: string | undefined, url: string, params: SignedParams): boolean {
+  // The HMAC of an empty token is one that everybody can make.
+  if (!signature || !auth_token) return false;
+  return spellings(url).some((spelling) => isSame(signature, signatureOf(auth_token, spelling, params)));
+}
+
+/** A key that is repeated counts once with each of its values, in their order. */
+const valuesOf = (value: string | string[]): string[] => (Array.isArray(value) ? [...new Set(value)].sort() : [value]);
+
+/** Twilio signs some URLs with the port they name or imply and some without. */
+function spellings(url: string): string[] {
+  const [, scheme, host, rest] = /^(https?):\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
+  if (!scheme || !host) return [url];
+  const bare = host.replace(/:\d+$/, '');
+  const ported = bare === host ? `${host}:${scheme === 'https' ? 443 : 80}` : host;
+  return [...new Set([url, `${scheme}://${bare}${rest}`, `${scheme}://${ported}${rest}`])];
+}
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,27 @@
+import { faultOf, type Mailer, type MailFailure } from './mailer';
+
+/** What the sandbox makes of an address by what stands before its @; everything else arrives. */
+export const MAGIC_MAILBOXES: Record<string, { meaning: string; failure: MailFailure }> = {
+  bounce: {
+    meaning: 'There is no such mailbox: refused.',
+    failure: { ok: false, retryable: false, code: 'rejected', message: 'The sandbox has no mailbox bounce.' },
+  },
+  unavailable: {
+    meaning: 'The mail server is down: nothing is sent, and it is tried again.',
+    failure: { ok: false, retryable: true, code: 'unavailable', message: 'The sandbox is down for the mailbox unavailable.' },
+  },
+};
+
+/** A mailer that sends nothing and has no memory: what it answers depends on the mail alone. */
+export function sandboxMailer(): Mailer {
+  return {
+    name: 'sandbox',
+    instant: true,
+    send: async (mail) => {
+      const local = mail.to.split('@')[0]!.toLowerCase();
+      const magic = Object.hasOwn(MAGIC_MAILBOXES, local) ? MAGIC_MAILBOXES[local]!.failure : undefined;
+      return faultOf(mail) ?? magic ?? { ok: true, message_id: `<${mail.key}@sandbox>` };
+    },
+    close: () => undefined,
+  };
+}

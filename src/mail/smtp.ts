@@ -1,0 +1,89 @@
+import { createTransport } from 'nodemailer';
+import { parseMailbox } from './address';
+import { faultOf, type Mail, type Mailer, type MailFailure, type MailOutcome } from './mailer';
+
+export interface SmtpOptions {
+  /** smtp://user:password@host:587, or smtps: for TLS from the first byte. */
+  url: string;
+  /** For connecting, for the greeting, and for each silence of the server. */
+  timeout_ms?: number;
+}
+
+const CONNECTIONS = 5;
+/** A server that says a little now and then is never silent: a mail has this many timeouts in all. */
+const TIMEOUTS_PER_MAIL = 4;
+const MESSAGE_CHARS = 500;
+
+type Transport = ReturnType<typeof open>;
+
+/** Mail over SMTP. Connections are kept for the next mail: `close` ends them. */
+export function smtp({ url, timeout_ms = 5_000 }: SmtpOptions): Mailer {
+  const transport = open(url, timeout_ms);
+  return {
+    name: 'smtp',
+    instant: false,
+    send: (mail) => send(transport, mail, timeout_ms * TIMEOUTS_PER_MAIL),
+    close: () => transport.close(),
+  };
+}
+
+function open(url: string, timeout_ms: number) {
+  return createTransport({
+    url,
+    pool: true,
+    maxConnections: CONNECTIONS,
+    // A connection that the server has closed meanwhile, before anything of the mail was sent. Everything else is the caller's to repeat.
+    maxRequeues: 1,
+    // Below the socket's timeout, which an idle connection would run into.
+    idleTimeout: timeout_ms / 2,
+    dnsTimeout: timeout_ms,
+    connectionTimeout: timeout_ms,
+    greetingTimeout: timeout_ms,
+    socketTimeout: timeout_ms,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+}
+
+async function send(transport: Transport, mail: Mail, deadline_ms: number): Promise<MailOutcome> {
+  const fault = faultOf(mail);
+  if (fault) return fault;
+  const from = parseMailbox(mail.from)!;
+  const message_id = `<${mail.key}@${from.address.split('@')[1]}>`;
+  try {
+    await transport.sendMail({
+      // As objects: texts would be read as lists of addresses.
+      from: { name: from.name ?? '', address: from.address },
+      to: { name: '', address: mail.to },
+      subject: mail.subject,
+      text: mail.text,
+      html: mail.html,
+      messageId: message_id,
+      signal: AbortSignal.timeout(deadline_ms),
+    });
+    return { ok: true, message_id };
+  } catch (error) {
+    return failureOf(error as SmtpError);
+  }
+}
+
+interface SmtpError extends Error {
+  code?: string;
+  responseCode?: number;
+}
+
+/**
+ * Only what a server says of the sender, the recipient or the content is final. A greeting or a login that is refused is about this installation,
+ * so is 530 (log in first); 421 and 503 are about the connection.
+ */
+function failureOf({ code = '', responseCode, message }: SmtpError): MailFailure {
+  const ofMail = code === 'EENVELOPE' || code === 'EMESSAGE';
+  const final = ofMail && (responseCode === undefined || (responseCode >= 500 && responseCode !== 503 && responseCode !== 530));
+  const login = responseCode === 530 || ['EAUTH', 'ENOAUTH', 'EOAUTH2'].includes(code);
+  return {
+    ok: false,
+    retryable: !final,
+    code: final ? 'rejected' : login ? 'unauthorized' : 'unavailable',
+    message: message.slice(0, MESSAGE_CHARS),
+  };
+}

@@ -1,0 +1,93 @@
+/** The value of a token; undefined when there is none of that name. */
+export type TokenSource = (name: string) => string | undefined;
+
+/** A place in a text where a token stands: `{{name}}`, or `[name]{default}`. */
+interface Form {
+  start: number;
+  end: number;
+  name: string;
+  fallback: string;
+}
+
+const NAME_LENGTH = 100;
+const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/**
+ * Puts values in the place of `{{token}}` and `[token]{default}`, in one pass: a value is not looked through for tokens again. For a token that
+ * is unknown or blank stands its default, else nothing. `escape` is for values; the text and its defaults are the author's own. Linear time.
+ */
+export function substitute(text: string, tokens: TokenSource, escape: (value: string) => string = (value) => value): string {
+  let [result, from] = ['', 0];
+  for (const { start, end, name, fallback } of forms(text)) {
+    const value = tokens(name) ?? '';
+    result += text.slice(from, start) + (value.trim() === '' ? fallback : escape(value));
+    from = end;
+  }
+  return result + text.slice(from);
+}
+
+/** The names of tokens that a text uses, each once, in the order they first appear. */
+export function tokenNames(text: string): string[] {
+  return [...new Set(forms(text).map(({ name }) => name))];
+}
+
+/** For text and attributes of HTML. */
+export function escapeHtml(value: string): string {
+  return value.replace(/[&<>"']/g, (character) => ENTITIES[character as keyof typeof ENTITIES]);
+}
+
+/** The tokens of a record: its own properties, text as it is, lists and objects as JSON. */
+export function ownTokens(data: Record<string, unknown>): TokenSource {
+  return (name) => {
+    const value = Object.hasOwn(data, name) ? data[name] : undefined;
+    if (value === undefined || value === null) return undefined;
+    return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  };
+}
+
+/** By hand and not by a regular expression: those try a run of brackets, or of blanks, again from each of its characters. */
+function forms(text: string): Form[] {
+  const found: Form[] = [];
+  // Without it each `[name]{` of a text that has no closing brace would look for one to the end.
+  const lastBrace = text.lastIndexOf('}');
+  for (let at = 0; at < lastBrace;) {
+    const form = text[at] === '{' ? braced(text, at) : text[at] === '[' ? bracketed(text, at, lastBrace) : undefined;
+    if (form) found.push(form);
+    at = form ? form.end : at + 1;
+  }
+  return found;
+}
+
+function braced(text: string, start: number): Form | undefined {
+  if (text[start + 1] !== '{') return undefined;
+  const from = afterBlanks(text, start + 2);
+  const to = afterName(text, from);
+  const close = afterBlanks(text, to);
+  if (from === to || !text.startsWith('}}', close)) return undefined;
+  return { start, end: close + 2, name: text.slice(from, to), fallback: '' };
+}
+
+function bracketed(text: string, start: number, lastBrace: number): Form | undefined {
+  const to = afterName(text, start + 1);
+  if (to === start + 1 || lastBrace < to + 2 || !text.startsWith(']{', to)) return undefined;
+  const close = text.indexOf('}', to + 2);
+  return { start, end: close + 1, name: text.slice(start + 1, to), fallback: text.slice(to + 2, close) };
+}
+
+function afterBlanks(text: string, from: number): number {
+  let at = from;
+  while (text[at] === ' ' || text[at] === '\t' || text[at] === '\n' || text[at] === '\r') at++;
+  return at;
+}
+
+/** Where the longest name from here ends; the 101st character of one is none that may follow a name. */
+function afterName(text: string, from: number): number {
+  let at = from;
+  while (at < from + NAME_LENGTH && isNameCharacter(text.charCodeAt(at))) at++;
+  return at;
+}
+
+/** a-z, 0-9 and the underscore. */
+function isNameCharacter(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || code === 95;
+}

@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import { openCarrier } from '../../src/carriers';
+import { fictionNumbers } from '../../src/carriers/inventory';
+import { startTwilio, type Trouble, type TwilioServer } from '../support/twilio-server';
+import { ago, call, FROM, openTwilio, PUBLIC_URL, sms, TO } from './requests';
+
+let server: TwilioServer;
+beforeEach(async () => {
+  server = await startTwilio(fictionNumbers().map(({ phone_number }) => phone_number));
+});
+afterEach(() => server.close());
+
+describe('what is sent', () => {
+  test('a text', async () => {
+    const request = sms();
+    await openTwilio(server).sendSms(request);
+    const { method, path, form, headers } = server.asked[0]!;
+    expect([method, path, headers['i-twilio-idempotency-token']]).toEqual(['POST', 'Messages', request.key]);
+    expect(Object.fromEntries(form)).toEqual({
+      To: TO,
+      From: FROM,
+      Body: request.body,
+      StatusCallback: `${PUBLIC_URL}/api/v1/telephony/message_status?key=${request.key}`,
+    });
+  });
+
+  test('a call, its TwiML without a way out of the markup', async () => {
+    const request = call({ connect_to: 'sip:a@b.example;x=</Sip><Hangup/>&"' });
+    await openTwilio(server).placeCall(request);
+    const { form } = server.asked[0]!;
+    expect(form.get('Twiml')).toBe(
+      '<Response><Dial answerOnBridge="true" callerId="+12025550199" timeout="30"><Sip>sip:a@b.example;x=&#60;/Sip&#62;&#60;Hangup/&#62;&#38;&#34;</Sip></Dial></Response>',
+    );
+    expect([form.get('Timeout'), form.getAll('StatusCallbackEvent')]).toEqual(['30', ['initiated', 'ringing', 'answered', 'completed']]);
+    expect(form.get('StatusCallback')).toBe(`${PUBLIC_URL}/api/v1/telephony/call_status?key=${request.key}`);
+  });
+
+  test('a purchase tells where texts and calls of the number go', async () => {
+    await openTwilio(server).buyNumber({ key: randomUUID(), phone_number: '+12125550110' });
+    expect(server.numbers).toMatchObject([{ sms_url: `${PUBLIC_URL}/api/v1/telephony/sms`, voice_url: `${PUBLIC_URL}/api/v1/telephony/voice` }]);
+  });
+});
+
+describe('at most once', () => {
+  test.each<Trouble>(['break after accepting', 'hang after accepting'])('after «%s» a retry leaves exactly one text, call and number', async (trouble) => {
+    const carrier = openTwilio(server, { timeout_ms: 300 });
+    const began = new Date();
+    const [text, ring, number] = [sms(), call(), { key: randomUUID(), phone_number: '+12125550110' }];
+    const tries = [
+      (tried_at?: Date) => carrier.sendSms({ ...text, tried_at }),
+      (tried_at?: Date) => carrier.placeCall({ ...ring, tried_at }),
+      (tried_at?: Date) => carrier.buyNumber({ ...number, tried_at }),
+    ];
+    for (const ask of tries) {
+      server.trouble([trouble]);
+      expect(await ask()).toMatchObject({ ok: false, retryable: true, maybe_sent: true, code: 'unavailable' });
+      expect(await ask(began)).toMatchObject({ ok: true });
+    }
+    expect([server.messages.length, server.calls.length, server.numbers.length]).toEqual([1, 1, 1]);
+  });
+
+  test('a retry of what never got through sends it', async () => {
+    server.trouble(['break']);
+    const request = sms();
+    expect(await openTwilio(server).sendSms(request)).toMatchObject({ ok: false, retryable: true, maybe_sent: true });
+    expect(await openTwilio(server).sendSms({ ...request, tried_at: ago(50) })).toMatchObject({ ok: true });
+    expect(server.messages).toHaveLength(1);
+  });
+
+  test('nothing is sent while it cannot be known whether it was', async () => {
+    for (const trouble of ['hang', 'break', { status: 503 }, { status: 400, code: 20001 }, { status: 404, code: 20404 }] satisfies Trouble[]) {
+      server.trouble([trouble], 'GET');
+      expect(await openTwilio(server, { timeout_ms: 300 }).sendSms(sms({ tried_at: ago(50) }))).toMatchObject({ ok: false, retryable: true, maybe_sent: true });
+    }
+    expect(server.asked.filter(({ method }) => method === 'POST')).toEqual([]);
+  });
+
+  test('an older text of the same words, another’s, and an incoming one are not taken for the earlier try', async () => {
+    const request = sms({ tried_at: ago(1000) });
+    const one = { sid: 'SM1', to: TO, from: FROM, body: request.body, status: 'delivered', direction: 'outbound-api', date_created: new Date().toUTCString() };
+    server.messages.push(
+      { ...one, date_created: ago(60_000).toUTCString() },
+      { ...one, body: 'Other words' },
+      { ...one, direction: 'inbound' },
+      { ...one, to: '+13105550151' },
+      { ...one, from: '+12025550198' },
+    );
+    expect(await openTwilio(server).sendSms(request)).toMatchObject({ ok: true, carrier_id: expect.not.stringMatching(/^SM1$/) });
+    expect(server.asked.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  test('an earlier try that failed meanwhile is answered as failed', async () => {
+    const request = sms({ to: '+13105550107' });
+    await openTwilio(server).sendSms(request);
+    expect(await openTwilio(server).sendSms({ ...request, tried_at: ago(50) })).toMatchObject({ ok: true, status: 'undelivered', code: 'unreachable' });
+  });
+});
+
+describe('failures', () => {
+  const FAILURES: [Trouble, object][] = [
+    [
+      { status: 400, code: 21408 },
+      { retryable: false, code: 'twilio_21408' },
+    ],
+    [
+      { status: 400, code: 21611 },
+      { retryable: true, code: 'unavailable' },
+    ],
+    [
+      { status: 401, code: 20003 },
+      { retryable: true, code: 'unauthorized' },
+    ],
+    [{ status: 403 }, { retryable: true, code: 'unauthorized' }],
+    [
+      { status: 403, code: 21612 },
+      { retryable: false, code: 'unreachable' },
+    ],
+    [{ status: 404 }, { retryable: true, code: 'not_found' }],
+    [{ status: 422 }, { retryable: false, code: 'http_422' }],
+    [{ status: 429 }, { retryable: true, code: 'unavailable' }],
+    [{ status: 500 }, { retryable: true, code: 'unavailable', maybe_sent: true }],
+    [{ status: 503 }, { retryable: true, code: 'unavailable', maybe_sent: true }],
+    [
+      { status: 200, text: 'null' },
+      { retryable: true, code: 'unavailable', maybe_sent: true },
+    ],
+    [
+      { status: 200, text: '{"sid":7}' },
+      { retryable: true, code: 'unavailable', maybe_sent: true },
+    ],
+  ];
+
+  test.each(FAILURES)('%p is %p', async (trouble, expected) => {
+    server.trouble([trouble]);
+    expect(await openTwilio(server).sendSms(sms())).toEqual({ ok: false, message: expect.any(String), ...expected });
+    expect(server.messages).toEqual([]);
+  });
+
+  test('wrong credentials are for the operator to mend, and never repeated in a message', async () => {
+    const outcome = await openTwilio(server, { auth_token: 'not-the-token' }).sendSms(sms());
+    expect(outcome).toMatchObject({ ok: false, retryable: true, code: 'unauthorized' });
+    expect(JSON.stringify(outcome)).not.toContain('not-the-token');
+  });
+
+  test('a redirect is not followed', async () => {
+    server.trouble([{ status: 307, location: `${server.url}/elsewhere` }]);
+    expect(await openTwilio(server).sendSms(sms())).toMatchObject({ ok: false, retryable: true, code: 'not_found' });
+    expect(server.asked).toHaveLength(1);
+  });
+
+  test('silence is retryable within six seconds', async () => {
+    server.trouble(['hang']);
+    const began = Date.now();
+    expect(await openTwilio(server).sendSms(sms())).toMatchObject({ ok: false, retryable: true, code: 'unavailable', maybe_sent: true });
+    expect(Date.now() - began).toBeLessThan(6_000);
+  });
+
+  test('a carrier that is not there has sent nothing', async () => {
+    const carrier = openTwilio(server);
+    await server.close();
+    expect(await carrier.sendSms(sms())).toEqual({ ok: false, retryable: true, code: 'unavailable', message: expect.stringContaining('ECONNREFUSED') });
+    expect(await carrier.searchNumbers({ country: 'US' })).toMatchObject({ ok: false, retryable: true });
+  });
+
+  test('without its options it does not open', () => {
+    expect(() => openCarrier('twilio', { account_sid: 'AC1' })).toThrow('public_url');
+  });
+});
