@@ -1,5 +1,8 @@
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { bool, cleanEnv, host, makeValidator, port, str } from 'envalid';
+import type { CarrierName } from './carriers/carrier';
+import { parseMailbox } from './mail/address';
 
 /** Every process of Trunkline runs in UTC; zones are always named. */
 process.env.TZ = 'UTC';
@@ -29,6 +32,17 @@ export interface Config {
   storage_reserve_bytes: number;
   /** Whether the server runs background jobs too, or leaves them to `npm run worker`. */
   run_jobs: boolean;
+  /** Who sends text messages and places calls. */
+  carrier: CarrierName;
+  twilio: { account_sid: string | undefined; auth_token: string | undefined; base_url: string };
+  /** Where this service is reached from outside, without a path. */
+  public_url: string;
+  /** The server that sends e-mails; absent: they are only kept. */
+  smtp_url: string | undefined;
+  /** Who e-mails are from when neither action nor schedule says. */
+  mail_from: string;
+  /** Networks, as CIDR, that webhooks may reach although they are not public. */
+  webhook_allow_networks: string[];
 }
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -53,6 +67,25 @@ const origins = makeValidator<string[]>((input) => {
 const pepper = makeValidator<string>((input) => {
   if (input.length < 32) throw new Error('must be at least 32 characters long');
   return input;
+});
+const webUrl = makeValidator<string>((input) => {
+  const url = URL.canParse(input) ? new URL(input) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) throw new Error('must be a URL such as https://api.example.com');
+  return input.replace(/\/+$/, '');
+});
+const smtpUrl = makeValidator<string>((input) => {
+  if (!/^smtps?:\/\/[^/\s]+/.test(input)) throw new Error('must be a URL that begins with smtp:// or smtps://');
+  return input;
+});
+const mailbox = makeValidator<string>((input) => {
+  if (!parseMailbox(input)) throw new Error('must be one address, such as desk@example.com or Desk <desk@example.com>');
+  return input;
+});
+const networks = makeValidator<string[]>((input) => {
+  const list = input.split(',').map((network) => network.trim());
+  const wrong = list.find((network) => !/^[0-9a-f.:]+\/\d{1,3}$/i.test(network) || isIP(network.split('/')[0]!) === 0);
+  if (wrong !== undefined) throw new Error(`must be networks such as 10.0.0.0/8, separated by commas, not "${wrong}"`);
+  return list;
 });
 const between = (low: number, high: number) =>
   makeValidator<number>((input) => {
@@ -82,10 +115,22 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       STORAGE_DIR: str({ default: undefined }),
       STORAGE_RESERVE_BYTES: between(0, 1_099_511_627_776)({ default: 268_435_456 }),
       RUN_JOBS: bool({ default: true }),
+      CARRIER: str<CarrierName>({ choices: ['sandbox', 'twilio'], default: 'sandbox' }),
+      TWILIO_ACCOUNT_SID: str({ default: undefined }),
+      TWILIO_AUTH_TOKEN: str({ default: undefined }),
+      TWILIO_BASE_URL: webUrl({ default: 'https://api.twilio.com' }),
+      PUBLIC_URL: webUrl({ default: undefined }),
+      SMTP_URL: smtpUrl({ default: undefined }),
+      MAIL_FROM: mailbox({ default: 'Trunkline <no-reply@trunkline.example>' }),
+      WEBHOOK_ALLOW_NETWORKS: networks({ default: [] }),
     },
     {
       reporter: ({ errors }) => {
         const faults = Object.entries(errors).map(([name, error]) => `${name} ${reason(error)}`);
+        if (set.CARRIER === 'twilio') {
+          const missing = ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'PUBLIC_URL'].filter((name) => set[name] === undefined);
+          faults.push(...missing.map((name) => `${name} must be given with CARRIER=twilio`));
+        }
         if (faults.length > 0) throw new ConfigError(faults);
       },
     },
@@ -106,6 +151,12 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     storage_dir: values.STORAGE_DIR ?? join(values.DATA_DIR, 'storage'),
     storage_reserve_bytes: values.STORAGE_RESERVE_BYTES,
     run_jobs: values.RUN_JOBS,
+    carrier: values.CARRIER,
+    twilio: { account_sid: values.TWILIO_ACCOUNT_SID, auth_token: values.TWILIO_AUTH_TOKEN, base_url: values.TWILIO_BASE_URL },
+    public_url: values.PUBLIC_URL ?? `http://localhost:${values.PORT}`,
+    smtp_url: values.SMTP_URL,
+    mail_from: values.MAIL_FROM,
+    webhook_allow_networks: values.WEBHOOK_ALLOW_NETWORKS,
   });
 }
 

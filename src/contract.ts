@@ -26,6 +26,7 @@ export interface Schema {
   maxLength?: number;
   'x-collection'?: string;
   'x-grid'?: boolean;
+  'x-external'?: boolean;
   'x-reference'?: string;
 }
 
@@ -34,6 +35,8 @@ export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   schema: Schema;
+  style?: string;
+  explode?: boolean;
 }
 
 interface RawOperation {
@@ -42,8 +45,15 @@ interface RawOperation {
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { schema: Schema; examples?: Record<string, { $ref: string }> }> };
   responses: Record<string, { content?: Record<string, unknown>; $ref?: string }>;
+  security?: Record<string, unknown>[];
   'x-scope'?: string;
+  'x-effect'?: boolean;
+  'x-own-number'?: string;
 }
+
+/** What a caller shows: credentials of the company, the token of an offer or a schedule, or the signature of a carrier. */
+export type CredentialKind = 'account' | 'lead_token' | 'carrier_signature';
+const SCHEMES: Record<string, CredentialKind> = { leadToken: 'lead_token', carrierSignature: 'carrier_signature' };
 
 export interface ContractDocument {
   openapi: string;
@@ -62,11 +72,18 @@ export interface Operation {
   method: Method;
   /** With the base path, parameters in braces: /api/v1/buyers/{id} */
   path: string;
+  credentials: CredentialKind;
   /** Permission the caller needs; absent: any valid credentials. */
   scope: string | undefined;
+  /** A GET that changes something: HEAD must not run it. */
+  effect: boolean;
+  /** Field of a carrier's request that holds the number of ours. */
+  own_number: string | undefined;
   parameters: Parameter[];
   body: Schema | undefined;
-  /** Schema of the body when a file is sent with it. */
+  /** Whether the fields of the body may stand in the query string too. */
+  merged: boolean;
+  /** Schema of the body when it is sent as multipart/form-data. */
   multipart: Schema | undefined;
   /** Media types the body may have. */
   media_types: string[];
@@ -118,20 +135,30 @@ interface Found {
 
 function describe({ method, path, operation, shared, resolve }: Found): Operation {
   const status = Object.keys(operation.responses).find((code) => code.startsWith('2')) ?? '200';
+  const content = operation.requestBody?.content ?? {};
+  const parameters = [...shared, ...(operation.parameters ?? [])].map(resolve);
   return {
     id: operation.operationId,
     method,
     path,
+    credentials: SCHEMES[Object.keys(operation.security?.[0] ?? {})[0] ?? ''] ?? 'account',
     scope: operation['x-scope'],
-    parameters: [...shared, ...(operation.parameters ?? [])].map(resolve),
-    body: operation.requestBody?.content['application/json']?.schema,
-    multipart: operation.requestBody?.content['multipart/form-data']?.schema,
-    media_types: Object.keys(operation.requestBody?.content ?? {}),
+    effect: operation['x-effect'] === true,
+    own_number: operation['x-own-number'],
+    parameters,
+    body: (content['application/json'] ?? content['application/x-www-form-urlencoded'])?.schema,
+    merged: parameters.some(isExploded),
+    multipart: content['multipart/form-data']?.schema,
+    media_types: Object.keys(content),
     status: Number(status),
     responses: operation.responses,
     csv: 'text/csv' in (operation.responses[status]?.content ?? {}),
   };
 }
+
+/** A parameter that stands for all properties of an object, each under its own name. */
+const isExploded = ({ in: place, style, explode, schema }: Parameter): boolean =>
+  place === 'query' && style === 'form' && explode === true && schema.type !== 'array';
 
 /** What a schema allows, gathered from its references and the schemas it is made of. */
 export interface Facets {

@@ -42,7 +42,7 @@ async function populate(db: Db, { company_id, credentials }: NewCompany, handler
     superuser: true,
     permissions: new Set(),
   };
-  const call = { db, caller, params: {}, query: {}, upload: undefined, if_match: undefined, if_none_match: undefined };
+  const call = { db, caller, params: {}, query: {}, upload: undefined, if_match: undefined, if_none_match: undefined, owner: undefined, ip: '' };
   await handlers.createBuyerFleet({ ...call, body: { name: 'Auto insurance', user_fleet_id: 'auto', description: 'Buyers of auto insurance calls' } });
   await handlers.createBuyerFleet({ ...call, body: { name: 'Home insurance', user_fleet_id: 'home', description: 'Buyers of home insurance calls' } });
   const fleets = await db.query<{ id: string; user_fleet_id: string }>({

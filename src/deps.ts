@@ -2,12 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pino, { type Logger } from 'pino';
+import { openCarrier } from './carriers';
+import type { Carrier } from './carriers/carrier';
 import type { Config } from './config';
 import { openDatabase, type Database } from './db/client';
 import { tenants, type TenantDatabases } from './db/tenant';
 import { authenticator, type Authenticator } from './http/auth';
 import { queue, type Queue } from './jobs/queue';
+import { openMailer } from './mail';
+import type { Mailer } from './mail/mailer';
 import { openStorage, type Storage } from './storage';
+import { guardedRequest, type GuardedRequest } from './webhooks/guarded-request';
 
 /** Everything outside the process, and time: what the composition hands to those who need it. */
 export interface Deps {
@@ -17,6 +22,10 @@ export interface Deps {
   authenticator: Authenticator;
   queue: Queue;
   storage: Storage;
+  carrier: Carrier;
+  mailer: Mailer;
+  /** Sends what customers have configured to where they said. */
+  request: GuardedRequest;
   pepper: string;
   clock: () => Date;
   log: Logger;
@@ -27,9 +36,11 @@ export interface DepsOptions {
   database_url: string;
   clock?: () => Date;
   log?: Logger;
+  carrier?: Carrier;
+  mailer?: Mailer;
 }
 
-export function createDeps({ config, database_url, clock = () => new Date(), log = createLog(config) }: DepsOptions): Deps {
+export function createDeps({ config, database_url, clock = () => new Date(), log = createLog(config), ...edges }: DepsOptions): Deps {
   const database = openDatabase(database_url, {
     pool_size: config.pool_size,
     timeout_seconds: config.database_timeout_seconds,
@@ -40,9 +51,12 @@ export function createDeps({ config, database_url, clock = () => new Date(), log
     config,
     database,
     tenants: tenants(database),
-    authenticator: authenticator({ pool: database.pool, pepper, clock }),
+    authenticator: authenticator({ pool: database.pool, pepper, clock, carrier: { auth_token: config.twilio.auth_token, public_url: config.public_url } }),
     queue,
     storage: openStorage(config.storage_dir, config.storage_reserve_bytes),
+    carrier: edges.carrier ?? openCarrier(config.carrier, { ...config.twilio, public_url: config.public_url }),
+    mailer: edges.mailer ?? (config.smtp_url ? openMailer('smtp', { url: config.smtp_url }) : openMailer('sandbox')),
+    request: guardedRequest({ allow_networks: config.webhook_allow_networks }),
     pepper,
     clock,
     log,

@@ -8,6 +8,10 @@ import { buyerSuppressions } from './resources/buyer_suppressions';
 import { buyers } from './resources/buyers';
 import { collections } from './resources/collections';
 import { me } from './resources/me';
+import { offers } from './resources/offers';
+import { scheduleActions } from './resources/schedule_actions';
+import { schedules } from './resources/schedules';
+import { trafficSources } from './resources/traffic_sources';
 
 /** The whole API as one object: an operation of the contract without a handler does not compile. */
 export const createHandlers = (deps: Deps): Handlers => {
@@ -17,13 +21,17 @@ export const createHandlers = (deps: Deps): Handlers => {
     buyerFleets(deps),
     buyerSuppressions(deps),
     buyerSuppressionFiles(deps),
+    offers(deps),
+    schedules(deps),
+    scheduleActions(deps),
+    trafficSources(deps),
     accessTokens(deps),
     me(),
     collections(deps),
   ] as const;
   requireDistinct(parts);
-  const [a, b, c, d, e, f, g, h] = parts;
-  return { ...a, ...b, ...c, ...d, ...e, ...f, ...g, ...h };
+  const [a, b, c, d, e, f, g, h, i, j, k, l] = parts;
+  return { ...a, ...b, ...c, ...d, ...e, ...f, ...g, ...h, ...i, ...j, ...k, ...l };
 };
 
 /** A spread hides a name that two resources use. */

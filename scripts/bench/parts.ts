@@ -37,7 +37,7 @@ export async function measureParts(world: BenchWorld): Promise<Part[]> {
   const now = new Date();
   const record = await readRecord({ db, now, projection }, world.first_id);
   const parts = {
-    'authentication (digest, kept credentials)': () => deps.authenticator.authenticate(req(), operation.scope),
+    'authentication (digest, kept credentials)': () => deps.authenticator.authenticate(req(), operation),
     'normalize (spellings)': async () => void normalize(operation, { params: {}, query: {}, body: undefined, body_schema: undefined }),
     'validation (express-openapi-validator)': () => validate(operation, req(), res),
     'serialising (envelope and checksum, show)': async () => void recordReply(projection, record),

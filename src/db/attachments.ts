@@ -2,7 +2,7 @@ import { resolveReferences, resolveUserBuyerIds, type Reference } from './record
 import type { Db } from './tenant';
 
 /** Tables that attach buyers to something, by the column of that something. */
-const OWNERS = { buyer_group_members: 'buyer_group_id', buyer_suppression_buyers: 'buyer_suppression_id' } as const;
+const OWNERS = { buyer_group_members: 'buyer_group_id', buyer_suppression_buyers: 'buyer_suppression_id', offer_buyers: 'offer_id' } as const;
 type AttachmentTable = keyof typeof OWNERS;
 
 /** What a request says about the buyers of a record. */
@@ -30,19 +30,24 @@ export async function changeBuyers(db: Db, table: AttachmentTable, owner: bigint
   if (removed.length > 0) await detach(db, table, `${column} = $2 AND buyer_id = ANY($3::bigint[])`, [owner, removed]);
 }
 
-/** Makes `lists` the suppression lists of a buyer. They must be locked, and were so before the buyer. */
-export async function replaceSuppressions(db: Db, buyer_id: bigint, lists: readonly bigint[]): Promise<void> {
-  await detach(db, 'buyer_suppression_buyers', 'buyer_id = $2 AND buyer_suppression_id <> ALL($3::bigint[])', [buyer_id, lists]);
-  await attach(db, 'buyer_suppression_buyers', { buyer_suppression_id: lists, buyer_id: [buyer_id] });
+/** Tables that attach records of one kind to records of another. */
+type PairTable = AttachmentTable | 'offer_buyer_groups' | 'buyer_suppression_offers' | 'buyer_suppression_schedules';
+
+/** Attaches exactly `others` to a record. One of the two sides must be locked: the side that comes first in the order of locks (CONTRIBUTING). */
+export async function replaceAttached(db: Db, table: PairTable, record: Record<string, bigint>, others: Record<string, readonly bigint[]>): Promise<void> {
+  const [[column, id]] = Object.entries(record) as [[string, bigint]];
+  const [[other, ids]] = Object.entries(others) as [[string, readonly bigint[]]];
+  await detach(db, table, `${column} = $2 AND ${other} <> ALL($3::bigint[])`, [id, ids]);
+  await attach(db, table, { [column]: [id], [other]: ids });
 }
 
-/** Takes a buyer out of all its groups and off all its lists. */
+/** Takes a buyer out of all its groups and offers and off all its lists. */
 export async function detachBuyer(db: Db, buyer_id: bigint): Promise<void> {
   for (const table of Object.keys(OWNERS) as AttachmentTable[]) await detach(db, table, 'buyer_id = $2 AND $3::bigint[] IS NOT NULL', [buyer_id, []]);
 }
 
 /** Every pair of the two lists of ids. */
-async function attach(db: Db, table: AttachmentTable, columns: Record<string, readonly bigint[]>): Promise<void> {
+async function attach(db: Db, table: PairTable, columns: Record<string, readonly bigint[]>): Promise<void> {
   const [[first, a], [second, b]] = Object.entries(columns) as [[string, readonly bigint[]], [string, readonly bigint[]]];
   if (a.length === 0 || b.length === 0) return;
   await db.query({
@@ -51,6 +56,6 @@ async function attach(db: Db, table: AttachmentTable, columns: Record<string, re
   });
 }
 
-async function detach(db: Db, table: AttachmentTable, condition: string, values: [id: bigint, others: readonly bigint[]]): Promise<void> {
+async function detach(db: Db, table: PairTable, condition: string, values: [id: bigint, others: readonly bigint[]]): Promise<void> {
   await db.query({ text: `DELETE FROM ${table} WHERE company_id = $1 AND ${condition}`, values: [db.company_id, ...values] });
 }

@@ -26,6 +26,7 @@ interface Field {
   name: string;
   schema: Schema;
   grid: boolean;
+  external: boolean;
 }
 
 const fieldsKept = new Map<string, Field[]>();
@@ -35,7 +36,8 @@ export function fieldsOf(projection: Projection): Field[] {
   const kept = fieldsKept.get(projection.schema);
   if (kept) return kept;
   const { properties = {} } = contract.document.components.schemas[projection.schema]!;
-  const fields = Object.entries(properties).map(([name, schema]) => ({ name, schema, grid: schema['x-grid'] === true }));
+  const marked = (schema: Schema, mark: 'x-grid' | 'x-external') => schema[mark] === true;
+  const fields = Object.entries(properties).map(([name, schema]) => ({ name, schema, grid: marked(schema, 'x-grid'), external: marked(schema, 'x-external') }));
   fieldsKept.set(projection.schema, fields);
   return fields;
 }
@@ -45,13 +47,16 @@ export interface Selection {
   columns?: readonly string[] | undefined;
   /** Whether the columns of the `_grid` serializer come too. */
   grid?: boolean;
+  /** Whether only what outsiders may see comes: the `_external` serializer. */
+  external?: boolean;
   /** IANA zone of the times, UTC when absent. Its value goes into the parameter `zone`. */
   zone?: string | undefined;
 }
 
-function chosen(projection: Projection, { columns, grid = false }: Selection): Field[] {
+function chosen(projection: Projection, { columns, grid = false, external = false }: Selection): Field[] {
   const wanted = columns && new Set(columns);
-  return fieldsOf(projection).filter(({ name, grid: only_grid }) => (wanted ? wanted.has(name) : grid || !only_grid));
+  const fields = fieldsOf(projection).filter((field) => !external || field.external);
+  return fields.filter(({ name, grid: only_grid }) => (wanted ? wanted.has(name) : grid || !only_grid));
 }
 
 /** The names among `columns` that the resource does not have. */
@@ -103,13 +108,19 @@ function kept(key: string, make: () => Template): Template {
   return found;
 }
 
-const shapeOf = (projection: Projection, { columns, grid, zone }: Selection) =>
-  `${projection.schema}|${columns?.join() ?? '*'}|${grid ? 'g' : ''}|${zone ? 'z' : ''}`;
+const shapeOf = (projection: Projection, { columns, grid, external, zone }: Selection) =>
+  `${projection.schema}|${columns?.join() ?? '*'}|${grid ? 'g' : ''}${external ? 'e' : ''}|${zone ? 'z' : ''}`;
 
 function recordSql(projection: Projection, selection: Selection): { select: string; joins: string } {
   const expressions = chosen(projection, selection).map((field) => `${expression(projection, field, selection.zone !== undefined)} AS "${field.name}"`);
   const select = `(SELECT row_to_json(r) FROM (SELECT ${expressions.join(',\n')}) r)::text`;
   return { select, joins: joinsFor(projection, select) };
+}
+
+/** A statement's part that answers records as JSON text in the column `record`, of rows that another part of it makes; `more` are further columns. */
+export function selectRecords(projection: Projection, rows: string, { more, ...selection }: Selection & { more: string }): string {
+  const { select, joins } = recordSql(projection, selection);
+  return `SELECT ${select} AS record, ${more} FROM ${rows} t\n${joins}`;
 }
 
 export type RecordSource = 'id' | 'uuid' | 'user_buyer_id' | 'deleted' | 'unsaved';

@@ -15,7 +15,24 @@ export function identify(reference: Reference): { key: 'id' | 'uuid'; value: str
 }
 
 /** Tables whose records can be named by a reference. */
-export type Table = 'buyers' | 'buyer_groups' | 'buyer_fleets' | 'buyer_suppressions' | 'buyer_suppression_files' | 'access_tokens';
+export type Table =
+  | 'buyers' | 'buyer_groups' | 'buyer_fleets' | 'buyer_suppressions' | 'buyer_suppression_files' | 'access_tokens'
+  | 'offers' | 'schedules' | 'schedule_actions' | 'traffic_sources' | 'numbers' | 'contacts' | 'leads' | 'lead_logs' | 'text_messages' | 'emails'; // prettier-ignore
+
+/**
+ * Conditions of a list's filters that name records, by parameter, for those that the query has: `{parameter}` is what the caller sent, a number
+ * or a uuid.
+ */
+export function byReference(query: object, tables: Record<string, Table>): Record<string, string> {
+  const conditions = Object.entries(tables).flatMap(([name, table]) => {
+    const sent = (query as Record<string, Reference | undefined>)[name];
+    const named = sent === undefined ? undefined : identify(sent);
+    if (!named) return [];
+    if (named.key === 'id') return [[name, `t.${name} = {${name}}::bigint`]];
+    return [[name, `t.${name} = (SELECT r.id FROM ${table} r WHERE r.company_id = {company_id} AND r.uuid = {${name}}::uuid)`]];
+  });
+  return Object.fromEntries(conditions) as Record<string, string>;
+}
 
 /** What the columns read under a lock are. */
 export interface Lockable {
@@ -24,6 +41,8 @@ export interface Lockable {
   time_zone: string;
   public_key: string;
   status: string;
+  lead_token: string;
+  schedule_id: bigint | string;
 }
 
 /**
@@ -103,7 +122,7 @@ export function unknownReferences(field: string, missing: readonly string[]): Re
 }
 
 /** Rows of record_counts a count is spread over, so that parallel creates do not wait for one another. */
-const SLOTS = 16;
+const SLOTS = 64;
 
 /** Moves the company's exact count of a resource, in the transaction of the write that changes it. */
 export async function moveCount(db: Db, resource: Table, by: number): Promise<void> {

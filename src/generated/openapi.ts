@@ -536,6 +536,306 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/offers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List offers
+         * @description What calls and leads come to: campaigns, with the buyers who may get them. A companion of the reference resources.
+         */
+        get: operations["listOffers"];
+        put?: never;
+        /**
+         * Create an offer
+         * @description `name` is required. The answer holds its `lead_token`: a landing page posts leads with it, without other credentials.
+         */
+        post: operations["createOffer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/offers/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An offer with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newOffer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/offers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show an offer
+         * @description One offer, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showOffer"];
+        /**
+         * Change an offer
+         * @description Changes the fields that are sent and leaves the rest. When it is unpaused, the leads that waited come into action.
+         */
+        put: operations["updateOffer"];
+        post?: never;
+        /**
+         * Delete an offer
+         * @description Its `lead_token` is refused from then on, its leads are removed and its schedules go on without it. Its `user_offer_id` is free again.
+         */
+        delete: operations["deleteOffer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/traffic_sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List traffic sources
+         * @description Where leads and calls come from. A companion of the reference resources.
+         */
+        get: operations["listTrafficSources"];
+        put?: never;
+        /**
+         * Create a traffic source
+         * @description `name` is required.
+         */
+        post: operations["createTrafficSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/traffic_sources/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A traffic source with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newTrafficSource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/traffic_sources/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a traffic source
+         * @description One traffic source, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showTrafficSource"];
+        /**
+         * Change a traffic source
+         * @description Changes the fields that are sent and leaves the rest.
+         */
+        put: operations["updateTrafficSource"];
+        post?: never;
+        /**
+         * Delete a traffic source
+         * @description It is no longer listed or shown, and no lead can be submitted for it. Its `user_traffic_source_id` is free again.
+         */
+        delete: operations["deleteTrafficSource"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List schedules
+         * @description Plans by which leads are called, texted and mailed. A companion of the reference resources.
+         */
+        get: operations["listSchedules"];
+        put?: never;
+        /**
+         * Create a schedule
+         * @description `name` is required. The answer holds its `lead_token`: a lead submitted with it starts the actions of the schedule.
+         */
+        post: operations["createSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A schedule with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newSchedule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a schedule
+         * @description One schedule, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showSchedule"];
+        /**
+         * Change a schedule
+         * @description Changes the fields that are sent and leaves the rest. Leads in the schedule follow it from their next action on.
+         */
+        put: operations["updateSchedule"];
+        post?: never;
+        /**
+         * Delete a schedule
+         * @description Its `lead_token` is refused from then on, and its leads are removed: nothing more is done for them.
+         */
+        delete: operations["deleteSchedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedule_actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List schedule actions
+         * @description The steps of schedules. A companion of the reference resources.
+         */
+        get: operations["listScheduleActions"];
+        put?: never;
+        /**
+         * Create a schedule action
+         * @description `schedule_id` and `action_type` are required, and what its kind needs: `dial` a `connect_to`; `sms` a `body`; `email` a `subject` and a `body`; `wait` a `wait_amount` with its `wait_unit`, or a `wait_until`; `webhook` a `url`; `move_to_schedule` a `to_schedule_id`. Fields of another kind are refused.
+         */
+        post: operations["createScheduleAction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedule_actions/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A schedule action with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newScheduleAction"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedule_actions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a schedule action
+         * @description One schedule action, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showScheduleAction"];
+        /**
+         * Change a schedule action
+         * @description Changes the fields that are sent and leaves the rest. Leads that have not come to it yet meet it as it then is.
+         */
+        put: operations["updateScheduleAction"];
+        post?: never;
+        /**
+         * Delete a schedule action
+         * @description Leads that have not come to it yet pass it over.
+         */
+        delete: operations["deleteScheduleAction"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/access_tokens": {
         parameters: {
             query?: never;
@@ -778,7 +1078,7 @@ export interface components {
          * @description A resource and what may be done with it.
          * @enum {string}
          */
-        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
+        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
         /** @enum {string} */
         BuyerSerializer: "buyer" | "buyer_grid" | "";
         /** @enum {string} */
@@ -804,6 +1104,43 @@ export interface components {
          * @enum {string}
          */
         BuyerFleetOrder: "id" | "name" | "user_fleet_id" | "created_at" | "updated_at";
+        /** @enum {string} */
+        OfferSerializer: "offer" | "offer_grid" | "";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        OfferOrder: "id" | "name" | "user_offer_id" | "created_at" | "updated_at" | "paused";
+        /** @enum {string} */
+        TrafficSourceSerializer: "traffic_source" | "traffic_source_grid" | "";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        TrafficSourceOrder: "id" | "name" | "user_traffic_source_id" | "created_at" | "updated_at";
+        /** @enum {string} */
+        ScheduleSerializer: "schedule" | "schedule_grid" | "";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        ScheduleOrder: "id" | "name" | "user_schedule_id" | "created_at" | "updated_at" | "paused";
+        /** @enum {string} */
+        ScheduleActionSerializer: "schedule_action" | "schedule_action_grid" | "";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        ScheduleActionOrder: "id" | "position" | "created_at" | "updated_at";
+        /**
+         * @description `dial` calls the lead and connects it, `sms` and `email` write to it, `wait` waits, `webhook` sends a request, `exit` ends the schedule and runs its end-of-schedule actions, `opt_out` and `block` end all contact with the number, `restart` begins anew, `move_to_schedule` goes on in another schedule.
+         * @enum {string}
+         */
+        ActionType: "dial" | "sms" | "email" | "wait" | "webhook" | "exit" | "opt_out" | "block" | "restart" | "move_to_schedule";
+        /** @enum {string|null} */
+        WaitUnit: "seconds" | "minutes" | "hours" | "days" | null;
+        /** @enum {string|null} */
+        WebhookMethod: "get" | "post" | "put" | "patch" | "delete" | null;
         /**
          * @default id
          * @enum {string}
@@ -875,7 +1212,7 @@ export interface components {
             times: string[];
         };
         /** @description Empty for always. */
-        Schedule: components["schemas"]["ScheduleEntry"][];
+        WeekSchedule: components["schemas"]["ScheduleEntry"][];
         /** @description When the buyer is open, and the hourly limits that hold then. The first open entry counts. */
         BusinessHours: {
             attempt_hourly_limit?: components["schemas"]["CountLimit"];
@@ -883,7 +1220,7 @@ export interface components {
             buyer_conversion_hourly_limit?: components["schemas"]["CountLimit"];
             revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
             earned_revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
-            schedule: components["schemas"]["Schedule"];
+            schedule: components["schemas"]["WeekSchedule"];
         };
         /** @description What the buyer pays for. */
         ConversionAttributes: {
@@ -913,7 +1250,7 @@ export interface components {
         /** @description The conversions of one time frame; in each call the first that matches fires. The first frame that is open is the current one. */
         ConversionTimeFrame: {
             buyer_conversions_attributes: components["schemas"]["ConversionAttributes"][];
-            schedule: components["schemas"]["Schedule"];
+            schedule: components["schemas"]["WeekSchedule"];
         };
         BuyerFields: {
             /** @description Your own identifier of the buyer; unique among your buyers. */
@@ -1438,6 +1775,10 @@ export interface components {
             add_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
             /** @description Buyers to take it from, by their `user_buyer_id`. */
             remove_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
+            /** @description The offers the list is attached to. Replaces them all. */
+            offer_ids?: components["schemas"]["RecordIds"];
+            /** @description The schedules the list is attached to. Replaces them all. */
+            schedule_ids?: components["schemas"]["RecordIds"];
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerSuppressionSerializer"];
         };
@@ -1496,9 +1837,9 @@ export interface components {
             stopped_at?: components["schemas"]["Timestamp"];
             succeeded_at?: components["schemas"]["Timestamp"];
             buyer_ids?: number[];
-            /** @description Offers the list is attached to. Empty: offers are not here yet. */
+            /** @description Offers the list is attached to. */
             offer_ids?: number[];
-            /** @description Schedules the list is attached to. Empty: schedules are not here yet. */
+            /** @description Schedules the list is attached to. */
             schedule_ids?: number[];
             /** @description That file. */
             buyer_suppression_file_id?: number | null;
@@ -1657,6 +1998,388 @@ export interface components {
             /** @constant */
             success: true;
             rejected_rows: components["schemas"]["RejectedRow"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        OfferFields: {
+            name?: string;
+            /** @description Your own identifier of the offer. Unique. */
+            user_offer_id?: string | null;
+            description?: string | null;
+            /**
+             * Format: time-zone
+             * @default Eastern Time (US & Canada)
+             */
+            time_zone?: string | null;
+            /**
+             * @description A paused offer takes no lead into action: leads are kept as `disabled`, and come into action when it is unpaused.
+             * @default false
+             */
+            paused?: boolean;
+            /** @description The buyers that calls to the offer may go to. Replaces them all. */
+            buyer_ids?: components["schemas"]["RecordIds"];
+            /** @description Buyers to add. Those already there stay. */
+            add_buyer_ids?: components["schemas"]["RecordIds"];
+            /** @description Buyers to take out. Those not there are passed over. */
+            remove_buyer_ids?: components["schemas"]["RecordIds"];
+            /** @description Buyers to add, by their `user_buyer_id`. */
+            add_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
+            /** @description Buyers to take out, by their `user_buyer_id`. */
+            remove_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
+            /** @description The buyer groups of the offer. Replaces them all. */
+            buyer_group_ids?: components["schemas"]["RecordIds"];
+            /** @description Suppression lists of the offer: calls from their numbers are not taken and leads with them not contacted. Replaces them all. */
+            buyer_suppression_ids?: components["schemas"]["RecordIds"];
+            external_record_id?: string | null;
+            serializer?: components["schemas"]["OfferSerializer"];
+        };
+        OfferCreate: WithRequired<components["schemas"]["OfferFields"], "name">;
+        OfferUpdate: {
+            /** @description Gives it a new `lead_token`; the one before is refused from then on. */
+            reset_lead_token?: boolean;
+        } & components["schemas"]["OfferFields"];
+        Offer: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "Offer";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            name?: string | null;
+            user_offer_id?: string | null;
+            description?: string | null;
+            time_zone?: string;
+            paused?: boolean;
+            paused_at?: components["schemas"]["Timestamp"];
+            unpaused_at?: components["schemas"]["Timestamp"];
+            /** @description What leads for the offer are submitted with. Null in an answer to `new`. */
+            lead_token?: string | null;
+            buyer_ids?: number[];
+            buyer_group_ids?: number[];
+            buyer_suppression_ids?: number[];
+            /** @description Schedules whose leads belong to the offer. */
+            schedule_ids?: number[];
+            /** @description With `offer_grid`. */
+            paused_by_user_id?: number | null;
+        };
+        OfferReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            offer: components["schemas"]["Offer"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        OfferList: components["schemas"]["OfferPage"] | components["schemas"]["Offer"][];
+        OfferPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            offers: components["schemas"]["Offer"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        TrafficSourceFields: {
+            name?: string;
+            /** @description Your own identifier of the traffic source. Unique. */
+            user_traffic_source_id?: string | null;
+            /** Format: email */
+            email?: string | null;
+            description?: string | null;
+            external_record_id?: string | null;
+            serializer?: components["schemas"]["TrafficSourceSerializer"];
+        };
+        TrafficSourceCreate: WithRequired<components["schemas"]["TrafficSourceFields"], "name">;
+        TrafficSourceUpdate: components["schemas"]["TrafficSourceFields"];
+        TrafficSource: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "TrafficSource";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            name?: string | null;
+            user_traffic_source_id?: string | null;
+            email?: string | null;
+            description?: string | null;
+        };
+        TrafficSourceReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            traffic_source: components["schemas"]["TrafficSource"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        TrafficSourceList: components["schemas"]["TrafficSourcePage"] | components["schemas"]["TrafficSource"][];
+        TrafficSourcePage: {
+            status: number;
+            /** @constant */
+            success: true;
+            traffic_sources: components["schemas"]["TrafficSource"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        ScheduleFields: {
+            name?: string;
+            /** @description Your own identifier of the schedule. Unique. */
+            user_schedule_id?: string | null;
+            description?: string | null;
+            /** @description Number or uuid of the offer that its leads belong to. */
+            offer_id?: string | number | null;
+            /**
+             * Format: time-zone
+             * @description Zone of its business hours, of waits until a time of day, and of leads whose own zone cannot be told.
+             * @default Eastern Time (US & Canada)
+             */
+            time_zone?: string | null;
+            /**
+             * Format: time-range
+             * @description HH:MM..HH:MM, both minutes included. Leads are contacted only then, in every zone that their area code and zip allow.
+             * @default 08:00..20:59
+             */
+            daylight_hours?: string | null;
+            /**
+             * @description When the people behind the schedule are there, in its `time_zone`. Leads are contacted only then. Empty for always.
+             * @default []
+             */
+            business_hours_schedule?: components["schemas"]["ScheduleEntry"][] | null;
+            /** @description Hours after which a lead leaves the schedule and its end-of-schedule actions run. A lead may have its own. */
+            hours_to_expire?: number | null;
+            /** @description Calls and text messages after which a lead leaves the schedule and its end-of-schedule actions run. A lead may have its own. */
+            max_contact_attempts?: number | null;
+            /**
+             * Format: mailbox
+             * @description Who its e-mails are from: `desk@example.com` or `Desk <desk@example.com>`. An action may have its own.
+             */
+            from_email?: string | null;
+            /**
+             * @description A paused schedule contacts nobody: leads are kept as `disabled`, and go on when it is unpaused.
+             * @default false
+             */
+            paused?: boolean;
+            /** @description Suppression lists of the schedule: its calls and messages skip leads with their numbers. Replaces them all. */
+            buyer_suppression_ids?: components["schemas"]["RecordIds"];
+            external_record_id?: string | null;
+            serializer?: components["schemas"]["ScheduleSerializer"];
+        };
+        ScheduleCreate: WithRequired<components["schemas"]["ScheduleFields"], "name">;
+        ScheduleUpdate: {
+            /** @description Gives it a new `lead_token`; the one before is refused from then on. */
+            reset_lead_token?: boolean;
+        } & components["schemas"]["ScheduleFields"];
+        Schedule: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "Schedule";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            name?: string | null;
+            user_schedule_id?: string | null;
+            description?: string | null;
+            offer_id?: number | null;
+            time_zone?: string;
+            daylight_hours?: string;
+            business_hours_schedule?: components["schemas"]["ScheduleEntry"][];
+            hours_to_expire?: number | null;
+            max_contact_attempts?: number | null;
+            from_email?: string | null;
+            paused?: boolean;
+            paused_at?: components["schemas"]["Timestamp"];
+            unpaused_at?: components["schemas"]["Timestamp"];
+            /** @description What leads for the schedule are submitted with. Null in an answer to `new`. */
+            lead_token?: string | null;
+            buyer_suppression_ids?: number[];
+            /** @description Its actions in order, then its end-of-schedule actions in theirs. */
+            schedule_action_ids?: number[];
+            /** @description With `schedule_grid`. */
+            paused_by_user_id?: number | null;
+        };
+        ScheduleReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            schedule: components["schemas"]["Schedule"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        ScheduleList: components["schemas"]["SchedulePage"] | components["schemas"]["Schedule"][];
+        SchedulePage: {
+            status: number;
+            /** @constant */
+            success: true;
+            schedules: components["schemas"]["Schedule"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        ScheduleActionFields: {
+            /** @description Number or uuid of the schedule. */
+            schedule_id?: string | number;
+            action_type?: components["schemas"]["ActionType"];
+            name?: string | null;
+            /**
+             * @description Whether it is run when the lead leaves the schedule, rather than in its course.
+             * @default false
+             */
+            end_of_schedule?: boolean;
+            /** @description Its place among the actions of its kind, which are done in ascending order. Left out, it comes last. Unique. */
+            position?: number | null;
+            /** @description The action is passed over unless the tokens of the lead meet all of them. */
+            token_filter_list?: components["schemas"]["TokenFilter"][] | null;
+            /** @description Of `wait`. */
+            wait_amount?: number | null;
+            /** @description Of `wait`. */
+            wait_unit?: components["schemas"]["WaitUnit"];
+            /** @description Of `wait`, instead of an amount: the next such time of day, HH:MM in the zone of the schedule. */
+            wait_until?: string | null;
+            /**
+             * Format: call-destination
+             * @description Of `dial`. Where the call goes when the lead answers.
+             */
+            connect_to?: string | null;
+            /** @description Of `dial`. How long it rings; 30 when left out. */
+            timeout_seconds?: number | null;
+            /** @description Of `sms` (at most 1600 characters), `email` and `webhook`. `{{token}}` and `[token]{default}` are replaced. */
+            body?: string | null;
+            /** @description Of `email`. Tokens are replaced. */
+            subject?: string | null;
+            /** @description Of `email`: whether `body` is HTML; the values of tokens are escaped then. */
+            html?: boolean | null;
+            /**
+             * Format: mailbox
+             * @description Of `email`, instead of that of the schedule.
+             */
+            from_email?: string | null;
+            /**
+             * Format: webhook-url
+             * @description Of `webhook`. Tokens in it are replaced and encoded.
+             */
+            url?: string | null;
+            /** @description Of `webhook`; post when left out. */
+            method?: components["schemas"]["WebhookMethod"];
+            /** @description Of `webhook`. */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description Of `move_to_schedule`. */
+            to_schedule_id?: string | number | null;
+            external_record_id?: string | null;
+            serializer?: components["schemas"]["ScheduleActionSerializer"];
+        };
+        ScheduleActionCreate: WithRequired<components["schemas"]["ScheduleActionFields"], "schedule_id" | "action_type">;
+        ScheduleActionUpdate: components["schemas"]["ScheduleActionFields"];
+        ScheduleAction: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "ScheduleAction";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            schedule_id?: number | null;
+            action_type?: string | null;
+            name?: string | null;
+            end_of_schedule?: boolean;
+            position?: number | null;
+            token_filter_list?: string[];
+            wait_amount?: number | null;
+            wait_unit?: string | null;
+            wait_until?: string | null;
+            connect_to?: string | null;
+            timeout_seconds?: number | null;
+            body?: string | null;
+            subject?: string | null;
+            html?: boolean | null;
+            from_email?: string | null;
+            url?: string | null;
+            method?: string | null;
+            headers?: {
+                [key: string]: string;
+            } | null;
+            to_schedule_id?: number | null;
+        };
+        ScheduleActionReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            schedule_action: components["schemas"]["ScheduleAction"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        ScheduleActionList: components["schemas"]["ScheduleActionPage"] | components["schemas"]["ScheduleAction"][];
+        ScheduleActionPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            schedule_actions: components["schemas"]["ScheduleAction"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         AccessTokenCreate: {
@@ -2018,6 +2741,20 @@ export interface components {
         NewFileImportFile: string;
         NewFileColumn: string | null;
         NewFileHeaders: components["schemas"]["CsvHeaders"];
+        /** @description `offer_grid` adds foreign keys to the record. */
+        OfferSerializer: components["schemas"]["OfferSerializer"];
+        OfferOrder: components["schemas"]["OfferOrder"];
+        /** @description `traffic_source_grid` adds foreign keys to the record; a traffic source has none beyond its columns. */
+        TrafficSourceSerializer: components["schemas"]["TrafficSourceSerializer"];
+        TrafficSourceOrder: components["schemas"]["TrafficSourceOrder"];
+        /** @description `schedule_grid` adds foreign keys to the record. */
+        ScheduleSerializer: components["schemas"]["ScheduleSerializer"];
+        ScheduleOrder: components["schemas"]["ScheduleOrder"];
+        /** @description `schedule_action_grid` adds foreign keys to the record; an action has none beyond its columns. */
+        ScheduleActionSerializer: components["schemas"]["ScheduleActionSerializer"];
+        ScheduleActionOrder: components["schemas"]["ScheduleActionOrder"];
+        /** @description Only actions of this schedule, by number or uuid. */
+        ActionSchedule: components["schemas"]["RecordId"];
         BuyerOrder: components["schemas"]["BuyerOrder"];
         BuyerGroupOrder: components["schemas"]["BuyerGroupOrder"];
         BuyerFleetOrder: components["schemas"]["BuyerFleetOrder"];
@@ -3526,6 +4263,991 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listOffers: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["OfferOrder"];
+                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                format?: components["parameters"]["Format"];
+                /** @description `offer_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["OfferSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferList"];
+                    "text/csv": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createOffer: {
+        parameters: {
+            query?: {
+                /** @description `offer_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["OfferSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OfferCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["OfferCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    newOffer: {
+        parameters: {
+            query?: {
+                /** @description `offer_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["OfferSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showOffer: {
+        parameters: {
+            query?: {
+                /** @description `offer_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["OfferSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateOffer: {
+        parameters: {
+            query?: {
+                /** @description `offer_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["OfferSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OfferUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["OfferUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteOffer: {
+        parameters: {
+            query?: {
+                /** @description `offer_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["OfferSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTrafficSources: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["TrafficSourceOrder"];
+                /** @description `traffic_source_grid` adds foreign keys to the record; a traffic source has none beyond its columns. */
+                serializer?: components["parameters"]["TrafficSourceSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrafficSourceList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTrafficSource: {
+        parameters: {
+            query?: {
+                /** @description `traffic_source_grid` adds foreign keys to the record; a traffic source has none beyond its columns. */
+                serializer?: components["parameters"]["TrafficSourceSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrafficSourceCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["TrafficSourceCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrafficSourceReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    newTrafficSource: {
+        parameters: {
+            query?: {
+                /** @description `traffic_source_grid` adds foreign keys to the record; a traffic source has none beyond its columns. */
+                serializer?: components["parameters"]["TrafficSourceSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrafficSourceReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showTrafficSource: {
+        parameters: {
+            query?: {
+                /** @description `traffic_source_grid` adds foreign keys to the record; a traffic source has none beyond its columns. */
+                serializer?: components["parameters"]["TrafficSourceSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrafficSourceReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateTrafficSource: {
+        parameters: {
+            query?: {
+                /** @description `traffic_source_grid` adds foreign keys to the record; a traffic source has none beyond its columns. */
+                serializer?: components["parameters"]["TrafficSourceSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrafficSourceUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["TrafficSourceUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrafficSourceReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteTrafficSource: {
+        parameters: {
+            query?: {
+                /** @description `traffic_source_grid` adds foreign keys to the record; a traffic source has none beyond its columns. */
+                serializer?: components["parameters"]["TrafficSourceSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrafficSourceReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["ScheduleOrder"];
+                /** @description `schedule_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["ScheduleSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSchedule: {
+        parameters: {
+            query?: {
+                /** @description `schedule_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["ScheduleSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["ScheduleCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    newSchedule: {
+        parameters: {
+            query?: {
+                /** @description `schedule_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["ScheduleSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showSchedule: {
+        parameters: {
+            query?: {
+                /** @description `schedule_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["ScheduleSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateSchedule: {
+        parameters: {
+            query?: {
+                /** @description `schedule_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["ScheduleSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["ScheduleUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteSchedule: {
+        parameters: {
+            query?: {
+                /** @description `schedule_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["ScheduleSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listScheduleActions: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["ScheduleActionOrder"];
+                /** @description Only actions of this schedule, by number or uuid. */
+                schedule_id?: components["parameters"]["ActionSchedule"];
+                /** @description `schedule_action_grid` adds foreign keys to the record; an action has none beyond its columns. */
+                serializer?: components["parameters"]["ScheduleActionSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleActionList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createScheduleAction: {
+        parameters: {
+            query?: {
+                /** @description `schedule_action_grid` adds foreign keys to the record; an action has none beyond its columns. */
+                serializer?: components["parameters"]["ScheduleActionSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleActionCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["ScheduleActionCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleActionReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    newScheduleAction: {
+        parameters: {
+            query?: {
+                /** @description `schedule_action_grid` adds foreign keys to the record; an action has none beyond its columns. */
+                serializer?: components["parameters"]["ScheduleActionSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleActionReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showScheduleAction: {
+        parameters: {
+            query?: {
+                /** @description `schedule_action_grid` adds foreign keys to the record; an action has none beyond its columns. */
+                serializer?: components["parameters"]["ScheduleActionSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleActionReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateScheduleAction: {
+        parameters: {
+            query?: {
+                /** @description `schedule_action_grid` adds foreign keys to the record; an action has none beyond its columns. */
+                serializer?: components["parameters"]["ScheduleActionSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleActionUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["ScheduleActionUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleActionReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteScheduleAction: {
+        parameters: {
+            query?: {
+                /** @description `schedule_action_grid` adds foreign keys to the record; an action has none beyond its columns. */
+                serializer?: components["parameters"]["ScheduleActionSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleActionReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

@@ -1,8 +1,11 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
+import type { Operation } from '../contract';
+import { isSigned } from '../carriers/signature';
 import type { Pool } from 'pg';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { Refusal } from '../refusal';
+import { findLeadToken, ownerOf, take } from './lead-tokens';
 
 /** Whose credentials a request carries. */
 export interface Caller {
@@ -16,6 +19,23 @@ export interface Caller {
   user_email: string | null;
   superuser: boolean;
   permissions: ReadonlySet<string>;
+}
+
+/** The offer or the schedule that a lead token belongs to. */
+export interface LeadOwner {
+  company_id: bigint;
+  /** Two letters. */
+  country: string;
+  token: string;
+  offer_id: bigint | null;
+  schedule_id: bigint | null;
+  /** IANA zone of leads whose own cannot be told. */
+  zone: string;
+}
+
+export interface Authenticated {
+  caller: Caller;
+  owner: LeadOwner | undefined;
 }
 
 interface Stored extends Caller {
@@ -57,13 +77,7 @@ export function credentialsOf(req: Request): Credentials | null | undefined {
   return /^(token|bearer)$/i.test(scheme) ? parseToken(rest.replace(/^token=/, '').replace(/^"(.*)"$/, '$1')) : null;
 }
 
-function take(source: unknown, key: string): unknown {
-  if (typeof source !== 'object' || source === null || !Object.hasOwn(source, key)) return undefined;
-  const record = source as Record<string, unknown>;
-  const value = record[key];
-  Reflect.deleteProperty(record, key);
-  return value;
-}
+const FIND_NUMBER = `SELECT n.company_id, c.name AS company_name FROM number_lookups n JOIN companies c ON c.id = n.company_id WHERE n.phone_number = $1::bigint`;
 
 function parseBasic(encoded: string): Credentials | null {
   const text = Buffer.from(encoded, 'base64').toString('utf8');
@@ -83,9 +97,12 @@ LEFT JOIN users u ON u.company_id = a.company_id AND u.id = a.user_id
 WHERE c.public_key = $1 AND a.deleted_at IS NULL`;
 
 export interface Authenticator {
-  /** The caller, or a Refusal: 401 for bad credentials, 429 after ten of them in a minute from one address, 403 without the scope. */
-  authenticate(req: Request, scope: string | undefined): Promise<Caller>;
-  /** Forgets credentials that were just revoked in this process. */
+  /**
+   * Who sends the request, by what its operation asks for, or a Refusal: 401 for bad credentials, 429 after ten of them in a minute from one address,
+   * 403 without the scope.
+   */
+  authenticate(req: Request, operation: Pick<Operation, 'credentials' | 'scope' | 'own_number'>): Promise<Authenticated>;
+  /** Forgets credentials, or a lead token, that were just revoked in this process. */
   forget(public_key: string): void;
 }
 
@@ -93,53 +110,92 @@ export interface AuthOptions {
   pool: Pool;
   pepper: string;
   clock: () => Date;
+  /** What the carrier signs with, and the address it knows this service by. */
+  carrier: { auth_token: string | undefined; public_url: string };
 }
 
-export function authenticator({ pool, pepper, clock }: AuthOptions): Authenticator {
-  const known = new Map<string, { stored: Stored; until: number }>();
+export function authenticator({ pool, pepper, clock, carrier }: AuthOptions): Authenticator {
   const bad_tries = new RateLimiterMemory(BAD_TRIES);
-
-  const find = async (public_key: string): Promise<Stored | undefined> => {
-    const now = Date.now();
-    const kept = known.get(public_key);
-    if (kept && kept.until > now) return kept.stored;
+  const credentials = kept(async (public_key): Promise<Stored | undefined> => {
     const { rows } = await pool.query({ name: 'find_credentials', text: FIND, values: [public_key] });
-    if (!rows[0]) {
-      known.delete(public_key);
-      return undefined;
-    }
     const row = rows[0];
-    const stored: Stored = {
-      ...row,
-      company_id: BigInt(row.company_id),
-      access_token_id: BigInt(row.access_token_id),
-      user_id: row.user_id === null ? null : BigInt(row.user_id),
-      permissions: new Set(row.permissions),
-    };
-    if (known.size >= 10_000) known.clear();
-    known.set(public_key, { stored, until: now + KNOWN_FOR_MS });
-    return stored;
-  };
+    return row && { ...row, company_id: BigInt(row.company_id), access_token_id: BigInt(row.access_token_id), user_id: row.user_id === null ? null : BigInt(row.user_id), permissions: new Set(row.permissions) }; // prettier-ignore
+  });
+  const lead_tokens = kept((token) => findLeadToken(pool, token));
 
   const verify = async ({ public_key, secret }: Credentials): Promise<Stored | undefined> => {
     if (!/^[\x21-\x7e]{1,100}$/.test(public_key)) return undefined;
-    const stored = await find(public_key);
+    const stored = await credentials.find(public_key);
     const digest = digestOf(pepper, secret);
     if (!stored || !timingSafeEqual(digest, stored.secret_digest)) return undefined;
     return stored.expires_at && stored.expires_at <= clock() ? undefined : stored;
   };
 
+  const account = async (req: Request, scope: string | undefined): Promise<Authenticated> => {
+    const shown = credentialsOf(req);
+    const caller = shown ? await verify(shown) : undefined;
+    if (!caller) throw await refuse(bad_tries, req.ip ?? '', shown !== undefined);
+    if (scope && !caller.superuser && !caller.permissions.has(scope)) throw new Refusal(403, `These credentials lack the permission ${scope}.`);
+    return { caller, owner: undefined };
+  };
+
+  const lead = async (req: Request): Promise<Authenticated> => {
+    // A header that belongs to some other service is none of our business; credentials of the same company let the sender do more.
+    const shown = credentialsOf(req);
+    const beside = shown ? await verify(shown) : undefined;
+    const owner = await ownerOf(req, lead_tokens.find);
+    if (!(owner instanceof Refusal)) return { caller: beside?.company_id === owner.company_id ? beside : nobody(owner), owner };
+    if (owner.status !== 401) throw owner;
+    const refusal = await refuse(bad_tries, req.ip ?? '', !owner.detail.includes('must be given'));
+    throw new Refusal(refusal.status, owner.detail, owner.errors, refusal.headers);
+  };
+
+  const signed = async (req: Request, own_number = 'To'): Promise<Authenticated> => {
+    const { auth_token, public_url } = carrier;
+    const signature = req.get('X-Twilio-Signature');
+    const params = (req.body ?? {}) as Record<string, string>;
+    if (!auth_token || !signature || !isSigned(auth_token, signature, public_url + req.originalUrl, params))
+      throw await refuse(bad_tries, req.ip ?? '', signature !== undefined);
+    const number = /^\+(\d{6,15})$/.exec(String(params[own_number]))?.[1];
+    const { rows } = await pool.query({ name: 'find_number', text: FIND_NUMBER, values: [number ?? null] });
+    if (!rows[0]) throw new Refusal(404, `${own_number} is no number of anybody here.`);
+    return { caller: nobody({ ...rows[0], company_id: BigInt(rows[0].company_id) }), owner: undefined };
+  };
+
   return {
-    forget: (public_key) => void known.delete(public_key),
-    authenticate: async (req, scope) => {
-      const credentials = credentialsOf(req);
-      const caller = credentials ? await verify(credentials) : undefined;
-      if (!caller) throw await refuse(bad_tries, req.ip ?? '', credentials !== undefined);
-      if (scope && !caller.superuser && !caller.permissions.has(scope)) throw new Refusal(403, `These credentials lack the permission ${scope}.`);
-      return caller;
+    forget: (key) => {
+      credentials.forget(key);
+      lead_tokens.forget(key);
+    },
+    authenticate: (req, { credentials: kind, scope, own_number }) =>
+      kind === 'account' ? account(req, scope) : kind === 'lead_token' ? lead(req) : signed(req, own_number),
+  };
+}
+
+/** What was found is known for a moment, so that most requests need not look. */
+function kept<T>(look: (key: string) => Promise<T | undefined>) {
+  const known = new Map<string, { value: T; until: number }>();
+  return {
+    forget: (key: string) => void known.delete(key),
+    find: async (key: string): Promise<T | undefined> => {
+      const now = Date.now();
+      const found = known.get(key);
+      if (found && found.until > now) return found.value;
+      const value = await look(key);
+      if (value === undefined) known.delete(key);
+      else {
+        if (known.size >= 10_000) known.clear();
+        known.set(key, { value, until: now + KNOWN_FOR_MS });
+      }
+      return value;
     },
   };
 }
+
+/** Somebody who may do nothing beyond what needs no permission. */
+const nobody = ({ company_id, company_name = '' }: { company_id: bigint; company_name?: string }): Caller => ({
+  company_id, company_name, access_token_id: 0n, kind: 'key_pair', name: '', public_key: '', user_id: null, user_email: null, superuser: false, permissions: new Set(),
+}); // prettier-ignore
 
 /** Only credentials that are wrong count as tries: a request without any guesses nothing. */
 async function refuse(limiter: RateLimiterMemory, address: string, tried: boolean): Promise<Refusal> {

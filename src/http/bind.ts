@@ -5,12 +5,12 @@ import { Router, type Request, type RequestHandler, type Response } from 'expres
 import { contract, BASE_PATH, type Operation, type OperationId } from '../contract';
 import type { TenantDatabases } from '../db/tenant';
 import { Refusal, type FieldErrors } from '../refusal';
-import type { Authenticator, Caller } from './auth';
+import type { Authenticator, Authenticated } from './auth';
 import { refusalFor } from './errors';
 import type { Call, Handlers } from './handlers';
 import type { Idempotency } from './idempotency';
 import { normalize } from './normalize';
-import { Csv, Download, Json, NotModified } from './reply';
+import { Csv, Download, Json, NotModified, Twiml } from './reply';
 import { digestOf, isMultipart, type Upload, type Uploader } from './upload';
 import type { Validator } from './validate';
 
@@ -74,11 +74,15 @@ function adapt(operation: Operation, handlers: Handlers, pipes: Pipeline): Reque
   if (!handler) throw new Error(`no handler for operation ${operation.id}`);
   return async (req, res) => {
     res.locals.operation = operation;
-    const caller = await pipes.authenticator.authenticate(req, operation.scope);
+    if (operation.effect && req.method === 'HEAD') throw new Refusal(405, 'HEAD changes nothing, and this path does.', {}, { Allow: 'GET' });
+    // A form with no file is read first: the token of a lead may be in it.
+    const form = operation.credentials === 'lead_token' && isMultipart(req);
+    if (form) await pipes.upload(operation, req, res);
+    const { caller, owner } = await pipes.authenticator.authenticate(req, operation);
     res.locals.caller = caller;
-    const upload = operation.multipart && isMultipart(req) ? await pipes.upload(operation, req, res) : undefined;
+    const upload = operation.multipart && !form && isMultipart(req) ? await pipes.upload(operation, req, res) : undefined;
     try {
-      const call = await read({ operation, req, res, upload, caller }, pipes);
+      const call = await read({ operation, req, res, upload, caller, owner }, pipes);
       await answer({ operation, req, res, call, handler }, pipes);
     } finally {
       if (upload) await rm(upload.path, { force: true });
@@ -86,23 +90,18 @@ function adapt(operation: Operation, handlers: Handlers, pipes: Pipeline): Reque
   };
 }
 
-interface Received {
+interface Received extends Authenticated {
   operation: Operation;
   req: Request;
   res: Response;
   upload: Upload | undefined;
-  caller: Caller;
 }
 
 /** What the handler is given: the request in the contract's types, or a refusal. */
-async function read({ operation, req, res, upload, caller }: Received, pipes: Pipeline): Promise<Call<OperationId>> {
+async function read({ operation, req, res, upload, caller, owner }: Received, pipes: Pipeline): Promise<Call<OperationId>> {
   const body_schema = isMultipart(req) ? operation.multipart : operation.body;
-  const input = normalize(operation, {
-    params: req.params as Record<string, string>,
-    query: req.query as Record<string, unknown>,
-    body: req.body,
-    body_schema,
-  });
+  const { query, body } = operation.merged ? merge(req) : (req as { query: Record<string, unknown>; body: unknown });
+  const input = normalize(operation, { params: req.params as Record<string, string>, query, body, body_schema });
   Object.defineProperty(req, 'query', { value: input.query, writable: true, configurable: true });
   req.body = input.body;
   await validateAll(pipes.validate, { operation, req, res, unreadable: input.errors });
@@ -114,8 +113,18 @@ async function read({ operation, req, res, upload, caller }: Received, pipes: Pi
     if_match: checksumOf(req.headers['if-match']),
     if_none_match: checksumOf(req.headers['if-none-match']),
     caller,
+    owner,
+    ip: req.ip ?? '',
     db: pipes.tenants.of(caller.company_id),
   } as unknown as Call<OperationId>;
+}
+
+/** What is in the query string and what is in the body as one body; the body's own counts. */
+function merge(req: Request): { query: Record<string, unknown>; body: unknown } {
+  const { query, body } = req as { query: Record<string, unknown>; body: unknown };
+  if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) return { query: {}, body };
+  if (!req.headers['content-type']) req.headers['content-type'] = 'application/json';
+  return { query: {}, body: { ...query, ...body } };
 }
 
 interface Asked {
@@ -131,7 +140,7 @@ async function answer({ operation, req, res, call, handler }: Asked, pipes: Pipe
   if (key === undefined) return reply(req, res, operation.status, await handler(call));
   const { query, params, upload } = call;
   const body = upload ? [call.body, await digestOf(upload)] : call.body;
-  const request = { operation, key, access_token_id: call.caller.access_token_id, params, query, body };
+  const request = { operation, key, credentials: call.owner?.token ?? call.caller.public_key, params, query, body };
   const answered = await pipes.idempotency.once(call.db, request, (db) => handler({ ...call, db }));
   if (answered.replayed) res.set('Idempotent-Replayed', 'true');
   send(res, answered.status, answered.text, answered.headers);
@@ -166,7 +175,8 @@ function send(res: Response, status: number, text: string, headers: Record<strin
 }
 
 async function reply(req: Request, res: Response, status: number, result: unknown): Promise<void> {
-  if (result instanceof Json) return send(res, status, result.text, result.headers);
+  if (result instanceof Json) return send(res, result.status ?? status, result.text, result.headers);
+  if (result instanceof Twiml) return void res.status(status).type('text/xml').send(result.text);
   if (result instanceof NotModified) return void res.status(304).set(result.headers).end();
   if (result instanceof Csv || result instanceof Download) {
     res.status(status).attachment(result.file_name).type(result.media_type);

@@ -1,16 +1,27 @@
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
+import { BASE_PATH, contract } from '../contract';
 
 const EXPOSED = 'ETag, X-Request-Id, Retry-After, Idempotent-Replayed';
 const ALLOWED = 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id';
 
-/** Lets the browsers of the configured origins call the API; others are told nothing, and refuse by themselves. */
+/** Operations that need no more than the token of a lead's owner: landing pages of any origin call them. */
+const OPEN = contract.operations
+  .filter(({ credentials }) => credentials === 'lead_token')
+  .map(({ method, path }) => ({ method: method.toUpperCase(), pattern: new RegExp(`^${path.slice(BASE_PATH.length).replace(/\{\w+\}/g, '[^/]+')}/?$`) }));
+
+function isOpen(req: Request): boolean {
+  const method = req.method === 'OPTIONS' ? req.get('Access-Control-Request-Method') : req.method;
+  return OPEN.some((operation) => operation.method === method && operation.pattern.test(req.path));
+}
+
+/** Lets the browsers of the configured origins call the API, and those of all origins submit leads; others are told nothing, and refuse by themselves. */
 export function cors(origins: readonly string[]): RequestHandler {
-  if (origins.length === 0) return (_req, _res, next) => next();
   return (req, res, next) => {
     const { origin } = req.headers;
-    res.vary('Origin');
-    if (!origin || !(origins.includes(origin) || origins.includes('*'))) return next();
-    res.set({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED });
+    if (origins.length > 0) res.vary('Origin');
+    if (!origin) return next();
+    if (!origins.includes(origin) && !origins.includes('*') && !isOpen(req)) return next();
+    res.vary('Origin').set({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED });
     if (req.method !== 'OPTIONS') return next();
     res.set({ 'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, DELETE', 'Access-Control-Allow-Headers': ALLOWED, 'Access-Control-Max-Age': '7200' });
     res.status(204).end();

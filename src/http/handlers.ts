@@ -1,18 +1,23 @@
 import type { operations } from '../generated/openapi';
 import type { OperationId } from '../contract';
 import type { Db } from '../db/tenant';
-import type { Caller } from './auth';
-import type { Csv, Download, Json, NotModified } from './reply';
+import type { Caller, LeadOwner } from './auth';
+import type { Csv, Download, Json, NotModified, Twiml } from './reply';
 import type { Upload } from './upload';
 
 type Parameters<Id extends OperationId, In extends 'path' | 'query'> =
   NonNullable<operations[Id]['parameters'][In]> extends never ? Record<never, never> : NonNullable<operations[Id]['parameters'][In]>;
-type Body<Id extends OperationId> = operations[Id] extends { requestBody: { content: { 'application/json': infer B } } } ? B : undefined;
+type Body<Id extends OperationId> = operations[Id] extends { requestBody?: { content: { 'application/json': infer B } } }
+  ? B
+  : operations[Id] extends { requestBody: { content: { 'application/x-www-form-urlencoded': infer B } } }
+    ? B
+    : undefined;
 
 type Payload<R> = R extends { content: infer C }
   ? | (C extends { 'application/json': infer J } ? J | Json<J> : never)
     | (C extends { 'text/csv': unknown } ? Csv : never)
     | (C extends { 'application/octet-stream': unknown } ? Download : never)
+    | (C extends { 'text/xml': unknown } ? Twiml : never)
   : never;
 type Success<Id extends OperationId, R = operations[Id]['responses']> =
   Payload<R[keyof R & (200 | 201 | 202 | 204)]> | (304 extends keyof R ? NotModified : never);
@@ -28,6 +33,10 @@ export interface Call<Id extends OperationId> {
   if_match: string | undefined;
   if_none_match: string | undefined;
   caller: Caller;
+  /** The offer or schedule whose lead token was sent, where one is asked for. */
+  owner: LeadOwner | undefined;
+  /** Address of the caller. */
+  ip: string;
   /** The caller's company and nothing else. */
   db: Db;
 }

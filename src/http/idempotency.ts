@@ -17,7 +17,8 @@ interface Row {
 interface Request {
   operation: Operation;
   key: string;
-  access_token_id: bigint;
+  /** Whose request it is. */
+  credentials: string;
   params: unknown;
   query: unknown;
   body: unknown;
@@ -85,15 +86,15 @@ function replay(row: Row, { digest, secret, operation }: { digest: Buffer; secre
 }
 
 /** Other credentials make another request: an answer may hold a secret that is theirs. */
-function digestOf({ access_token_id, params, query, body }: Request): Buffer {
+function digestOf({ credentials, params, query, body }: Request): Buffer {
   return createHash('sha256')
-    .update(JSON.stringify([String(access_token_id), params, query, body]))
+    .update(JSON.stringify([credentials, params, query, body]))
     .digest();
 }
 
 function answerOf(reply: unknown, status: number): Answer {
   return reply instanceof Json
-    ? { status, text: reply.text, headers: reply.headers, replayed: false }
+    ? { status: reply.status ?? status, text: reply.text, headers: reply.headers, replayed: false }
     : { status, text: JSON.stringify(reply), headers: {}, replayed: false };
 }
 

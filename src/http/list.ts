@@ -16,7 +16,7 @@ import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { Refusal } from '../refusal';
 import { ianaName } from '../schedules/zone';
-import { isGrid } from './record';
+import { isExternal, isGrid } from './record';
 import { Csv, Json } from './reply';
 
 /** The parameters that every list takes. */
@@ -132,6 +132,7 @@ function planList(query: ListQuery, { db, now, projection, orders, filters = {} 
   const shape: ListShape = {
     columns: known,
     grid: isGrid(query.serializer),
+    external: isExternal(query.serializer),
     zone: zone === 'UTC' ? undefined : zone,
     conditions,
     sort,

@@ -107,7 +107,7 @@ function value(raw: unknown, allowed: Facets, path: string, context: Context): u
   const { types, formats } = allowed;
   if (raw === '' && types.has('null')) return null;
   if (types.has('array')) return list(raw, allowed, path, context);
-  if (isObject(raw) && types.has('object')) return properties(raw, allowed.properties, path, context);
+  if (types.has('object')) return object(raw, allowed, path, context);
   if (types.has('boolean')) return spelled(raw, path, context);
   if (typeof raw !== 'string') return raw;
   if ((types.has('integer') || types.has('number')) && !types.has('string')) return number(raw, types, path, context);
@@ -117,6 +117,21 @@ function value(raw: unknown, allowed: Facets, path: string, context: Context): u
   if (formats.has('telephone')) return raw.replace(/^ (?=\d{11,15}$)/, '+').trim();
   if (formats.has('call-destination') || formats.has('caller-id')) return raw.replace(/^ (?=\d)/, '+');
   return raw;
+}
+
+/** An object, also as JSON in one field of a form or a query string. */
+function object(raw: unknown, allowed: Facets, path: string, context: Context): unknown {
+  const value = typeof raw === 'string' && /^\s*\{/.test(raw) ? parsed(raw) : raw;
+  if (value !== raw) wellFormed(value, path, context);
+  return isObject(value) ? properties(value, allowed.properties, path, context) : value;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function list(raw: unknown, { items, types }: Facets, path: string, context: Context): unknown {

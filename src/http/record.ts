@@ -7,6 +7,8 @@ import { Json, NotModified } from './reply';
 
 /** Whether a serializer asks for the foreign keys too. */
 export const isGrid = (serializer?: string): boolean => serializer?.endsWith('_grid') ?? false;
+/** Whether it asks for no more than what outsiders may see. */
+export const isExternal = (serializer?: string): boolean => serializer?.endsWith('_external') ?? false;
 
 interface RecordEnvelope {
   status: number;
@@ -43,7 +45,7 @@ async function read<P extends Projection>(
   values: Record<string, unknown>,
 ): Promise<string> {
   const { db, now, projection, serializer } = options;
-  const make = recordTemplate(projection, source, { grid: isGrid(serializer) });
+  const make = recordTemplate(projection, source, { grid: isGrid(serializer), external: isExternal(serializer) });
   const rows = await db.query<{ record: string }>(make({ company_id: db.company_id, now: now.toISOString(), ...values }));
   if (!rows[0]) throw notFound();
   return rows[0].record;

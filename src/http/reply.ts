@@ -6,7 +6,14 @@ export class Json<T = unknown> {
   constructor(
     readonly text: string,
     readonly headers: Record<string, string> = {},
+    /** Of several that the contract promises. */
+    readonly status?: number,
   ) {}
+}
+
+/** An answer to a carrier. */
+export class Twiml {
+  constructor(readonly text: string) {}
 }
 
 /** A whole list as CSV. */

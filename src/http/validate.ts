@@ -2,6 +2,7 @@ import type { Application, Request, RequestHandler, Response } from 'express';
 import { middleware } from 'express-openapi-validator';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { contract, METHODS, type ContractDocument, type Operation } from '../contract';
+import { isMailAddress, parseMailbox } from '../mail/address';
 import { parseRange } from '../schedules/hours';
 import { ianaName } from '../schedules/zone';
 import type { OpenApiMetadata } from './express';
@@ -16,7 +17,6 @@ interface Format {
 
 const SIP = /^sips?:[A-Za-z0-9_.!~*'()&=+$,;?/%-]{1,100}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,200}[A-Za-z0-9])?(?::\d{1,5})?(?:;[A-Za-z0-9_.=-]{1,50}){0,5}$/;
 
-const EMAIL = /^[^\s@<>,;:"()[\]\\]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z0-9-]{2,63}$/;
 /** Longer than any text of a format; the validator asks for the format of texts that it has found too long already. */
 const LONGEST = 5_000;
 
@@ -60,9 +60,16 @@ export const FORMATS: Record<string, Format> = {
   'date-time': { type: 'string', validate: (value: string) => !Number.isNaN(Date.parse(value)), allowed: 'must be a date-time' },
   email: {
     type: 'string',
-    validate: (value: string) => EMAIL.test(value),
+    validate: isMailAddress,
     allowed: 'must be one e-mail address',
   },
+  mailbox: {
+    type: 'string',
+    validate: (value: string) => parseMailbox(value) !== undefined,
+    allowed: 'must be one e-mail address, such as desk@example.com or Desk <desk@example.com>',
+  },
+  // Read by the workflow, which knows the networks that are allowed.
+  'webhook-url': { type: 'string', validate: () => true, allowed: 'must be a URL' },
 };
 
 const bounded = (validate: Format['validate']) => (value: never) => (typeof value !== 'string' || (value as string).length <= LONGEST) && validate(value);

@@ -1,5 +1,6 @@
 import type { Deps } from '../deps';
 import { eraseSuppressionList } from '../workflows/erase-suppression-list';
+import { removeLeads, resumeLeads } from '../workflows/leads-of-owner';
 import { importSuppressionFile } from '../workflows/import-suppression-file';
 import type { Runners } from './queue';
 
@@ -7,4 +8,6 @@ import type { Runners } from './queue';
 export const createRunners = (deps: Deps): Runners => ({
   import_suppression_file: (payload, context) => importSuppressionFile(payload, context, deps),
   erase_suppression_list: (payload, context) => eraseSuppressionList(payload, context, deps),
+  resume_leads: (payload, context) => resumeLeads(payload, context, deps),
+  remove_leads: (payload, context) => removeLeads(payload, context, deps),
 });

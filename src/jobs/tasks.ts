@@ -4,6 +4,10 @@ export interface Tasks {
   import_suppression_file: { company_id: string; id: string };
   /** Erases the numbers and files of a deleted suppression list. */
   erase_suppression_list: { company_id: string; id: string };
+  /** Brings the leads that waited while their offer or schedule was paused back into action. */
+  resume_leads: { company_id: string; offer_id?: string; schedule_id?: string };
+  /** Ends the leads of a deleted offer or schedule. */
+  remove_leads: { company_id: string; offer_id?: string; schedule_id?: string };
 }
 
 export type TaskName = keyof Tasks;
@@ -16,6 +20,8 @@ export interface TaskOptions {
 export const TASKS: { readonly [Name in TaskName]: TaskOptions } = {
   import_suppression_file: { concurrency: 2 },
   erase_suppression_list: { concurrency: 1 },
+  resume_leads: { concurrency: 1 },
+  remove_leads: { concurrency: 1 },
 };
 
 export const TASK_NAMES = Object.keys(TASKS) as TaskName[];

@@ -125,6 +125,7 @@ export const buyerGroups = ({ clock }: Deps) =>
         const { id } = await lockRecord(tx, 'buyer_groups', params.id);
         await requireUnchanged({ db: tx, now, projection, serializer: query.serializer, if_match }, params.id);
         await tx.prisma.buyerGroupMember.deleteMany({ where: { buyer_group_id: id } });
+        await tx.prisma.offerBuyerGroup.deleteMany({ where: { buyer_group_id: id } });
         await tx.prisma.buyerGroup.update({
           where: { company_id_id: { company_id: tx.company_id, id } },
           data: { deleted_at: now, updated_at: now, user_updated_at: now },

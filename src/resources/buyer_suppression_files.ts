@@ -1,6 +1,6 @@
 import { defaultsOf, type Schemas } from '../contract';
 import { commonColumns, safeCell, type Projection } from '../db/projection';
-import { findRecord, identify, resolveReferences } from '../db/records';
+import { findRecord, byReference, resolveReferences } from '../db/records';
 import { importPercent } from '../db/suppression';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
@@ -52,14 +52,12 @@ export const buyerSuppressionFiles = (deps: Deps) => {
   const { clock, storage } = deps;
   return {
     listBuyerSuppressionFiles: ({ query, db }) => {
-      const list = query.buyer_suppression_id === undefined ? undefined : identify(query.buyer_suppression_id);
-      const by_list = `t.buyer_suppression_id = (SELECT s.id FROM buyer_suppressions s WHERE s.company_id = {company_id} AND s.${list?.key} = {buyer_suppression_id}::${list?.key === 'id' ? 'bigint' : 'uuid'})`;
       return page(query, {
         db,
         now: clock(),
         projection,
         orders: {},
-        filters: { status: 't.status = {status}', ...(list && { buyer_suppression_id: by_list }) },
+        filters: { status: 't.status = {status}', ...byReference(query, { buyer_suppression_id: 'buyer_suppressions' }) },
       });
     },
 

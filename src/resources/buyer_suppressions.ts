@@ -1,7 +1,7 @@
 import type { Schemas } from '../contract';
-import { changeBuyers } from '../db/attachments';
+import { changeBuyers, replaceAttached } from '../db/attachments';
 import { commonColumns, type Projection } from '../db/projection';
-import { findRecord, lockRecord, moveCount, type Reference } from '../db/records';
+import { findRecord, lockRecord, moveCount, resolveReferences, type Reference } from '../db/records';
 import { changeNumbers, importPercent, type Verb } from '../db/suppression';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
@@ -44,8 +44,8 @@ export const projection = {
     stopped_at: 'f.stopped_at',
     succeeded_at: 'f.succeeded_at',
     buyer_ids: `ARRAY(SELECT a.buyer_id FROM buyer_suppression_buyers a WHERE a.company_id = t.company_id AND a.buyer_suppression_id = t.id ORDER BY 1)`,
-    offer_ids: `'{}'::bigint[]`,
-    schedule_ids: `'{}'::bigint[]`,
+    offer_ids: `ARRAY(SELECT a.offer_id FROM buyer_suppression_offers a WHERE a.company_id = t.company_id AND a.buyer_suppression_id = t.id ORDER BY 1)`,
+    schedule_ids: `ARRAY(SELECT a.schedule_id FROM buyer_suppression_schedules a WHERE a.company_id = t.company_id AND a.buyer_suppression_id = t.id ORDER BY 1)`,
     buyer_suppression_file_id: 'f.id',
   },
 } as const satisfies Projection<'BuyerSuppression', 'buyer_suppression', 'buyer_suppressions'>;
@@ -80,7 +80,7 @@ export const buyerSuppressions = (deps: Deps) => {
           data: { ...columnsOf(body), name: body.name!, company_id: tx.company_id, user_updated_at: now, created_at: now, updated_at: now },
           select: { id: true },
         });
-        await changeBuyers(tx, 'buyer_suppression_buyers', list.id, body);
+        await attach(tx, list.id, body);
         await moveCount(tx, 'buyer_suppressions', 1);
         const { caller_id_column_name, headers } = body;
         if (upload) await addSuppressionFile(tx, { list: list.id, upload, caller, fields: { caller_id_column_name, headers } }, deps);
@@ -101,7 +101,7 @@ export const buyerSuppressions = (deps: Deps) => {
           data: { ...columnsOf(body), user_updated_at: now, updated_at: now },
           select: { id: true },
         });
-        await changeBuyers(tx, 'buyer_suppression_buyers', id, body);
+        await attach(tx, id, body);
         const { caller_id_column_name, headers } = body;
         if (broken) await changeSuppressionFile(tx, broken, { fields: { caller_id_column_name, headers }, upload: undefined }, deps);
         return id;
@@ -138,6 +138,20 @@ export const buyerSuppressions = (deps: Deps) => {
     },
   } satisfies Partial<Handlers>;
 };
+
+/** Attaches a locked list: to offers, then schedules, then buyers, in the order of locks. */
+async function attach(db: Db, id: bigint, fields: Fields): Promise<void> {
+  const list = { buyer_suppression_id: id };
+  if (fields.offer_ids !== undefined) {
+    const offer_id = await resolveReferences(db, 'offers', fields.offer_ids ?? [], { field: 'offer_ids' });
+    await replaceAttached(db, 'buyer_suppression_offers', list, { offer_id });
+  }
+  if (fields.schedule_ids !== undefined) {
+    const schedule_id = await resolveReferences(db, 'schedules', fields.schedule_ids ?? [], { field: 'schedule_ids' });
+    await replaceAttached(db, 'buyer_suppression_schedules', list, { schedule_id });
+  }
+  await changeBuyers(db, 'buyer_suppression_buyers', id, fields);
+}
 
 async function readerFor(db: Db) {
   const [company] = await db.query<{ country: string }>({ text: 'SELECT country FROM companies WHERE id = $1', values: [db.company_id] });

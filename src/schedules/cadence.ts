@@ -51,9 +51,7 @@ export interface Facts {
 }
 
 /** Something that happened on the way to the next action, for the lead's log. */
-export type Passed =
-  | { event: 'skipped'; action: Action; reason: 'token_filter' }
-  | { event: 'left_schedule'; reason: ExitReason };
+export type Passed = { event: 'skipped'; action: Action; reason: 'token_filter' } | { event: 'left_schedule'; reason: ExitReason };
 
 export type Next =
   /** Do it now. A callback is a call that the lead asked for, outside the order of the actions. */

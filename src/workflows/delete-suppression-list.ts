@@ -28,6 +28,8 @@ export async function deleteSuppressionList(db: Db, reference: Reference, { queu
     data: { deleted_at: now, updated_at: now },
   });
   await db.prisma.buyerSuppressionBuyer.deleteMany({ where: { buyer_suppression_id: id } });
+  await db.prisma.buyerSuppressionOffer.deleteMany({ where: { buyer_suppression_id: id } });
+  await db.prisma.buyerSuppressionSchedule.deleteMany({ where: { buyer_suppression_id: id } });
   await db.prisma.buyerSuppression.update({
     where: { company_id_id: { company_id: db.company_id, id } },
     data: { deleted_at: now, updated_at: now, user_updated_at: now },

@@ -2,7 +2,7 @@ import { contract, type Operation } from '../../src/contract';
 import { createDeps } from '../../src/deps';
 import { createApp } from '../../src/app';
 import pino from 'pino';
-import { bodyOf, createFixture, type Fixture } from '../support/example';
+import { createFixture, type Fixture } from '../support/example';
 import { caller, createWorld, testConfig, type Api, type World } from '../support/world';
 
 // Derived from openapi.yaml: what it promises of every operation is asked of every operation.
@@ -11,7 +11,8 @@ let world: World;
 let fixture: Fixture;
 const all = contract.operations.map((operation) => [operation.id, operation] as const);
 const promising = (status: string) => all.filter(([, { responses }]) => status in responses);
-const send = (operation: Operation, more: object = {}) => world.company.api(operation.method, fixture.path(operation), { body: bodyOf(operation), ...more });
+const send = (operation: Operation, more: object = {}) =>
+  world.company.api(operation.method, fixture.path(operation), { body: fixture.body(operation), ...more });
 
 beforeAll(async () => {
   world = await createWorld();
@@ -37,7 +38,7 @@ describe('every operation', () => {
   test.each(promising('404'))('%s knows no record that does not exist', async (_, operation) => {
     const path = operation.path.replace(/\{\w+\}/g, '999999999');
     for (const at of [path, path.replace('999999999', '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001'), path.replace('999999999', 'no-such')]) {
-      expect((await world.company.api(operation.method, at, { body: bodyOf(operation) })).status).toBe(404);
+      expect((await world.company.api(operation.method, at, { body: fixture.body(operation) })).status).toBe(404);
     }
   });
 
@@ -116,12 +117,12 @@ describe('when something fails, every operation', () => {
   afterAll(() => away.database.close());
 
   test.each(all)('%s answers 503 with Retry-After while the database is away', async (_, operation) => {
-    const res = await without_database(operation.method, fixture.path(operation), { body: bodyOf(operation) });
+    const res = await without_database(operation.method, fixture.path(operation), { body: fixture.body(operation) });
     expect([res.status, res.headers['retry-after']]).toEqual([503, '2']);
   });
 
   test.each(all)('%s answers a fault of the service with 500, a request id and no detail of it', async (_, operation) => {
-    const res = await faulty(operation.method, fixture.path(operation), { body: bodyOf(operation) });
+    const res = await faulty(operation.method, fixture.path(operation), { body: fixture.body(operation) });
     expect(res.status).toBe(500);
     expect(res.body.request_id).toBe(res.headers['x-request-id']);
     expect(res.text).not.toContain('secret detail');
@@ -132,7 +133,7 @@ describe('when something fails, every operation', () => {
     const { public_key } = { public_key: other.company.auth.split(':')[0] };
     for (let i = 0; i < 10; i++) expect((await other.company.api('get', 'me', { auth: `${public_key}:wrong${i}` })).status).toBe(401);
     for (const operation of contract.operations) {
-      const res = await other.company.api(operation.method, fixture.path(operation), { body: bodyOf(operation), auth: `${public_key}:wrong` });
+      const res = await other.company.api(operation.method, fixture.path(operation), { body: fixture.body(operation), auth: `${public_key}:wrong` });
       expect([operation.id, res.status, Number(res.headers['retry-after']) > 0]).toEqual([operation.id, 429, true]);
     }
     expect((await other.company.api('get', 'me')).status).toBe(200);
@@ -148,7 +149,7 @@ describe('every operation works as its example says', () => {
     const changes = (operation: Operation) => (operation.path.includes('{') ? rank[operation.method] || (operation.method === 'post' ? 1 : 0) : 0);
     const rest = contract.operations.filter(({ method, path }) => method !== 'post' || path.includes('{')).toSorted((a, b) => changes(a) - changes(b));
     for (const operation of rest) {
-      const res = await other.company.api(operation.method, made.path(operation), { body: bodyOf(operation) });
+      const res = await other.company.api(operation.method, made.path(operation), { body: made.body(operation) });
       expect([operation.id, res.status]).toEqual([operation.id, operation.status]);
     }
     await other.close();

