@@ -41,6 +41,11 @@ export async function replaceAttached(db: Db, table: PairTable, record: Record<s
   await attach(db, table, { [column]: [id], [other]: ids });
 }
 
+/** The suppression lists that a request names, locked; undefined when it says nothing of them. */
+export async function suppressionsOf(db: Db, { buyer_suppression_ids: named }: { buyer_suppression_ids?: Reference[] | null }): Promise<bigint[] | undefined> {
+  return named === undefined ? undefined : resolveReferences(db, 'buyer_suppressions', named ?? [], { field: 'buyer_suppression_ids' });
+}
+
 /** Takes a buyer out of all its groups and offers and off all its lists. */
 export async function detachBuyer(db: Db, buyer_id: bigint): Promise<void> {
   for (const table of Object.keys(OWNERS) as AttachmentTable[]) await detach(db, table, 'buyer_id = $2 AND $3::bigint[] IS NOT NULL', [buyer_id, []]);

@@ -36,8 +36,12 @@ export function fieldsOf(projection: Projection): Field[] {
   const kept = fieldsKept.get(projection.schema);
   if (kept) return kept;
   const { properties = {} } = contract.document.components.schemas[projection.schema]!;
-  const marked = (schema: Schema, mark: 'x-grid' | 'x-external') => schema[mark] === true;
-  const fields = Object.entries(properties).map(([name, schema]) => ({ name, schema, grid: marked(schema, 'x-grid'), external: marked(schema, 'x-external') }));
+  const fields = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    schema,
+    grid: schema['x-grid'] === true,
+    external: schema['x-external'] === true,
+  }));
   fieldsKept.set(projection.schema, fields);
   return fields;
 }
@@ -115,12 +119,6 @@ function recordSql(projection: Projection, selection: Selection): { select: stri
   const expressions = chosen(projection, selection).map((field) => `${expression(projection, field, selection.zone !== undefined)} AS "${field.name}"`);
   const select = `(SELECT row_to_json(r) FROM (SELECT ${expressions.join(',\n')}) r)::text`;
   return { select, joins: joinsFor(projection, select) };
-}
-
-/** A statement's part that answers records as JSON text in the column `record`, of rows that another part of it makes; `more` are further columns. */
-export function selectRecords(projection: Projection, rows: string, { more, ...selection }: Selection & { more: string }): string {
-  const { select, joins } = recordSql(projection, selection);
-  return `SELECT ${select} AS record, ${more} FROM ${rows} t\n${joins}`;
 }
 
 export type RecordSource = 'id' | 'uuid' | 'user_buyer_id' | 'deleted' | 'unsaved';

@@ -53,7 +53,7 @@ function combine({ lead_token, schedule_lead_token, offer_lead_token }: Partial<
   const owner = schedule ?? offer;
   if (!owner) return refused(401, 'lead_token', 'must be given: the lead token of an offer or a schedule');
   if (all.some(({ company_id }) => company_id !== owner.company_id)) return refused(401, 'offer_lead_token', 'is not the lead token of an offer or a schedule');
-  if (schedule && lead_token?.schedule_id !== null && schedule_lead_token && lead_token && lead_token.token !== schedule_lead_token.token) {
+  if (lead_token && schedule_lead_token && lead_token.schedule_id !== null && lead_token.token !== schedule_lead_token.token) {
     return refused(422, 'schedule_lead_token', 'is of another schedule than lead_token');
   }
   return schedule && offer ? { ...schedule, offer_id: offer.offer_id } : owner;

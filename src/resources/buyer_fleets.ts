@@ -1,10 +1,8 @@
-import type { Schemas } from '../contract';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
-import { lockRecord, moveCount } from '../db/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';
-import { requireUnchanged, show, unsaved, written } from '../http/record';
+import { recordHandlers } from '../http/record-handlers';
 
 const MEMBERS = 'buyers m WHERE m.company_id = t.company_id AND m.buyer_fleet_id = t.id';
 
@@ -32,56 +30,29 @@ const orders: Record<string, SortKey> = {
 };
 
 /** Named sets of buyers. */
-export const buyerFleets = ({ clock }: Deps) =>
-  ({
+export const buyerFleets = ({ clock }: Deps) => {
+  const records = recordHandlers(projection, clock);
+  const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
+  return {
     listBuyerFleets: ({ query, db }) => list(query, { db, now: clock(), projection, orders }),
+    newBuyerFleet: (call) => records.unsaved(call, {}),
+    showBuyerFleet: records.show,
 
-    newBuyerFleet: ({ query, db }) => unsaved({ db, now: clock(), projection, serializer: query.serializer }, {}),
+    createBuyerFleet: (call) =>
+      records.create(call, async (tx, fields, now) => {
+        const data = { ...fields, company_id: tx.company_id, user_updated_at: now, created_at: now, updated_at: now };
+        return (await tx.prisma.buyerFleet.create({ data, select: { id: true } })).id;
+      }),
 
-    showBuyerFleet: ({ params, query, db, if_none_match }) => show({ db, now: clock(), projection, serializer: query.serializer, if_none_match }, params.id),
+    updateBuyerFleet: (call) =>
+      records.update(call, async (tx, id, { fields, now }) => {
+        await tx.prisma.buyerFleet.update({ where: key(tx.company_id, id), data: { ...fields, user_updated_at: now, updated_at: now }, select: { id: true } });
+      }),
 
-    createBuyerFleet: async ({ query, body: { serializer = query.serializer, ...body }, db }) => {
-      const now = clock();
-      const id = await db.transaction(async (tx) => {
-        const { name, user_fleet_id } = body as Schemas['BuyerFleetCreate'] & { name: string; user_fleet_id: string };
-        const fleet = await tx.prisma.buyerFleet.create({
-          data: { ...body, name, user_fleet_id, company_id: tx.company_id, user_updated_at: now, created_at: now, updated_at: now },
-          select: { id: true },
-        });
-        await moveCount(tx, 'buyer_fleets', 1);
-        return fleet.id;
-      });
-      return written({ db, now, projection, serializer }, id, { status: 201 });
-    },
-
-    updateBuyerFleet: async ({ params, query, body: { serializer = query.serializer, ...body }, db, if_match }) => {
-      const now = clock();
-      const id = await db.transaction(async (tx) => {
-        const { id } = await lockRecord(tx, 'buyer_fleets', params.id);
-        await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
-        await tx.prisma.buyerFleet.update({
-          where: { company_id_id: { company_id: tx.company_id, id } },
-          data: { ...body, user_updated_at: now, updated_at: now },
-          select: { id: true },
-        });
-        return id;
-      });
-      return written({ db, now, projection, serializer }, id);
-    },
-
-    deleteBuyerFleet: async ({ params, query, db, if_match }) => {
-      const now = clock();
-      const id = await db.transaction(async (tx) => {
-        const { id } = await lockRecord(tx, 'buyer_fleets', params.id);
-        await requireUnchanged({ db: tx, now, projection, serializer: query.serializer, if_match }, params.id);
+    deleteBuyerFleet: (call) =>
+      records.delete(call, async (tx, id, now) => {
         await tx.prisma.buyer.updateMany({ where: { buyer_fleet_id: id }, data: { buyer_fleet_id: null, updated_at: now } });
-        await tx.prisma.buyerFleet.update({
-          where: { company_id_id: { company_id: tx.company_id, id } },
-          data: { deleted_at: now, updated_at: now, user_updated_at: now },
-        });
-        await moveCount(tx, 'buyer_fleets', -1);
-        return id;
-      });
-      return written({ db, now, projection, serializer: query.serializer }, id);
-    },
-  }) satisfies Partial<Handlers>;
+        await tx.prisma.buyerFleet.update({ where: key(tx.company_id, id), data: { deleted_at: now, updated_at: now, user_updated_at: now } });
+      }),
+  } satisfies Partial<Handlers>;
+};

@@ -1,5 +1,5 @@
 import { defaultsOf, type Schemas } from '../contract';
-import { changeBuyers, replaceAttached } from '../db/attachments';
+import { changeBuyers, replaceAttached, suppressionsOf } from '../db/attachments';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -111,13 +111,6 @@ const OWN = ['name', 'user_offer_id', 'description', 'time_zone', 'paused', 'ext
 
 /** The columns of the offer's row among the fields. */
 const columnsOf = (fields: Fields) => Object.fromEntries(OWN.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])));
-
-/** The suppression lists a request names, locked; undefined when it says nothing of them. */
-async function suppressionsOf(db: Db, { buyer_suppression_ids }: Fields): Promise<bigint[] | undefined> {
-  return buyer_suppression_ids === undefined
-    ? undefined
-    : resolveReferences(db, 'buyer_suppressions', buyer_suppression_ids ?? [], { field: 'buyer_suppression_ids' });
-}
 
 /** What is attached to an offer: suppression lists, then groups, then buyers, in the order of locks. */
 async function writeParts(db: Db, offer_id: bigint, fields: Fields, lists: bigint[] | undefined): Promise<void> {

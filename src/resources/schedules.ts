@@ -1,5 +1,5 @@
 import { defaultsOf, type Schemas } from '../contract';
-import { replaceAttached } from '../db/attachments';
+import { replaceAttached, suppressionsOf } from '../db/attachments';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -126,10 +126,7 @@ function columnsOf(fields: Fields) {
 
 /** What the fields refer to: suppression lists before the offer, in the order of locks. */
 async function partsOf(db: Db, { buyer_suppression_ids, offer_id }: Fields): Promise<{ lists?: bigint[]; offer_id?: bigint | null }> {
-  const lists =
-    buyer_suppression_ids === undefined
-      ? undefined
-      : await resolveReferences(db, 'buyer_suppressions', buyer_suppression_ids ?? [], { field: 'buyer_suppression_ids' });
+  const lists = await suppressionsOf(db, { buyer_suppression_ids });
   const named = offer_id === undefined || offer_id === null ? offer_id : (await resolveReferences(db, 'offers', [offer_id], { field: 'offer_id' }))[0]!;
   return { ...(lists && { lists }), ...(named !== undefined && { offer_id: named }) };
 }

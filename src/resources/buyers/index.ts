@@ -1,5 +1,5 @@
 import { defaultsOf, type Schemas } from '../../contract';
-import { detachBuyer, replaceAttached } from '../../db/attachments';
+import { detachBuyer, replaceAttached, suppressionsOf } from '../../db/attachments';
 import { changeLimits, limitsIn, openLimits } from '../../db/call-limits';
 import { lockRecord, moveCount, resolveReferences } from '../../db/records';
 import type { Db } from '../../db/tenant';
@@ -129,13 +129,6 @@ async function fleetOf(db: Db, { buyer_fleet_id }: Fields): Promise<{ buyer_flee
   if (buyer_fleet_id === null) return { buyer_fleet_id: null };
   const [id] = await resolveReferences(db, 'buyer_fleets', [buyer_fleet_id], { field: 'buyer_fleet_id' });
   return { buyer_fleet_id: id! };
-}
-
-/** The suppression lists a request names; undefined when it says nothing of them. */
-async function suppressionsOf(db: Db, { buyer_suppression_ids }: Fields): Promise<bigint[] | undefined> {
-  return buyer_suppression_ids === undefined
-    ? undefined
-    : resolveReferences(db, 'buyer_suppressions', buyer_suppression_ids ?? [], { field: 'buyer_suppression_ids' });
 }
 
 interface Parts {
