@@ -7,34 +7,53 @@ import { buyerSuppressionFiles } from './resources/buyer_suppression_files';
 import { buyerSuppressions } from './resources/buyer_suppressions';
 import { buyers } from './resources/buyers';
 import { collections } from './resources/collections';
+import { contacts } from './resources/contacts';
+import { emails } from './resources/emails';
+import { leadCallers } from './resources/lead_callers';
+import { leadLogs } from './resources/lead_logs';
+import { leadOutlook } from './resources/lead_outlook';
+import { leads } from './resources/leads';
 import { me } from './resources/me';
 import { offers } from './resources/offers';
 import { scheduleActions } from './resources/schedule_actions';
 import { schedules } from './resources/schedules';
+import { telephony } from './resources/telephony';
+import { textMessages } from './resources/text_messages';
 import { trafficSources } from './resources/traffic_sources';
 
 /** The whole API as one object: an operation of the contract without a handler does not compile. */
-export const createHandlers = (deps: Deps): Handlers => {
-  const parts = [
+export const createHandlers = (deps: Deps): Handlers =>
+  combined([
     buyers(deps),
     buyerGroups(deps),
     buyerFleets(deps),
     buyerSuppressions(deps),
     buyerSuppressionFiles(deps),
+    leads(deps),
+    leadCallers(deps),
+    leadOutlook(deps),
     offers(deps),
     schedules(deps),
     scheduleActions(deps),
     trafficSources(deps),
+    contacts(deps),
+    textMessages(deps),
+    emails(deps),
+    leadLogs(deps),
+    telephony(deps),
     accessTokens(deps),
     me(),
     collections(deps),
-  ] as const;
-  requireDistinct(parts);
-  const [a, b, c, d, e, f, g, h, i, j, k, l] = parts;
-  return { ...a, ...b, ...c, ...d, ...e, ...f, ...g, ...h, ...i, ...j, ...k, ...l };
-};
+  ]);
 
-/** A spread hides a name that two resources use. */
+type Together<Part> = (Part extends object ? (part: Part) => void : never) extends (all: infer All) => void ? All : never;
+
+function combined<Part extends object>(parts: readonly Part[]): Together<Part> {
+  requireDistinct(parts);
+  return Object.assign({}, ...parts) as Together<Part>;
+}
+
+/** Putting objects together hides a name that two of them use. */
 export function requireDistinct(parts: readonly object[]): void {
   const names = parts.flatMap((part) => Object.keys(part));
   const twice = names.find((name, index) => names.indexOf(name) !== index);

@@ -4,6 +4,7 @@ import { loadConfig, type Config } from './config';
 import { ensureDemo } from './demo';
 import { FORGET_OLD_ANSWERS } from './http/idempotency';
 import { openInstallation, type Installation } from './installation';
+import { startEngine } from './jobs/engine';
 import { startWorkers } from './jobs/queue';
 import { createRunners } from './jobs/runners';
 import { exitWith, onStop } from './process';
@@ -36,6 +37,7 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   server.prependListener('request', (_req, res) => void (closing && res.setHeader('Connection', 'close')));
   await listen(server, config);
   const workers = config.run_jobs ? await startWorkers({ database, log, runners: createRunners(deps) }) : undefined;
+  const engine = config.run_jobs ? startEngine(deps) : undefined;
   const sweep = () => {
     for (const swept of [database.pool.query(FORGET_OLD_ANSWERS), sweepStorage(deps)]) swept.catch((error) => log.warn({ err: error }, 'sweep failed'));
   };
@@ -44,7 +46,7 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   onStop(deps, async () => {
     closing = true;
     clearInterval(sweeping);
-    await Promise.all([stop(server), workers?.stop()]);
+    await Promise.all([stop(server), workers?.stop(), engine?.stop()]);
     await installation.close();
   });
   greet(config, installation, demo);
@@ -71,7 +73,7 @@ function greet({ port, host, data_dir, run_jobs }: Config, { embedded, migrated 
   lines.push(
     embedded ? `Database: its own PostgreSQL, data in ${data_dir}` : 'Database: DATABASE_URL',
     ...(migrated.length > 0 ? [`Migrations applied: ${migrated.join(', ')}`] : []),
-    ...(run_jobs ? [] : ['Jobs (imports) are left to: npm run worker']),
+    ...(run_jobs ? [] : ['Imports, and the schedules of leads, are left to: npm run worker']),
   );
   if (demo) {
     const { public_key, private_key } = demo.credentials;

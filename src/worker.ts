@@ -1,5 +1,6 @@
 import { loadConfig } from './config';
 import { openInstallation } from './installation';
+import { startEngine } from './jobs/engine';
 import { startWorkers } from './jobs/queue';
 import { createRunners } from './jobs/runners';
 import { exitWith, onStop } from './process';
@@ -10,8 +11,9 @@ async function main(): Promise<void> {
   const installation = await openInstallation(loadConfig(), 'command');
   const { deps } = installation;
   const workers = await startWorkers({ database: deps.database, log: deps.log, runners: createRunners(deps) });
+  const engine = startEngine(deps);
   onStop(deps, async () => {
-    await workers.stop();
+    await Promise.all([workers.stop(), engine.stop()]);
     await installation.close();
   });
   process.stdout.write('Trunkline runs jobs.\n');

@@ -19,6 +19,8 @@ export interface Projection<Name extends keyof Schemas = keyof Schemas, Singular
   joins?: Record<string, string>;
   /** The text that `fulltext` searches, as its index spells it. */
   fulltext?: string;
+  /** Whether its records are never deleted. */
+  everlasting?: true;
 }
 
 /** A column of a resource, as the contract declares it. */
@@ -121,6 +123,12 @@ function recordSql(projection: Projection, selection: Selection): { select: stri
   return { select, joins: joinsFor(projection, select) };
 }
 
+/** A statement's part that answers records as JSON text in the column `record`, of rows that another part of it makes; `more` are further columns. */
+export function selectRecords(projection: Projection, rows: string, { more, ...selection }: Selection & { more: string }): string {
+  const { select, joins } = recordSql(projection, selection);
+  return `SELECT ${select} AS record, ${more} FROM ${rows} t\n${joins}`;
+}
+
 export type RecordSource = 'id' | 'uuid' | 'user_buyer_id' | 'deleted' | 'unsaved';
 
 /** A statement that answers one record as JSON text in the column `record`. Takes company_id, now, and id, uuid, user_buyer_id or row. */
@@ -158,11 +166,13 @@ export interface ListShape extends Selection {
   count: 'none' | 'kept' | 'counted';
 }
 
+const living = ({ everlasting }: Projection) => ['t.company_id = {company_id}', ...(everlasting ? [] : ['t.deleted_at IS NULL'])];
+
 function listSql(projection: Projection, shape: ListShape): { rows: string; order: string; joins: (select: string) => string } {
   const { sort, descending, conditions, limit, offset, after } = shape;
   const direction = descending ? 'DESC' : 'ASC';
   const by_id = sort === 'id';
-  const where = ['t.company_id = {company_id}', 't.deleted_at IS NULL', ...conditions, ...(after ? [keyset(shape)] : [])].join(' AND ');
+  const where = [...living(projection), ...conditions, ...(after ? [keyset(shape)] : [])].join(' AND ');
   const order = by_id ? `t.id ${direction}` : `t.sort_key ${direction}, t.id ${direction}`;
   const inner = by_id ? order : `${sort.sql} ${direction}, t.id ${direction}`;
   const key = by_id ? '' : `, ${sort.sql} AS sort_key`;
@@ -243,7 +253,7 @@ function totalSql(projection: Projection, { count, conditions }: ListShape): str
 
 /** The living rows of the company that meet the conditions, as they stand behind FROM. */
 function matching(projection: Projection, conditions: readonly string[]): string {
-  const where = ['t.company_id = {company_id}', 't.deleted_at IS NULL', ...conditions].join(' AND ');
+  const where = [...living(projection), ...conditions].join(' AND ');
   return `${projection.plural} t ${joinsFor(projection, where)} WHERE ${where}`;
 }
 

@@ -836,6 +836,545 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List contacts
+         * @description What the company knows of numbers: whether they are on its blacklist, have opted out, and how often they were contacted. A companion of the reference resources.
+         */
+        get: operations["listContacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/caller_block": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put numbers on the blacklist
+         * @description Up to 10,000 numbers, in any spelling. Their calls are not taken, and no outbound action is taken for their leads: none goes out after this is answered.
+         */
+        post: operations["blockContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/caller_unblock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take numbers off the blacklist
+         * @description Up to 10,000 numbers, in any spelling. Their leads go on where they were stopped.
+         */
+        post: operations["unblockContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a contact
+         * @description One contact, by number of the record or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showContact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/text_messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List text messages
+         * @description What was sent to leads and what they answered. A companion of the reference resources.
+         */
+        get: operations["listTextMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/text_messages/receive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive a text message
+         * @description Takes a text message as if the carrier had delivered it, so that replies such as STOP can be tried. Only with the sandbox carrier; others deliver to `/telephony/sms`.
+         */
+        post: operations["receiveTextMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/text_messages/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a text message
+         * @description One record, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showTextMessage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/emails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List e-mails
+         * @description E-mails that were sent to leads; without `SMTP_URL` the mailbox of the sandbox. A companion of the reference resources.
+         */
+        get: operations["listEmails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/emails/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show an e-mail
+         * @description One record, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showEmail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/lead_logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List lead logs
+         * @description Everything that happened to leads, in order. A companion of the reference resources.
+         */
+        get: operations["listLeadLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/leads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List leads
+         * @description Leads of all offers and schedules, in the order of their ids unless `order` says otherwise. `total_count` is exact, with filters too.
+         */
+        get: operations["listLeads"];
+        put?: never;
+        /**
+         * Submit a lead
+         * @description A lead comes to the offer or the schedule whose `lead_token` is sent; no other credentials are needed, and browsers of any origin may post. Parameters may stand in the query string, in flat JSON, in `data`, in a form, or in a mixture. One lead lives for a number at an offer or a schedule: a second submission updates it, however many come at once.
+         */
+        post: operations["submitLead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/leads/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A lead with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newLead"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/leads/capture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit a lead with the credentials of the company
+         * @description The same as a submission by `lead_token`, for servers that hold credentials of the company and name the offer or the schedule.
+         */
+        post: operations["captureLead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/leads/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a lead
+         * @description One lead, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showLead"];
+        /**
+         * Change a lead
+         * @description Changes the fields that are sent and leaves the rest. What concerns its number (`opt_out`, `blocked`) holds for all leads of that number.
+         */
+        put: operations["updateLead"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/leads/{id}/id": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a lead
+         * @description It leaves its schedule and is no longer listed or shown; nothing goes out to it after this is answered.
+         */
+        delete: operations["deleteLead"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/leads/{id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show what happened to a lead and what will
+         * @description What its schedule has done and would do, with times and reasons: a step that is put off or will not be done says why.
+         */
+        get: operations["showLeadTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/leads/{id}/buyer_is_available": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Tell whether a buyer is there for a lead
+         * @description Whether one of the buyers of its offer could take its call now, and for each that could not the reason. Nothing is reserved.
+         */
+        get: operations["showBuyerAvailability"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/leads/{caller_id}/caller_opt_out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the lead, in any spelling. */
+                caller_id: components["parameters"]["CallerInPath"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Opt a lead out
+         * @description No more calls, text messages or e-mails go to its number: none goes out after this is answered. The same as the other methods of this path; the answer is not to be stored. HEAD is refused.
+         */
+        get: operations["optOutLeadByGet"];
+        /**
+         * Opt a lead out
+         * @description No more calls, text messages or e-mails go to its number: none goes out after this is answered.
+         */
+        put: operations["optOutLead"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/leads/{caller_id}/caller_remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the lead, in any spelling. */
+                caller_id: components["parameters"]["CallerInPath"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Remove a lead
+         * @description It leaves its schedule or offer, and no further action is taken for it: none goes out after this is answered. The same as the other methods of this path; the answer is not to be stored. HEAD is refused.
+         */
+        get: operations["removeLeadByGet"];
+        put?: never;
+        /**
+         * Remove a lead
+         * @description It leaves its schedule or offer, and no further action is taken for it: none goes out after this is answered.
+         */
+        post: operations["removeLead"];
+        /**
+         * Remove a lead
+         * @description It leaves its schedule or offer, and no further action is taken for it: none goes out after this is answered.
+         */
+        delete: operations["removeLeadByDelete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/leads/{caller_id}/caller_move_to_end_of_schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the lead, in any spelling. */
+                caller_id: components["parameters"]["CallerInPath"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Move a lead to the end of its schedule
+         * @description The remaining actions are passed over, and its end-of-schedule actions run.
+         */
+        put: operations["moveLeadToEnd"];
+        /**
+         * Move a lead to the end of its schedule
+         * @description The remaining actions are passed over, and its end-of-schedule actions run.
+         */
+        post: operations["moveLeadToEndByPost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/leads/{lead_token}/{caller_number}/by_caller_number": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `lead_token` of the offer or the schedule. No other credentials are needed. */
+                lead_token: components["parameters"]["LeadTokenInPath"];
+                /** @description Number of the lead, in any spelling. */
+                caller_number: components["parameters"]["CallerNumber"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a lead by its number
+         * @description The live lead of a number at the offer or schedule of a `lead_token`, else the last one. Whoever knows the token and the number may read the lead.
+         */
+        get: operations["showLeadByCallerNumber"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/telephony/sms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive a text message from the carrier
+         * @description The URL for incoming messages of your numbers. STOP, UNSUBSCRIBE and CANCEL at its beginning opt the sender out, START opts in again. Signed by the carrier; nothing else may send it.
+         */
+        post: operations["receiveSms"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/telephony/message_status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive the status of a text message
+         * @description The carrier is told this URL with each message. Signed by the carrier; nothing else may send it.
+         */
+        post: operations["receiveMessageStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/telephony/call_status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive the status of a call
+         * @description The carrier is told this URL with each call. Signed by the carrier; nothing else may send it.
+         */
+        post: operations["receiveCallStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/access_tokens": {
         parameters: {
             query?: never;
@@ -1078,7 +1617,7 @@ export interface components {
          * @description A resource and what may be done with it.
          * @enum {string}
          */
-        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
+        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
         /** @enum {string} */
         BuyerSerializer: "buyer" | "buyer_grid" | "";
         /** @enum {string} */
@@ -1141,6 +1680,41 @@ export interface components {
         WaitUnit: "seconds" | "minutes" | "hours" | "days" | null;
         /** @enum {string|null} */
         WebhookMethod: "get" | "post" | "put" | "patch" | "delete" | null;
+        /** @enum {string} */
+        ContactSerializer: "contact" | "contact_grid" | "";
+        /** @enum {string} */
+        TextMessageSerializer: "text_message" | "text_message_grid" | "";
+        /** @enum {string} */
+        EmailSerializer: "email" | "email_grid" | "";
+        /** @enum {string} */
+        MessageDirection: "outbound" | "inbound";
+        /**
+         * @description `sending` is handed to the carrier, `queued` taken by it, `sent` passed on, `delivered` confirmed; `undelivered` and `failed` say why in `error_message`; `received` came in.
+         * @enum {string}
+         */
+        MessageStatus: "sending" | "queued" | "sent" | "delivered" | "undelivered" | "failed" | "received";
+        /**
+         * @description `unknown`: the process ended while the e-mail was handed over; it is not sent again.
+         * @enum {string}
+         */
+        EmailStatus: "sending" | "sent" | "failed" | "unknown";
+        /**
+         * @description What happened to a lead.
+         * @enum {string}
+         */
+        LeadEvent: "created" | "updated" | "restarted" | "moved_to_end" | "moved_to_schedule" | "next_action_changed" | "callback_scheduled" | "expired" | "deleted" | "removed" | "opted_out" | "opted_in" | "blocked" | "unblocked" | "disabled" | "resumed" | "call_placed" | "call_failed" | "call_changed" | "sms_sent" | "sms_failed" | "sms_changed" | "sms_received" | "email_sent" | "email_failed" | "webhook_queued" | "webhook_delivered" | "webhook_failed" | "waiting" | "delayed" | "skipped" | "left_schedule" | "ended";
+        /** @enum {string} */
+        LeadSerializer: "lead" | "lead_grid" | "lead_external" | "";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        LeadOrder: "id" | "created_at" | "updated_at" | "status" | "lead_priority" | "next_action_at" | "last_action_at" | "email";
+        /**
+         * @description `queue` waits at an offer for a call; `scheduled` has a next action; `waiting` waits as its schedule says, or for a callback; `running` is being called. `completed` has done its schedule without being called, `completed_attempted` with, `completed_connected` answered, `completed_converted` paid; `exceeded_max_calls` and `expired` left it early; `dnc` was suppressed; `failure` could not be contacted at all. `disabled` is removed, or waits while its offer or schedule is paused; `blocked` is on the blacklist; `opt_out` has opted out.
+         * @enum {string}
+         */
+        LeadStatus: "queue" | "scheduled" | "waiting" | "running" | "completed" | "completed_attempted" | "completed_connected" | "completed_converted" | "exceeded_max_calls" | "expired" | "dnc" | "failure" | "disabled" | "blocked" | "opt_out";
         /**
          * @default id
          * @enum {string}
@@ -1866,6 +2440,11 @@ export interface components {
             caller_ids: (string | number)[];
             serializer?: components["schemas"]["BuyerSuppressionSerializer"];
         };
+        /** @description What was no telephone number. */
+        RejectedCallerIds: {
+            caller_id: string;
+            reason: string;
+        }[];
         CallerIdsReply: {
             status: number;
             /** @constant */
@@ -1878,11 +2457,7 @@ export interface components {
             added: number;
             /** @description How many numbers were on the list before. */
             removed: number;
-            /** @description What was no telephone number. */
-            rejected: {
-                caller_id: string;
-                reason: string;
-            }[];
+            rejected: components["schemas"]["RejectedCallerIds"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
@@ -2382,6 +2957,614 @@ export interface components {
             schedule_actions: components["schemas"]["ScheduleAction"][];
             metadata: components["schemas"]["PageMetadata"];
         };
+        Contact: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "Contact";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            /** @description `+`, country code and digits. */
+            caller_id?: string | null;
+            /** @description Whether it is on the blacklist of the company: its calls are not taken, and its leads are not contacted. */
+            blocked?: boolean;
+            blocked_at?: components["schemas"]["Timestamp"];
+            unblocked_at?: components["schemas"]["Timestamp"];
+            /** @description Whether it has opted out: no calls, text messages or e-mails go to its leads. */
+            opt_out?: boolean;
+            opted_out_at?: components["schemas"]["Timestamp"];
+            opted_in_at?: components["schemas"]["Timestamp"];
+            leads_count?: number;
+            /** @description Calls to it. */
+            calls_count?: number;
+            /** @description Text messages to it. */
+            sms_count?: number;
+            /** @description E-mails to its leads. */
+            emails_count?: number;
+            last_contacted_at?: components["schemas"]["Timestamp"];
+        };
+        ContactReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            contact: components["schemas"]["Contact"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        ContactList: components["schemas"]["ContactPage"] | components["schemas"]["Contact"][];
+        ContactPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            contacts: components["schemas"]["Contact"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        ContactCallerIds: {
+            /** @description Telephone numbers in any spelling. Without `+` and country code they are read as numbers of the company's country. */
+            caller_ids: (string | number)[];
+        };
+        ContactCallerIdsReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            /** @description How many of `caller_ids` were telephone numbers. */
+            accepted: number;
+            /** @description How many numbers were not on the blacklist before. */
+            added: number;
+            /** @description How many numbers were on the blacklist before. */
+            removed: number;
+            rejected: components["schemas"]["RejectedCallerIds"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        TextMessage: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "TextMessage";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            direction?: components["schemas"]["MessageDirection"];
+            from_number?: string;
+            to_number?: string;
+            body?: string;
+            status?: components["schemas"]["MessageStatus"];
+            error_code?: string | null;
+            error_message?: string | null;
+            carrier?: string;
+            /** @description Whether it was only kept and not sent. */
+            sandbox?: boolean;
+            carrier_message_id?: string | null;
+            lead_id?: number | null;
+            offer_id?: number | null;
+            schedule_id?: number | null;
+            schedule_action_id?: number | null;
+            /** @description The tokens of the lead as they then were. */
+            token_values?: {
+                [key: string]: unknown;
+            };
+            sent_at?: components["schemas"]["Timestamp"];
+            delivered_at?: components["schemas"]["Timestamp"];
+        };
+        TextMessageReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            text_message: components["schemas"]["TextMessage"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        TextMessageList: components["schemas"]["TextMessagePage"] | components["schemas"]["TextMessage"][];
+        TextMessagePage: {
+            status: number;
+            /** @constant */
+            success: true;
+            text_messages: components["schemas"]["TextMessage"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        Email: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "Email";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            from_email?: string;
+            to_email?: string;
+            subject?: string;
+            body?: string;
+            html?: boolean;
+            status?: components["schemas"]["EmailStatus"];
+            error_code?: string | null;
+            error_message?: string | null;
+            mailer?: string;
+            /** @description Whether it was only kept and not sent. */
+            sandbox?: boolean;
+            message_id?: string | null;
+            lead_id?: number | null;
+            offer_id?: number | null;
+            schedule_id?: number | null;
+            schedule_action_id?: number | null;
+            /** @description The tokens of the lead as they then were. */
+            token_values?: {
+                [key: string]: unknown;
+            };
+            sent_at?: components["schemas"]["Timestamp"];
+        };
+        EmailReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            email: components["schemas"]["Email"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        EmailList: components["schemas"]["EmailPage"] | components["schemas"]["Email"][];
+        EmailPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            emails: components["schemas"]["Email"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        TextMessageReceive: {
+            /**
+             * Format: caller-id
+             * @description Number of the sender.
+             */
+            from: string;
+            /**
+             * Format: caller-id
+             * @description A number of the company.
+             */
+            to: string;
+            body: string;
+            serializer?: components["schemas"]["TextMessageSerializer"];
+        };
+        LeadLog: {
+            id?: number;
+            /** @description The same number as `id`. */
+            legacy_id?: number;
+            /** @constant */
+            type?: "LeadLog";
+            created_at?: components["schemas"]["Timestamp"];
+            company_id?: number;
+            lead_id?: number;
+            event?: components["schemas"]["LeadEvent"];
+            /** @description In words, with the reason. */
+            message?: string | null;
+            schedule_action_id?: number | null;
+            call_id?: number | null;
+            text_message_id?: number | null;
+            email_id?: number | null;
+            /** @description What else is known of it. */
+            details?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        LeadLogList: components["schemas"]["LeadLogPage"] | components["schemas"]["LeadLog"][];
+        LeadLogPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            lead_logs: components["schemas"]["LeadLog"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        LeadFields: {
+            /**
+             * Format: telephone
+             * @description The number that is called and texted, in any spelling; without `+` and country code it is read as a number of the company's country. `phone` is taken when it is left out.
+             */
+            caller_id?: string | number;
+            /**
+             * Format: email
+             * @description One address; needed for e-mails.
+             */
+            email?: string | null;
+            /** @description Id of an agent script and field type. */
+            contact_field_type?: string | null;
+            /**
+             * Format: date-time
+             * @description The lead is called at this time, and its schedule waits until then.
+             */
+            schedule_callback_at?: string | null;
+            /** @description The same, in so many seconds. */
+            schedule_callback_in_seconds?: number | null;
+            /**
+             * @description Applies the data to all leads of this number at the offer or schedule, ended ones too.
+             * @default false
+             */
+            update_all_matching_leads?: boolean;
+            /**
+             * @description `calls` applies the data to the calls of the lead too.
+             * @enum {string|null}
+             */
+            apply_to?: "calls" | null;
+            /**
+             * @description Takes the number off the blacklist of the company. Needs an `auth_token` with the permission `leads:update`.
+             * @default false
+             */
+            unblock_contact?: boolean;
+            /** @description `true` puts the number on the blacklist of the company: its calls are not taken and no outbound action is taken for it. */
+            blocked?: boolean;
+            /**
+             * @description Assigns a number of the company from which the lead is called; answered as `service_number_plain`.
+             * @default false
+             */
+            assign_service_number?: boolean;
+            /**
+             * @deprecated
+             * @description The same as `assign_service_number`.
+             * @default false
+             */
+            assign_trackdrive_number?: boolean;
+            /**
+             * @description Assigns a number of the company from which the lead is texted; answered as `sms_number_plain`.
+             * @default false
+             */
+            assign_sms_number?: boolean;
+            /**
+             * @description Expires the live lead of this number in the schedule first, so that a new one is made.
+             * @default false
+             */
+            expire_existing?: boolean;
+            /**
+             * @description Deletes the leads of this number at the offer or schedule first, so that a new one is made.
+             * @default false
+             */
+            delete_existing?: boolean;
+            /**
+             * @description Only a live lead is updated; none is made.
+             * @default false
+             */
+            update_only?: boolean;
+            /** @description Of leads that are due at once, lower values go first, and those without last. */
+            lead_priority?: number | null;
+            /**
+             * @description Begins its schedule anew.
+             * @default false
+             */
+            restart_schedule?: boolean;
+            /**
+             * @description Finds contact fields that are nested or go by other names (`phone`, `phoneNumber`, `firstName`) and puts them where they belong.
+             * @default false
+             */
+            auto_format_nested_fields?: boolean;
+            /**
+             * Format: date-time
+             * @description When the next action is to be done.
+             */
+            next_action_at?: string | null;
+            /** @description Hours after which it leaves the schedule, instead of those of the schedule. */
+            hours_to_expire?: number | null;
+            /** @description The same in minutes; at an offer, minutes after which the lead is no longer picked up. */
+            expires_in?: number | null;
+            /** @description Calls and text messages after which it leaves the schedule, instead of those of the schedule. */
+            max_contact_attempts?: number | null;
+            /** @description Number, uuid or `user_traffic_source_id` of the traffic source. */
+            traffic_source_id?: string | number | null;
+            /** @description Your own mark of where the lead came from. */
+            sub_id?: string | null;
+            /** @description Address of the person; that of the request when left out. */
+            ip_address?: string | null;
+            /** @description The same. */
+            remote_ip?: string | null;
+            /** @description Zone in which times without an offset are read. */
+            time_zone?: components["schemas"]["TimeZoneName"];
+            /** @description Tokens: calls, text messages and e-mails of the lead inherit them. Names are lowercase letters, digits and underscores; others are turned into such. */
+            data?: {
+                [key: string]: unknown;
+            } | null;
+            serializer?: components["schemas"]["LeadSerializer"];
+        };
+        /** @description Every key that is not named here becomes a token, as the keys of `data` do: up to 200 of them, 64 kB in all. */
+        LeadSubmission: {
+            /** @description Of an offer: the data is picked up when a call of this number comes. Of a schedule: its actions begin. */
+            lead_token?: string;
+            /** @description Of an offer; beside that of a schedule it says which offer the lead belongs to. */
+            offer_lead_token?: string;
+            /** @description Of a schedule. */
+            schedule_lead_token?: string;
+            /** @description Token of a user, for `unblock_contact`. */
+            auth_token?: string;
+        } & components["schemas"]["LeadFields"];
+        /** @description Every key that is not named here becomes a token, as the keys of `data` do: up to 200 of them, 64 kB in all. */
+        LeadCapture: {
+            /** @description Number or uuid of the offer. */
+            offer_id?: string | number | null;
+            /** @description Number or uuid of the schedule. */
+            schedule_id?: string | number | null;
+        } & components["schemas"]["LeadFields"];
+        LeadUpdate: {
+            /** Format: email */
+            email?: string | null;
+            contact_field_type?: string | null;
+            sub_id?: string | null;
+            /** @description Number, uuid or `user_traffic_source_id` of the traffic source. */
+            traffic_source_id?: string | number | null;
+            lead_priority?: number | null;
+            /**
+             * Format: date-time
+             * @description When the next action is to be done.
+             */
+            next_action_at?: string | null;
+            /**
+             * Format: date-time
+             * @description The lead is called at this time; null takes a callback back.
+             */
+            schedule_callback_at?: string | null;
+            hours_to_expire?: number | null;
+            max_contact_attempts?: number | null;
+            restart_schedule?: boolean;
+            /** @description Opts its number out, or in again. */
+            opt_out?: boolean;
+            /** @description Puts its number on the blacklist of the company, or takes it off. */
+            blocked?: boolean;
+            /** @description Tokens to add or replace; null takes one away. */
+            data?: {
+                [key: string]: unknown;
+            } | null;
+            external_record_id?: string | null;
+            /** @description Zone in which times without an offset are read. */
+            time_zone?: components["schemas"]["TimeZoneName"];
+            serializer?: components["schemas"]["LeadSerializer"];
+        };
+        Lead: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "Lead";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            context_menu_name?: string | null;
+            name?: string | null;
+            /** @description `+`, country code and digits. */
+            caller_id?: string | null;
+            email?: string | null;
+            full_name?: string | null;
+            contact_field_type?: string | null;
+            /** @description Minutes. */
+            expires_in?: number | null;
+            country?: string | null;
+            state_province?: string | null;
+            zip_postal_code?: string | null;
+            /** @description Zone of its area code and zip; the first where they leave several open. */
+            time_zone?: string | null;
+            sub_id?: string | null;
+            offer_id?: number | null;
+            schedule_id?: number | null;
+            status?: components["schemas"]["LeadStatus"];
+            human_status?: string;
+            has_next_action?: boolean;
+            opt_out?: boolean;
+            revenue?: components["schemas"]["Money"];
+            payout?: components["schemas"]["Money"];
+            offer_converted?: boolean;
+            buyer_converted?: boolean;
+            traffic_source_id?: number | null;
+            buyer_id?: number | null;
+            remote_ip?: string | null;
+            attempted_call_id?: number | null;
+            connected_call_id?: number | null;
+            scheduled_callback_id?: number | null;
+            sms_number_id?: number | null;
+            dial_number_id?: number | null;
+            lead_priority?: number | null;
+            hours_to_expire?: number | null;
+            max_contact_attempts?: number | null;
+            last_action_at?: components["schemas"]["Timestamp"];
+            first_action_at?: components["schemas"]["Timestamp"];
+            first_queued_at?: components["schemas"]["Timestamp"];
+            schedule_ended_at?: components["schemas"]["Timestamp"];
+            next_action_at?: components["schemas"]["Timestamp"];
+            last_call_at?: components["schemas"]["Timestamp"];
+            /** @description Whether it has not ended. */
+            is_live?: boolean;
+            blocked?: boolean;
+            /** @description Its tokens. */
+            data?: {
+                [key: string]: unknown;
+            };
+            /** @description With `lead_grid`. */
+            contact_id?: number | null;
+            /** @description With `lead_grid`. */
+            next_schedule_action_id?: number | null;
+        };
+        LeadReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            lead: components["schemas"]["Lead"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        LeadList: components["schemas"]["LeadPage"] | components["schemas"]["Lead"][];
+        LeadPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            leads: components["schemas"]["Lead"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        LeadSubmitted: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            lead: components["schemas"]["Lead"];
+            id: number;
+            /** @description The same number as `id`. */
+            lead_id: number;
+            /** @description The number it is called from, as digits. Null when none is assigned. */
+            service_number_plain: string | null;
+            /** @description The number it is texted from, as digits. Null when none is assigned. */
+            sms_number_plain: string | null;
+            /** @description What was asked for and could not be done now, by parameter: a paused offer, a number that has opted out, no number to assign. */
+            warnings: {
+                [key: string]: string[];
+            };
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        AvailableBuyer: {
+            buyer_id: number;
+            name: string | null;
+            available: boolean;
+            /**
+             * @description Why it is not.
+             * @enum {string|null}
+             */
+            reason: "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "no_number" | null;
+            /** @description The same in words. */
+            message: string | null;
+        };
+        BuyerIsAvailableReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            buyer_is_available: boolean;
+            /** @description Why none is, as far as it does not lie with the buyers. */
+            reason: string | null;
+            buyers: components["schemas"]["AvailableBuyer"][];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        /** @description What happened. */
+        TimelineEvent: {
+            at: components["schemas"]["Timestamp"];
+            event: components["schemas"]["LeadEvent"];
+            message: string | null;
+            schedule_action_id: number | null;
+        };
+        /** @description What will happen, if nothing else changes and every call and message goes through. */
+        TimelineStep: {
+            /** @description When. Null when it cannot come to it. */
+            at: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            action: "dial" | "sms" | "email" | "wait" | "webhook" | "exit" | "opt_out" | "block" | "restart" | "move_to_schedule" | "callback" | "leave_schedule" | "end";
+            schedule_action_id: number | null;
+            name: string | null;
+            end_of_schedule: boolean;
+            /** @description What would be sent, with the tokens as they are now. */
+            text: string | null;
+            /**
+             * @description Why it is not earlier.
+             * @enum {string|null}
+             */
+            delayed_by: "daylight_hours" | "business_hours" | null;
+            /**
+             * @description Why it is not done.
+             * @enum {string|null}
+             */
+            blocked_by: "opt_out" | "blacklist" | "suppressed" | "paused" | "token_filter" | "no_email" | "no_number" | "no_open_hours" | null;
+            /** @description The reason in words. */
+            message: string | null;
+        };
+        Timeline: {
+            /** @description The last 1000. */
+            past: components["schemas"]["TimelineEvent"][];
+            /** @description The next 200 at most. */
+            future: components["schemas"]["TimelineStep"][];
+        };
+        TimelineReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            timeline: components["schemas"]["Timeline"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        /** @description What a carrier that speaks TwiML sends of a text message that came in. It may send more. */
+        CarrierMessage: {
+            MessageSid: string;
+            From: string;
+            To: string;
+            Body?: string;
+        };
+        CarrierMessageStatus: {
+            From: string;
+            MessageSid: string;
+            MessageStatus: string;
+            ErrorCode?: string;
+        };
+        CarrierCallStatus: {
+            From: string;
+            CallSid: string;
+            CallStatus: string;
+            CallDuration?: string;
+        };
         AccessTokenCreate: {
             /** @description What the credentials are for. */
             name: string;
@@ -2755,6 +3938,66 @@ export interface components {
         ScheduleActionOrder: components["schemas"]["ScheduleActionOrder"];
         /** @description Only actions of this schedule, by number or uuid. */
         ActionSchedule: components["schemas"]["RecordId"];
+        /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
+        ContactSerializer: components["schemas"]["ContactSerializer"];
+        /** @description Only this number, in any spelling. */
+        ContactCallerId: string;
+        /** @description Only numbers that are on the blacklist of the company, or that are not. */
+        ContactBlocked: boolean;
+        /** @description Only numbers that have opted out, or that have not. */
+        ContactOptOut: boolean;
+        /** @description `text_message_grid` adds foreign keys to the record; a text message has none beyond its columns. */
+        TextMessageSerializer: components["schemas"]["TextMessageSerializer"];
+        /** @description `email_grid` adds foreign keys to the record; an e-mail has none beyond its columns. */
+        EmailSerializer: components["schemas"]["EmailSerializer"];
+        /** @description Only those of this lead, by number or uuid. */
+        OfLead: components["schemas"]["RecordId"];
+        MessageDirection: components["schemas"]["MessageDirection"];
+        MessageStatus: components["schemas"]["MessageStatus"];
+        /** @description Only messages from or to this number, in any spelling. */
+        MessageNumber: string;
+        LeadLogEvent: components["schemas"]["LeadEvent"];
+        /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+        LeadSerializer: components["schemas"]["LeadSerializer"];
+        LeadOrder: components["schemas"]["LeadOrder"];
+        /** @description Only leads of this offer, by number or uuid. */
+        LeadOfferId: components["schemas"]["RecordId"];
+        /** @description Only leads of this schedule, by number or uuid. */
+        LeadScheduleId: components["schemas"]["RecordId"];
+        /** @description Only leads of this traffic source, by number or uuid. */
+        LeadTrafficSourceId: components["schemas"]["RecordId"];
+        /** @description Only leads of this buyer, by number or uuid. */
+        LeadBuyerId: components["schemas"]["RecordId"];
+        /** @description Only leads of this status. */
+        LeadStatus: components["schemas"]["LeadStatus"];
+        /** @description Only leads with this number, in any spelling. */
+        LeadNumber: string;
+        /** @description Only leads with this address. */
+        LeadEmail: string;
+        /** @description Only leads for which something is still to be done, or not. */
+        LeadHasNextAction: boolean;
+        /** @description Only leads a buyer has paid for, or not. */
+        LeadBuyerConverted: boolean;
+        /** @description Only leads whose number has opted out, or has not. */
+        LeadOptOut: boolean;
+        /** @description Only leads whose next action is at or after this time. */
+        LeadNextActionAtFrom: string;
+        /** @description Only leads whose next action is at or before this time. */
+        LeadNextActionAtTo: string;
+        /** @description Number of the lead, in any spelling. */
+        CallerInPath: string;
+        /** @description Number of the lead, in any spelling. */
+        CallerNumber: string;
+        /** @description `lead_token` of the offer or the schedule. No other credentials are needed. */
+        LeadTokenInPath: string;
+        /** @description `lead_token` of the offer or the schedule of the lead. No other credentials are needed. */
+        LeadToken: string;
+        /** @description The parameters of the lead may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+        SubmittedLead: components["schemas"]["LeadSubmission"];
+        /** @description The parameters of the lead may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+        CapturedLead: components["schemas"]["LeadCapture"];
+        /** @description uuid of the message or call; it was given to the carrier with it. */
+        StepKey: string;
         BuyerOrder: components["schemas"]["BuyerOrder"];
         BuyerGroupOrder: components["schemas"]["BuyerGroupOrder"];
         BuyerFleetOrder: components["schemas"]["BuyerFleetOrder"];
@@ -5248,6 +6491,1221 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listContacts: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description Only this number, in any spelling. */
+                caller_id?: components["parameters"]["ContactCallerId"];
+                /** @description Only numbers that are on the blacklist of the company, or that are not. */
+                blocked?: components["parameters"]["ContactBlocked"];
+                /** @description Only numbers that have opted out, or that have not. */
+                opt_out?: components["parameters"]["ContactOptOut"];
+                /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
+                serializer?: components["parameters"]["ContactSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    blockContacts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ContactCallerIds"];
+                "application/x-www-form-urlencoded": components["schemas"]["ContactCallerIds"];
+            };
+        };
+        responses: {
+            /** @description What became of the numbers. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactCallerIdsReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unblockContacts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ContactCallerIds"];
+                "application/x-www-form-urlencoded": components["schemas"]["ContactCallerIds"];
+            };
+        };
+        responses: {
+            /** @description What became of the numbers. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactCallerIdsReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showContact: {
+        parameters: {
+            query?: {
+                /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
+                serializer?: components["parameters"]["ContactSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTextMessages: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description Only those of this lead, by number or uuid. */
+                lead_id?: components["parameters"]["OfLead"];
+                direction?: components["parameters"]["MessageDirection"];
+                status?: components["parameters"]["MessageStatus"];
+                /** @description Only messages from or to this number, in any spelling. */
+                number?: components["parameters"]["MessageNumber"];
+                /** @description `text_message_grid` adds foreign keys to the record; a text message has none beyond its columns. */
+                serializer?: components["parameters"]["TextMessageSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TextMessageList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveTextMessage: {
+        parameters: {
+            query?: {
+                /** @description `text_message_grid` adds foreign keys to the record; a text message has none beyond its columns. */
+                serializer?: components["parameters"]["TextMessageSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TextMessageReceive"];
+                "application/x-www-form-urlencoded": components["schemas"]["TextMessageReceive"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TextMessageReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showTextMessage: {
+        parameters: {
+            query?: {
+                /** @description `text_message_grid` adds foreign keys to the record; a text message has none beyond its columns. */
+                serializer?: components["parameters"]["TextMessageSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TextMessageReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEmails: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description Only those of this lead, by number or uuid. */
+                lead_id?: components["parameters"]["OfLead"];
+                /** @description `email_grid` adds foreign keys to the record; an e-mail has none beyond its columns. */
+                serializer?: components["parameters"]["EmailSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showEmail: {
+        parameters: {
+            query?: {
+                /** @description `email_grid` adds foreign keys to the record; an e-mail has none beyond its columns. */
+                serializer?: components["parameters"]["EmailSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listLeadLogs: {
+        parameters: {
+            query?: {
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only those of this lead, by number or uuid. */
+                lead_id?: components["parameters"]["OfLead"];
+                event?: components["parameters"]["LeadLogEvent"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadLogList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listLeads: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["LeadOrder"];
+                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                format?: components["parameters"]["Format"];
+                /** @description Only leads of this offer, by number or uuid. */
+                offer_id?: components["parameters"]["LeadOfferId"];
+                /** @description Only leads of this schedule, by number or uuid. */
+                schedule_id?: components["parameters"]["LeadScheduleId"];
+                /** @description Only leads of this traffic source, by number or uuid. */
+                traffic_source_id?: components["parameters"]["LeadTrafficSourceId"];
+                /** @description Only leads of this buyer, by number or uuid. */
+                buyer_id?: components["parameters"]["LeadBuyerId"];
+                /** @description Only leads of this status. */
+                status?: components["parameters"]["LeadStatus"];
+                /** @description Only leads with this number, in any spelling. */
+                number?: components["parameters"]["LeadNumber"];
+                /** @description Only leads with this address. */
+                email?: components["parameters"]["LeadEmail"];
+                /** @description Only leads for which something is still to be done, or not. */
+                has_next_action?: components["parameters"]["LeadHasNextAction"];
+                /** @description Only leads a buyer has paid for, or not. */
+                buyer_converted?: components["parameters"]["LeadBuyerConverted"];
+                /** @description Only leads whose number has opted out, or has not. */
+                opt_out?: components["parameters"]["LeadOptOut"];
+                /** @description Only leads whose next action is at or after this time. */
+                next_action_at_from?: components["parameters"]["LeadNextActionAtFrom"];
+                /** @description Only leads whose next action is at or before this time. */
+                next_action_at_to?: components["parameters"]["LeadNextActionAtTo"];
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                serializer?: components["parameters"]["LeadSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadList"];
+                    "text/csv": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    submitLead: {
+        parameters: {
+            query?: {
+                /** @description The parameters of the lead may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                lead?: components["parameters"]["SubmittedLead"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LeadSubmission"];
+                "application/x-www-form-urlencoded": components["schemas"]["LeadSubmission"];
+                "multipart/form-data": components["schemas"]["LeadSubmission"];
+            };
+        };
+        responses: {
+            /** @description A live lead of this number was updated. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadSubmitted"];
+                };
+            };
+            /** @description The lead was made. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadSubmitted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    newLead: {
+        parameters: {
+            query?: {
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                serializer?: components["parameters"]["LeadSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    captureLead: {
+        parameters: {
+            query?: {
+                /** @description The parameters of the lead may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                lead?: components["parameters"]["CapturedLead"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LeadCapture"];
+                "application/x-www-form-urlencoded": components["schemas"]["LeadCapture"];
+                "multipart/form-data": components["schemas"]["LeadCapture"];
+            };
+        };
+        responses: {
+            /** @description A live lead of this number was updated. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadSubmitted"];
+                };
+            };
+            /** @description The lead was made. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadSubmitted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showLead: {
+        parameters: {
+            query?: {
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                serializer?: components["parameters"]["LeadSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateLead: {
+        parameters: {
+            query?: {
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                serializer?: components["parameters"]["LeadSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LeadUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["LeadUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteLead: {
+        parameters: {
+            query?: {
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                serializer?: components["parameters"]["LeadSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showLeadTimeline: {
+        parameters: {
+            query?: {
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+            };
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The timeline. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimelineReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showBuyerAvailability: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BuyerIsAvailableReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    optOutLeadByGet: {
+        parameters: {
+            query: {
+                /** @description `lead_token` of the offer or the schedule of the lead. No other credentials are needed. */
+                lead_token: components["parameters"]["LeadToken"];
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                serializer?: components["parameters"]["LeadSerializer"];
+            };
+            header?: never;
+            path: {
+                /** @description Number of the lead, in any spelling. */
+                caller_id: components["parameters"]["CallerInPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lead as it now is. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    optOutLead: {
+        parameters: {
+            query: {
+                /** @description `lead_token` of the offer or the schedule of the lead. No other credentials are needed. */
+                lead_token: components["parameters"]["LeadToken"];
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                serializer?: components["parameters"]["LeadSerializer"];
+            };
+            header?: never;
+            path: {
+                /** @description Number of the lead, in any spelling. */
+                caller_id: components["parameters"]["CallerInPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lead as it now is. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeLeadByGet: {
+        parameters: {
+            query: {
+                /** @description `lead_token` of the offer or the schedule of the lead. No other credentials are needed. */
+                lead_token: components["parameters"]["LeadToken"];
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                serializer?: components["parameters"]["LeadSerializer"];
+            };
+            header?: never;
+            path: {
+                /** @description Number of the lead, in any spelling. */
+                caller_id: components["parameters"]["CallerInPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lead as it now is. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeLead: {
+        parameters: {
+            query: {
+                /** @description `lead_token` of the offer or the schedule of the lead. No other credentials are needed. */
+                lead_token: components["parameters"]["LeadToken"];
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                serializer?: components["parameters"]["LeadSerializer"];
+            };
+            header?: never;
+            path: {
+                /** @description Number of the lead, in any spelling. */
+                caller_id: components["parameters"]["CallerInPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lead as it now is. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeLeadByDelete: {
+        parameters: {
+            query: {
+                /** @description `lead_token` of the offer or the schedule of the lead. No other credentials are needed. */
+                lead_token: components["parameters"]["LeadToken"];
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                serializer?: components["parameters"]["LeadSerializer"];
+            };
+            header?: never;
+            path: {
+                /** @description Number of the lead, in any spelling. */
+                caller_id: components["parameters"]["CallerInPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lead as it now is. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    moveLeadToEnd: {
+        parameters: {
+            query: {
+                /** @description `lead_token` of the offer or the schedule of the lead. No other credentials are needed. */
+                lead_token: components["parameters"]["LeadToken"];
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                serializer?: components["parameters"]["LeadSerializer"];
+            };
+            header?: never;
+            path: {
+                /** @description Number of the lead, in any spelling. */
+                caller_id: components["parameters"]["CallerInPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lead as it now is. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    moveLeadToEndByPost: {
+        parameters: {
+            query: {
+                /** @description `lead_token` of the offer or the schedule of the lead. No other credentials are needed. */
+                lead_token: components["parameters"]["LeadToken"];
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                serializer?: components["parameters"]["LeadSerializer"];
+            };
+            header?: never;
+            path: {
+                /** @description Number of the lead, in any spelling. */
+                caller_id: components["parameters"]["CallerInPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lead as it now is. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showLeadByCallerNumber: {
+        parameters: {
+            query?: {
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                serializer?: components["parameters"]["LeadSerializer"];
+            };
+            header?: never;
+            path: {
+                /** @description `lead_token` of the offer or the schedule. No other credentials are needed. */
+                lead_token: components["parameters"]["LeadTokenInPath"];
+                /** @description Number of the lead, in any spelling. */
+                caller_number: components["parameters"]["CallerNumber"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveSms: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["CarrierMessage"];
+            };
+        };
+        responses: {
+            /** @description What the carrier is to do now: nothing. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/xml": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveMessageStatus: {
+        parameters: {
+            query: {
+                /** @description uuid of the message or call; it was given to the carrier with it. */
+                key: components["parameters"]["StepKey"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["CarrierMessageStatus"];
+            };
+        };
+        responses: {
+            /** @description What the carrier is to do now: nothing. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/xml": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveCallStatus: {
+        parameters: {
+            query: {
+                /** @description uuid of the message or call; it was given to the carrier with it. */
+                key: components["parameters"]["StepKey"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["CarrierCallStatus"];
+            };
+        };
+        responses: {
+            /** @description What the carrier is to do now: nothing. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/xml": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

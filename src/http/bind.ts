@@ -53,16 +53,19 @@ function bindResource(prefix: string, operations: Operation[], handle: (operatio
   // A fixed path goes before a parameter that would match it: /buyers/new before /buyers/{id}.
   const ordered = operations.toSorted((a, b) => (sortable(a.path) < sortable(b.path) ? -1 : 1));
   const at = (path: string) => path.slice(prefix.length).replace(/\{(\w+)\}/g, ':$1') || '/';
-  for (const operation of ordered) router[operation.method](at(operation.path), handle(operation));
-  for (const path of new Set(ordered.map((operation) => operation.path))) router.all(at(path), methodNotAllowed(operations, path));
+  for (const path of new Set(ordered.map((operation) => operation.path))) {
+    for (const operation of ordered.filter((each) => each.path === path)) router[operation.method](at(path), handle(operation));
+    router.all(at(path), methodNotAllowed(operations, path));
+  }
   return router;
 }
 
 const sortable = (path: string) => path.replaceAll('{', '~');
 
 function methodNotAllowed(operations: Operation[], path: string): RequestHandler {
-  const allowed = operations.filter((operation) => operation.path === path).map(({ method }) => method.toUpperCase());
-  if (allowed.includes('GET')) allowed.push('HEAD');
+  const own = operations.filter((operation) => operation.path === path);
+  const allowed = own.map(({ method }) => method.toUpperCase());
+  if (own.some(({ method, effect }) => method === 'get' && !effect)) allowed.push('HEAD');
   const allow = allowed.join(', ');
   return (req) => {
     throw new Refusal(405, `${req.method} is not a method of this path; allowed: ${allow}.`, {}, { Allow: allow });
@@ -74,7 +77,8 @@ function adapt(operation: Operation, handlers: Handlers, pipes: Pipeline): Reque
   if (!handler) throw new Error(`no handler for operation ${operation.id}`);
   return async (req, res) => {
     res.locals.operation = operation;
-    if (operation.effect && req.method === 'HEAD') throw new Refusal(405, 'HEAD changes nothing, and this path does.', {}, { Allow: 'GET' });
+    if (operation.effect && req.method === 'HEAD')
+      throw new Refusal(405, 'HEAD changes nothing, and this path does.', {}, { Allow: operation.method.toUpperCase() });
     // A form with no file is read first: the token of a lead may be in it.
     const form = operation.credentials === 'lead_token' && isMultipart(req);
     if (form) await pipes.upload(operation, req, res);

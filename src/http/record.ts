@@ -31,12 +31,12 @@ const checksumOf = (record: string): string => createHash('md5').update(record).
 export function recordReply<P extends Projection, Extra extends object>(
   projection: P,
   record: string,
-  { status = 200, extra }: { status?: number; extra?: Extra } = {},
+  { status, extra }: { status?: number; extra?: Extra } = {},
 ): RecordReply<P, Extra> {
   const checksum = checksumOf(record);
   const more = Object.entries(extra ?? {}).map(([key, value]) => `"${key}":${JSON.stringify(value)},`);
-  const text = `{"status":${status},"success":true,"errors":{},"${projection.singular}":${record},${more.join('')}"checksum":"${checksum}","metadata":{"root":"${projection.singular}"}}`;
-  return new Json(text, { ETag: `"${checksum}"` });
+  const text = `{"status":${status ?? 200},"success":true,"errors":{},"${projection.singular}":${record},${more.join('')}"checksum":"${checksum}","metadata":{"root":"${projection.singular}"}}`;
+  return new Json(text, { ETag: `"${checksum}"` }, status);
 }
 
 async function read<P extends Projection>(

@@ -63,7 +63,7 @@ export async function prepareQueue(connectionString: string): Promise<void> {
 
 export interface Queue {
   /** Adds a job in the transaction of `db`: it runs when that commits, and not at all when it does not. */
-  add<Name extends TaskName>(db: Db, name: Name, payload: Tasks[Name]): Promise<void>;
+  add<Name extends TaskName>(db: Pick<Db, 'query'>, name: Name, payload: Tasks[Name]): Promise<void>;
 }
 
 const silent = library(() => Promise.reject(new Error('a job is added in a transaction')), { supervise: false });

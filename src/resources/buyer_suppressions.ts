@@ -1,5 +1,6 @@
 import type { Schemas } from '../contract';
 import { changeBuyers, replaceAttached } from '../db/attachments';
+import { callerNumber, callerNumbers } from '../db/caller-ids';
 import { commonColumns, type Projection } from '../db/projection';
 import { findRecord, lockRecord, moveCount, resolveReferences, type Reference } from '../db/records';
 import { changeNumbers, importPercent, type Verb } from '../db/suppression';
@@ -9,9 +10,7 @@ import type { Call, Handlers } from '../http/handlers';
 import { keyedList } from '../http/keyed-list';
 import { page } from '../http/list';
 import { requireUnchanged, show, unsaved, written } from '../http/record';
-import { numberReader } from '../imports/numbers';
-import { reasonFor } from '../imports/reader';
-import { notFound, Refusal } from '../refusal';
+import { notFound } from '../refusal';
 import { addSuppressionFile } from '../workflows/add-suppression-file';
 import { changeSuppressionFile } from '../workflows/change-suppression-file';
 import { deleteSuppressionList } from '../workflows/delete-suppression-list';
@@ -122,8 +121,7 @@ export const buyerSuppressions = (deps: Deps) => {
 
     listBuyerSuppressionCallerIds: async ({ params, query, db }) => {
       const list = await findRecord(db, 'buyer_suppressions', params.id);
-      const number = query.caller_id === undefined ? undefined : (await readerFor(db))(query.caller_id);
-      if (query.caller_id !== undefined && number === undefined) throw Refusal.field('caller_id', reasonFor(query.caller_id));
+      const number = await callerNumber(db, query.caller_id, 'caller_id');
       return keyedList<Schemas['CallerIdList']>(query, {
         db,
         root: 'caller_ids',
@@ -153,25 +151,17 @@ async function attach(db: Db, id: bigint, fields: Fields): Promise<void> {
   await changeBuyers(db, 'buyer_suppression_buyers', id, fields);
 }
 
-async function readerFor(db: Db) {
-  const [company] = await db.query<{ country: string }>({ text: 'SELECT country FROM companies WHERE id = $1', values: [db.company_id] });
-  return numberReader(company!.country);
-}
-
 type Numbers = Pick<Call<'blockBuyerSuppressionCallers'>, 'params' | 'query' | 'body' | 'db'>;
 
 async function changeCallers({ params, query, body, db }: Numbers, verb: Verb, now: Date) {
   const list = await findRecord(db, 'buyer_suppressions', params.id);
-  const read = await readerFor(db);
-  const entries = body.caller_ids.map((entry) => ({ caller_id: String(entry), number: read(String(entry)) }));
-  const rejected = entries.flatMap(({ caller_id, number }) => (number === undefined ? [{ caller_id, reason: reasonFor(caller_id) }] : []));
-  const numbers = [...new Set(entries.flatMap(({ number }) => number ?? []))].sort((a, b) => a - b);
+  const { numbers, accepted, rejected } = await callerNumbers(db, body.caller_ids);
   const changed = await db.transaction(async (tx) => {
     const n = await changeNumbers(tx, list, verb, numbers);
     if (n === undefined) throw notFound();
     return n;
   });
-  const counts = { accepted: entries.length - rejected.length, added: verb === 'block' ? changed : 0, removed: verb === 'unblock' ? changed : 0, rejected };
+  const counts = { accepted, added: verb === 'block' ? changed : 0, removed: verb === 'unblock' ? changed : 0, rejected };
   return written({ db, now, projection, serializer: body.serializer ?? query.serializer }, list, { extra: counts });
 }
 

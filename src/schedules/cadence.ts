@@ -80,6 +80,13 @@ export function expiryOf({ hours_to_expire, expires_in }: Plan, { entered_at }: 
   return minutes === null ? undefined : new Date(entered_at.getTime() + minutes * 60_000);
 }
 
+/** Why the lead cannot go on with the actions of its schedule; undefined when it can. */
+export function usedUp(progress: Progress, plan: Plan, now: Date): ExitReason | undefined {
+  const expiry = expiryOf(plan, progress);
+  if (expiry && expiry <= now) return 'expired';
+  return plan.max_contact_attempts !== null && progress.contact_attempts >= plan.max_contact_attempts ? 'exceeded_max_calls' : undefined;
+}
+
 /**
  * What is to be done next for a lead, now: actions whose filter is unmet are passed over, a wait begins, the lead leaves the schedule when its
  * time or its attempts are used up, and then goes through the end-of-schedule actions. Pure: whoever performs the action tells so by `done`.
@@ -92,9 +99,8 @@ export function nextStep(progress: Progress, plan: Plan, facts: Facts): Step {
     at = { ...at, phase: 'end', position: null, exit_reason: reason, not_before: null };
   };
   if (at.callback_at) return { progress: at, passed, next: callback(at.callback_at, plan, facts) };
-  const expiry = expiryOf(plan, at);
-  if (at.phase === 'actions' && expiry && expiry <= facts.now) leave('expired');
-  if (at.phase === 'actions' && plan.max_contact_attempts !== null && at.contact_attempts >= plan.max_contact_attempts) leave('exceeded_max_calls');
+  const over = at.phase === 'actions' ? usedUp(at, plan, facts.now) : undefined;
+  if (over) leave(over);
   if (at.not_before && at.not_before > facts.now) return { progress: at, passed, next: sooner({ kind: 'wait', at: at.not_before, why: 'wait' }, at, plan) };
   for (;;) {
     const action = (at.phase === 'actions' ? plan.actions : plan.end).find(({ position }) => at.position === null || position > at.position);

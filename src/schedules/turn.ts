@@ -1,4 +1,5 @@
-import { done, fresh, isContact, nextStep, type Action, type ExitReason, type Facts, type Phase, type Plan, type Progress } from './cadence';
+import { done, expiryOf, fresh, isContact, nextStep, usedUp } from './cadence';
+import type { Action, ExitReason, Facts, Next, Phase, Plan, Progress } from './cadence';
 
 /** Why an action of the schedule is passed over. */
 export type SkipReason = 'token_filter' | 'suppressed' | 'no_email' | 'no_number' | 'same_schedule';
@@ -56,19 +57,13 @@ export function turn(from: Progress, plan: Plan, facts: Facts & { standing: Stan
     events.push(...step.passed);
     const { next } = step;
     if (next.kind === 'end') return { progress, events, verdict: next };
-    if (next.kind === 'stuck') {
-      const at = new Date(now.getTime() + STUCK_MS);
-      return { progress, events, verdict: { kind: 'later', at, reason: 'no_open_hours', ...(next.action && { action: next.action }) } };
-    }
-    if (next.kind === 'wait') {
-      const reason = next.why === 'wait' || next.why === 'callback' ? undefined : next.why;
+    if (next.kind === 'wait' || next.kind === 'stuck') {
       const parked = next.action && isContact(next.action.type) ? stopped(standing) : undefined;
-      if (parked) return { progress, events, verdict: parked };
-      return { progress, events, verdict: { kind: 'later', at: next.at, ...(reason && { reason }), ...(next.action && { action: next.action }) } };
+      return { progress, events, verdict: parked ?? { kind: 'later', ...laterOf(next, progress, plan, now), ...(next.action && { action: next.action }) } };
     }
     const action = next.kind === 'callback' ? undefined : next.action;
     if (action && !isContact(action.type)) {
-      const done_with = instruction(action, progress, now);
+      const done_with = instruction(action, progress, plan, now);
       if ('verdict' in done_with) return { progress: done_with.progress ?? progress, events, verdict: done_with.verdict };
       ({ progress } = done_with);
       events.push(done_with.event);
@@ -86,6 +81,13 @@ export function turn(from: Progress, plan: Plan, facts: Facts & { standing: Stan
   }
 }
 
+function laterOf(next: Extract<Next, { kind: 'wait' | 'stuck' }>, progress: Progress, plan: Plan, now: Date): { at: Date; reason?: DelayReason } {
+  if (next.kind === 'wait') return { at: next.at, ...(next.why !== 'wait' && next.why !== 'callback' && { reason: next.why }) };
+  // A callback goes before the expiry.
+  const expiry = next.action && progress.phase === 'actions' ? expiryOf(plan, progress) : undefined;
+  return { at: new Date(Math.min(now.getTime() + STUCK_MS, expiry?.getTime() ?? Infinity)), reason: 'no_open_hours' };
+}
+
 function stopped({ blocked, opt_out }: Standing): Verdict | undefined {
   if (opt_out) return { kind: 'park', reason: 'opt_out' };
   return blocked ? { kind: 'park', reason: 'blocked' } : undefined;
@@ -100,7 +102,7 @@ function unreachable(action: Action | undefined, { suppressed_by, has_email, has
 type Instructed = { verdict: Verdict; progress?: Progress } | { progress: Progress; event: TurnEvent };
 
 /** An action that contacts nobody. */
-function instruction(action: Action, progress: Progress, now: Date): Instructed {
+function instruction(action: Action, progress: Progress, plan: Plan, now: Date): Instructed {
   switch (action.type) {
     case 'exit': {
       const phase: Phase = 'end';
@@ -110,7 +112,10 @@ function instruction(action: Action, progress: Progress, now: Date): Instructed 
       return { progress: { ...progress, phase, position, exit_reason, not_before: null }, event: { event: 'left_schedule', reason: exit_reason, action } };
     }
     case 'restart': {
-      // Attempts and the time it has are those of before: they end what restarts itself.
+      // Attempts and the time it has are those of before: they end what restarts itself. Once they are used up it would leave again at once, and
+      // restart again at its end.
+      const over = usedUp(progress, plan, now);
+      if (over) return { progress: { ...done(progress, action), exit_reason: over }, event: { event: 'left_schedule', reason: over, action } };
       const anew = fresh(progress.entered_at, progress.contact_attempts);
       return { progress: { ...anew, not_before: new Date(now.getTime() + SHORTEST_ROUND_MS) }, event: { event: 'restarted', action } };
     }

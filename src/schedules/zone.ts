@@ -52,6 +52,12 @@ export function formatOffset(offset_ms: number): string {
   return `${offset_ms < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
+/** An instant as answers have it: ISO 8601 with milliseconds and the offset of an IANA zone. */
+export function formatInstant(instant: Date, zone: string): string {
+  const offset = offsetAt(zone, instant);
+  return new Date(instant.getTime() + offset).toISOString().replace('Z', formatOffset(offset));
+}
+
 const DAY_MS = 86_400_000;
 
 /**

@@ -11,38 +11,50 @@ let world: World;
 let fixture: Fixture;
 const all = contract.operations.map((operation) => [operation.id, operation] as const);
 const promising = (status: string) => all.filter(([, { responses }]) => status in responses);
-const send = (operation: Operation, more: object = {}) =>
-  world.company.api(operation.method, fixture.path(operation), { body: fixture.body(operation), ...more });
+const send: Fixture['send'] = (operation, ...sent) => fixture.send(operation, ...sent);
+/** Every key of such a submission that is no parameter is a token. */
+const takesAnything = ({ merged }: Operation) => merged;
 
 beforeAll(async () => {
   world = await createWorld();
-  fixture = await createFixture(world.company.api);
+  fixture = await createFixture(world);
 });
 afterAll(() => world.close());
 
 describe('every operation', () => {
   test.each(all)('%s refuses a caller without credentials', async (_, operation) => {
-    const res = await send(operation, { auth: null });
+    const res = await send(operation, { credentials: 'none' });
     expect(res.status).toBe(401);
     expect(res.headers['www-authenticate']).toMatch(/Basic/);
   });
 
-  test.each(promising('403'))('%s refuses a caller who lacks its permission, and no other', async (_, operation) => {
+  test.each(promising('403').filter(([, { scope }]) => scope))('%s refuses a caller who lacks its permission, and no other', async (_, operation) => {
     const others = contract.document.components.schemas.Scope!.enum!.filter((scope) => scope !== operation.scope) as string[];
     const res = await send(operation, { auth: await world.credentials(world.company, others) });
     expect([res.status, res.body.detail]).toEqual([403, expect.stringContaining(operation.scope!)]);
     const own = await send(operation, { auth: await world.credentials(world.company, [operation.scope!]), query: { nonsense: 1 } });
-    expect(own.status).toBe(422);
+    expect(takesAnything(operation) ? [200, 201] : [422]).toContain(own.status);
   });
 
-  test.each(promising('404'))('%s knows no record that does not exist', async (_, operation) => {
+  test.each(promising('404').filter(([, { credentials }]) => credentials === 'account'))('%s knows no record that does not exist', async (_, operation) => {
     const path = operation.path.replace(/\{\w+\}/g, '999999999');
     for (const at of [path, path.replace('999999999', '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001'), path.replace('999999999', 'no-such')]) {
-      expect((await world.company.api(operation.method, at, { body: fixture.body(operation) })).status).toBe(404);
+      expect((await send(operation, { path: at })).status).toBe(404);
     }
   });
 
-  test.each(promising('422'))('%s refuses a parameter it does not have, by name', async (_, operation) => {
+  test.each(promising('404').filter(([, { credentials }]) => credentials !== 'account'))(
+    '%s knows nothing of a number that is nobody’s here',
+    async (_, operation) => {
+      const unknown = '+13105559999';
+      const { own_number } = operation;
+      const path = fixture.path(operation).replace('+13105550123', unknown);
+      const res = await send(operation, { path, ...(own_number && { body: { ...fixture.body(operation), [own_number]: unknown } }) });
+      expect(res.status).toBe(404);
+    },
+  );
+
+  test.each(promising('422').filter(([, operation]) => !takesAnything(operation)))('%s refuses a parameter it does not have, by name', async (_, operation) => {
     const res = await send(operation, { query: { nonsense: 1 } });
     expect([res.status, res.body.errors]).toEqual([422, { nonsense: [expect.any(String)] }]);
   });
@@ -77,14 +89,14 @@ describe('every operation', () => {
   test.each(promising('304'))('%s answers 304 to the checksum of the record', async (_, operation) => {
     const first = await send(operation);
     expect(first.headers.etag).toBe(`"${first.body.checksum}"`);
-    const second = await send(operation, { headers: { 'If-None-Match': first.headers.etag } });
+    const second = await send(operation, { headers: { 'If-None-Match': first.headers.etag! } });
     expect([second.status, second.text]).toEqual([304, '']);
   });
 
   test.each(all)('%s answers HEAD as GET, or 405 with Allow', async (_, operation) => {
-    const res = await world.company.api('head', fixture.path(operation));
-    const readable = contract.operations.some(({ method, path }) => method === 'get' && path === operation.path);
-    expect(res.status).toBe(readable ? 200 : 405);
+    const reads = contract.operations.find(({ method, path }) => method === 'get' && path === operation.path);
+    const res = await send(reads ?? operation, { method: 'head', body: undefined });
+    expect(res.status).toBe(reads && !reads.effect ? 200 : 405);
   });
 
   test.each([...new Set(contract.operations.map(({ path }) => path))])('%s answers a method it does not have with 405 and those it has', async (path) => {
@@ -117,12 +129,12 @@ describe('when something fails, every operation', () => {
   afterAll(() => away.database.close());
 
   test.each(all)('%s answers 503 with Retry-After while the database is away', async (_, operation) => {
-    const res = await without_database(operation.method, fixture.path(operation), { body: fixture.body(operation) });
+    const res = await send(operation, {}, without_database);
     expect([res.status, res.headers['retry-after']]).toEqual([503, '2']);
   });
 
   test.each(all)('%s answers a fault of the service with 500, a request id and no detail of it', async (_, operation) => {
-    const res = await faulty(operation.method, fixture.path(operation), { body: fixture.body(operation) });
+    const res = await send(operation, {}, faulty);
     expect(res.status).toBe(500);
     expect(res.body.request_id).toBe(res.headers['x-request-id']);
     expect(res.text).not.toContain('secret detail');
@@ -130,10 +142,10 @@ describe('when something fails, every operation', () => {
 
   test('answers 429 after ten bad credentials in a minute from one address', async () => {
     const other = await createWorld();
-    const { public_key } = { public_key: other.company.auth.split(':')[0] };
+    const public_key = other.company.auth.split(':')[0]!;
     for (let i = 0; i < 10; i++) expect((await other.company.api('get', 'me', { auth: `${public_key}:wrong${i}` })).status).toBe(401);
     for (const operation of contract.operations) {
-      const res = await other.company.api(operation.method, fixture.path(operation), { body: fixture.body(operation), auth: `${public_key}:wrong` });
+      const res = await send(operation, { credentials: 'wrong' }, other.company.api);
       expect([operation.id, res.status, Number(res.headers['retry-after']) > 0]).toEqual([operation.id, 429, true]);
     }
     expect((await other.company.api('get', 'me')).status).toBe(200);
@@ -144,12 +156,14 @@ describe('when something fails, every operation', () => {
 describe('every operation works as its example says', () => {
   test('in the order create, read, change, delete', async () => {
     const other = await createWorld();
-    const made = await createFixture(other.company.api);
+    const made = await createFixture(other);
     const rank = { get: 0, post: 0, put: 1, patch: 1, delete: 2 };
-    const changes = (operation: Operation) => (operation.path.includes('{') ? rank[operation.method] || (operation.method === 'post' ? 1 : 0) : 0);
+    // A lead that has been removed can still be read and deleted, but has no schedule to move in.
+    const changes = ({ id, path, method, effect }: Operation) =>
+      !path.includes('{') ? 0 : id.startsWith('removeLead') ? 1.5 : effect ? 1 : rank[method] || (method === 'post' ? 1 : 0);
     const rest = contract.operations.filter(({ method, path }) => method !== 'post' || path.includes('{')).toSorted((a, b) => changes(a) - changes(b));
     for (const operation of rest) {
-      const res = await other.company.api(operation.method, made.path(operation), { body: made.body(operation) });
+      const res = await made.send(operation);
       expect([operation.id, res.status]).toEqual([operation.id, operation.status]);
     }
     await other.close();

@@ -13,8 +13,8 @@ let mine: Fixture;
 beforeAll(async () => {
   world = await createWorld();
   theirs = await world.addCompany('Theirs');
-  fixture = await createFixture(theirs.api);
-  mine = await createFixture(world.company.api);
+  fixture = await createFixture(world, theirs);
+  mine = await createFixture(world);
 });
 afterAll(() => world.close());
 
@@ -74,7 +74,9 @@ test('every field of a body that can hold an id says what it refers to', () => {
     Object.entries(properties(operation)).flatMap(([field, schema]) => {
       const { types, items } = facets(schema);
       const holds_id = (types.has('string') && types.has('integer')) || (items && facets(items).types.has('integer')) || /(^|_)ids?$/.test(field);
-      const own_names = /^(user_buyer_id|user_fleet_id|user_offer_id|user_schedule_id|user_traffic_source_id|external_record_id|caller_ids)$/.test(field);
+      const own_names = /^(user_buyer_id|user_fleet_id|user_offer_id|user_schedule_id|user_traffic_source_id|external_record_id|caller_ids?|sub_id)$/.test(
+        field,
+      );
       return holds_id && !own_names && !schema['x-reference'] ? [`${operation.id}.${field}`] : [];
     }),
   );
@@ -93,7 +95,7 @@ test.each(references.map((reference) => [`${reference.operation.id}.${reference.
     // What must be unique is taken by the record of the fixture.
     const body = Object.fromEntries(Object.entries(mine.body(operation) ?? {}).filter(([name]) => !/^user_\w+_id$/.test(name)));
     for (const reference of foreign) {
-      const send = (name: string | number) => world.company.api(operation.method, mine.path(operation), { body: { ...body, [field]: list ? [name] : name } });
+      const send = (name: string | number) => mine.send(operation, { body: { ...body, [field]: list ? [name] : name } });
       const [other, none] = [await send(reference), await send(nothing)];
       expect([other.status, none.status]).toEqual([422, 422]);
       expect(Object.keys(other.body.errors)).toEqual([field]);

@@ -1,5 +1,14 @@
+import { signatureOf } from '../../src/carriers/signature';
 import { contract, facets, type Operation } from '../../src/contract';
-import type { Api } from './world';
+import { TWILIO_TOKEN, type Api, type Company, type Method, type Sent, type World } from './world';
+
+/** What a request shows of who sends it: what its operation asks for unless told otherwise. */
+export interface Shown extends Sent {
+  credentials?: 'own' | 'none' | 'wrong';
+  method?: Method;
+  path?: string;
+  query?: Record<string, string | number>;
+}
 
 /** One record of each resource, and how each path parameter names it. */
 export interface Fixture {
@@ -7,6 +16,8 @@ export interface Fixture {
   /** The contract's example of an operation's body, with the references it makes to records of this fixture. */
   body(operation: Operation): Record<string, unknown> | undefined;
   path(operation: Operation): string;
+  /** Sends the contract's example of an operation, with the credentials it asks for. */
+  send(operation: Operation, more?: Shown, api?: Api): ReturnType<Api>;
 }
 
 const exampleOf = (name: string): Record<string, unknown> => contract.document.components.examples[name]?.value as Record<string, unknown>;
@@ -23,6 +34,8 @@ export function formOf(operation: Operation): Record<string, string | Buffer> {
   return { ...fields, import_file: Buffer.from(import_file) };
 }
 
+const hasFile = ({ multipart }: Operation): boolean => multipart !== undefined && 'import_file' in facets(multipart).properties;
+
 /** Single records that an example names are those of the fixture. */
 function withReferences(operation: Operation, ids: Record<string, number>): Record<string, unknown> | undefined {
   const body = bodyOf(operation);
@@ -34,22 +47,79 @@ function withReferences(operation: Operation, ids: Record<string, number>): Reco
   return body;
 }
 
+/** A number of each company's own, since no two companies have the same. */
+const ownNumber = ({ id }: Company) => `1213555${String(Number(id) % 100).padStart(2, '0')}00`;
+const LEAD_NUMBER = '+13105550123';
+
 /** Makes one record of each resource by the contract's examples. */
-export async function createFixture(api: Api): Promise<Fixture> {
+export async function createFixture(world: World, company = world.company): Promise<Fixture> {
   const ids: Record<string, number> = {};
-  for (const operation of contract.operations.filter(({ method, path }) => method === 'post' && !path.includes('{'))) {
-    const res = await api('post', operation.path, operation.multipart ? { form: formOf(operation) } : { body: withReferences(operation, ids) });
-    const plural = operation.path.split('/').at(-1)!;
-    ids[plural] = res.body[res.body.metadata.root].id;
-  }
+  const { api } = company;
+  const number = ownNumber(company);
+  const [owned] = await world.sql<{ id: string }>(
+    `INSERT INTO numbers (company_id, uuid, phone_number, country, carrier) VALUES ($1, gen_random_uuid(), $2, 'US', 'sandbox') RETURNING id`,
+    [company.id, number],
+  );
+  await world.sql('INSERT INTO number_lookups (phone_number, company_id, number_id) VALUES ($1, $2, $3)', [number, company.id, owned!.id]);
+  let lead_token = '';
   const values = (operation: Operation): Record<string, string> => ({
     id: String(ids[operation.path.split('/')[3]!]),
     user_buyer_id: String(exampleOf('BuyerCreate').user_buyer_id),
     collection: 'route_by_type',
+    caller_id: LEAD_NUMBER,
+    caller_number: LEAD_NUMBER,
+    lead_token,
   });
-  return {
-    ids,
-    body: (operation) => withReferences(operation, ids),
-    path: (operation) => operation.path.replace(/\{(\w+)\}/g, (_, name: string) => values(operation)[name] ?? '1'),
+  const body = (operation: Operation) => {
+    const made = withReferences(operation, ids);
+    if (made && operation.own_number) made[operation.own_number] = `+${number}`;
+    return made && operation.id === 'receiveTextMessage' ? { ...made, to: `+${number}` } : made;
   };
+  const path = (operation: Operation) => operation.path.replace(/\{(\w+)\}/g, (_, name: string) => values(operation)[name] ?? '1');
+
+  const send: Fixture['send'] = async (operation, more = {}, by = api) => {
+    const { credentials = 'own', method = operation.method, path: at = path(operation), query = {}, ...sent } = more;
+    const content = 'body' in sent ? sent.body : body(operation);
+    if (operation.credentials === 'account') {
+      const auth = credentials === 'none' ? null : credentials === 'wrong' ? `${company.auth.split(':')[0]}:wrong` : sent.auth;
+      return by(method, at, { ...sent, query, body: content, ...(auth !== undefined && { auth }) });
+    }
+    if (operation.credentials === 'lead_token') {
+      const shown = credentials === 'wrong' ? 'f'.repeat(32) : lead_token;
+      const in_path = operation.path.includes('{lead_token}');
+      const url = in_path && credentials !== 'own' ? at.replace(lead_token, 'f'.repeat(32)) : at;
+      return by(method, url, { ...sent, auth: null, query: { ...query, ...(credentials !== 'none' && !in_path && { lead_token: shown }) }, body: content });
+    }
+    const key = operation.parameters.some(({ name }) => name === 'key') ? { key: '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001' } : {};
+    const search = new URLSearchParams({ ...key, ...query } as Record<string, string>).toString();
+    const url = search ? `${at}?${search}` : at;
+    const form = typeof content === 'object' && content !== null ? new URLSearchParams(content as Record<string, string>).toString() : content;
+    const params = typeof content === 'object' && content !== null ? Object.fromEntries(new URLSearchParams(form as string)) : {};
+    const signature = signatureOf(credentials === 'wrong' ? 'another token' : TWILIO_TOKEN, world.deps.config.public_url + url, params);
+    const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const headers = { ...type, ...(credentials !== 'none' && { 'X-Twilio-Signature': signature }), ...sent.headers };
+    return by(method, url, { ...sent, auth: null, headers, ...(method === 'head' ? {} : { body: form }) });
+  };
+
+  const makers = contract.operations.filter(({ method, path: at }) => method === 'post' && at.split('/').length === 4);
+  // What is made for a lead needs the token of its owner first.
+  for (const operation of makers.toSorted((a, b) => Number(a.credentials !== 'account') - Number(b.credentials !== 'account'))) {
+    const plural = operation.path.split('/').at(-1)!;
+    const res = hasFile(operation)
+      ? await api('post', operation.path, { form: formOf(operation) })
+      : await send(operation, operation.credentials === 'lead_token' ? { query: { lead_token } } : {});
+    const record = res.body[res.body.metadata?.root];
+    if (!record) throw new Error(`${operation.id}: ${res.text}`);
+    ids[plural] = record.id;
+    if (plural === 'schedules') ({ lead_token } = record);
+  }
+  for (const id of ['blockContacts', 'receiveTextMessage'] as const) await send(contract.operations.find((operation) => operation.id === id)!);
+  const first = async (table: string) =>
+    Number((await world.sql<{ id: string }>(`SELECT id FROM ${table} WHERE company_id = $1 ORDER BY id LIMIT 1`, [company.id]))[0]!.id);
+  await world.sql(
+    `INSERT INTO emails (company_id, uuid, from_email, to_email, subject, body, html, status, mailer) VALUES ($1, gen_random_uuid(), 'a@b.example', 'c@d.example', 'Hello', 'Hi', false, 'sent', 'sandbox')`,
+    [company.id],
+  );
+  for (const table of ['contacts', 'text_messages', 'emails']) ids[table] = await first(table);
+  return { ids, body, path, send };
 }

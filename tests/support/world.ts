@@ -70,9 +70,18 @@ export async function freshDatabase(): Promise<string> {
   return server.replace(/\/postgres$/, `/${name}`);
 }
 
+/** What the carrier of tests signs with. */
+export const TWILIO_TOKEN = 'a token of the carrier, for tests';
+
 export function testConfig(environment: Record<string, string> = {}) {
   const data_dir = mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'data-'));
-  return loadConfig({ DATA_DIR: data_dir, KEY_PEPPER: 'a pepper for tests, long enough to be one', LOG_LEVEL: 'silent', ...environment });
+  return loadConfig({
+    DATA_DIR: data_dir,
+    KEY_PEPPER: 'a pepper for tests, long enough to be one',
+    LOG_LEVEL: 'silent',
+    TWILIO_AUTH_TOKEN: TWILIO_TOKEN,
+    ...environment,
+  });
 }
 
 /** A service on a database of its own, with one company. */

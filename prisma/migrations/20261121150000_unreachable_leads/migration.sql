@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "leads" ADD COLUMN "unreachable" BOOLEAN NOT NULL DEFAULT false;

@@ -1,0 +1,179 @@
+import { selectRecords, type Projection } from './projection';
+import { template, type Template } from './statement';
+import type { Db } from './tenant';
+
+export type OwnerKind = 'schedule' | 'offer';
+
+/** One submission, ready to be written. Null leaves what a live lead has. */
+export interface Submission {
+  uuid: string;
+  now: string;
+  owner: OwnerKind;
+  offer_id: bigint | null;
+  schedule_id: bigint | null;
+  caller_number: number;
+  zones: readonly string[];
+  /** JSON of the tokens; a null takes one away. */
+  data: string;
+  email: string | null;
+  contact_field_type: string | null;
+  expires_in: number | null;
+  sub_id: string | null;
+  traffic_source_id: bigint | null;
+  remote_ip: string | null;
+  lead_priority: number | null;
+  hours_to_expire: number | null;
+  max_contact_attempts: number | null;
+  next_action_at: string | null;
+  callback_at: string | null;
+  restart: boolean;
+  /** Updates the live lead, and makes none. */
+  update_only: boolean;
+}
+
+export interface Submitted {
+  record: string;
+  id: string;
+  created: boolean;
+  status: string;
+  paused: boolean;
+}
+
+/** Columns of a new lead, by the SQL over the row s that gives them. */
+const COLUMNS: Record<string, string> = {
+  company_id: '{company_id}::bigint',
+  uuid: '{uuid}::uuid',
+  created_at: '{now}::timestamptz',
+  updated_at: '{now}::timestamptz',
+  user_updated_at: '{now}::timestamptz',
+  caller_number: '{caller_number}::bigint',
+  offer_id: '{offer_id}::bigint',
+  schedule_id: '{schedule_id}::bigint',
+  zones: '{zones}::text[]',
+  data: 'jsonb_strip_nulls({data}::jsonb)',
+  email: '{email}',
+  contact_field_type: '{contact_field_type}',
+  expires_in: '{expires_in}::int',
+  sub_id: '{sub_id}',
+  traffic_source_id: '{traffic_source_id}::bigint',
+  remote_ip: '{remote_ip}',
+  lead_priority: '{lead_priority}::numeric',
+  hours_to_expire: '{hours_to_expire}::int',
+  max_contact_attempts: '{max_contact_attempts}::int',
+  status: 's.status',
+  first_queued_at: '{now}::timestamptz',
+  entered_at: '{now}::timestamptz',
+  callback_at: '{callback_at}::timestamptz',
+  scheduled_callback_id: 's.callback_id',
+  next_action_at: 's.next_action_at',
+  due_at: 's.due_at',
+};
+
+/** A live lead keeps what the submission does not say. */
+const KEPT = ['email', 'contact_field_type', 'expires_in', 'sub_id', 'traffic_source_id', 'remote_ip', 'lead_priority', 'hours_to_expire', 'max_contact_attempts', 'callback_at', 'scheduled_callback_id']; // prettier-ignore
+
+const IN_ACTION = `excluded.status IN ('queue', 'scheduled', 'waiting')`;
+/** Stopped before, and free to go on now. */
+const FREED = `leads.status IN ('blocked', 'opt_out', 'disabled')`;
+const AGAIN = `({restart} OR ${FREED})`;
+
+/** What a submission makes of the live lead of its number; `excluded` is the lead that it would be if there were none. */
+const SET = [
+  ...KEPT.map((name) => `${name} = coalesce(excluded.${name}, leads.${name})`),
+  // Nulls of what is sent take tokens away.
+  `data = jsonb_strip_nulls(leads.data || {data}::jsonb)`,
+  `zones = CASE WHEN {data}::jsonb ?| ARRAY['zip', 'zip_code', 'postal_code', 'zip_postal_code'] THEN excluded.zones ELSE leads.zones END`,
+  `offer_id = coalesce(excluded.offer_id, leads.offer_id)`,
+  `status = CASE WHEN NOT ${IN_ACTION} OR ${AGAIN} OR {next_action_at}::timestamptz IS NOT NULL OR {callback_at}::timestamptz IS NOT NULL THEN excluded.status ELSE leads.status END`,
+  `due_at = CASE WHEN NOT ${IN_ACTION} THEN NULL WHEN {callback_at}::timestamptz IS NOT NULL OR {next_action_at}::timestamptz IS NOT NULL OR ${AGAIN} THEN excluded.due_at
+    WHEN excluded.expires_in IS NOT NULL OR excluded.hours_to_expire IS NOT NULL OR excluded.max_contact_attempts IS NOT NULL THEN {now}::timestamptz ELSE leads.due_at END`,
+  `claim_id = CASE WHEN NOT ${IN_ACTION} OR {callback_at}::timestamptz IS NOT NULL OR {next_action_at}::timestamptz IS NOT NULL OR ${AGAIN}
+    OR excluded.expires_in IS NOT NULL OR excluded.hours_to_expire IS NOT NULL OR excluded.max_contact_attempts IS NOT NULL THEN NULL ELSE leads.claim_id END`,
+  `next_action_at = CASE WHEN {next_action_at}::timestamptz IS NOT NULL OR {restart} THEN excluded.next_action_at ELSE leads.next_action_at END`,
+  ...['phase', 'position', 'exit_reason', 'contact_attempts', 'entered_at'].map(
+    (name) => `${name} = CASE WHEN {restart} THEN ${name === 'position' || name === 'exit_reason' ? 'NULL' : `excluded.${name}`} ELSE leads.${name} END`,
+  ),
+  `updated_at = {now}::timestamptz`,
+  `user_updated_at = {now}::timestamptz`,
+].join(', ');
+
+/** Whether the owner lets leads into action, what the company knows of the number, and what follows for a new lead. */
+const START: Record<OwnerKind, { owner: string; status: string; due: string; conflict: string; match: string }> = {
+  schedule: {
+    owner: `SELECT o.paused OR coalesce(f.paused, false) AS paused FROM schedules o LEFT JOIN offers f ON f.company_id = o.company_id AND f.id = coalesce({offer_id}::bigint, o.offer_id)
+      WHERE o.company_id = {company_id} AND o.id = {schedule_id}::bigint AND o.deleted_at IS NULL`,
+    status: `CASE WHEN {callback_at}::timestamptz IS NOT NULL THEN 'waiting' ELSE 'scheduled' END`,
+    due: `coalesce({callback_at}::timestamptz, {next_action_at}::timestamptz, {now}::timestamptz)`,
+    conflict: '(company_id, schedule_id, caller_number) WHERE is_live AND schedule_id IS NOT NULL',
+    match: 'leads.schedule_id = {schedule_id}::bigint',
+  },
+  offer: {
+    owner: `SELECT o.paused FROM offers o WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint AND {schedule_id}::bigint IS NULL AND o.deleted_at IS NULL`,
+    status: `CASE WHEN {callback_at}::timestamptz IS NOT NULL THEN 'waiting' ELSE 'queue' END`,
+    due: `coalesce({callback_at}::timestamptz, {now}::timestamptz + {expires_in}::int * interval '1 minute')`,
+    conflict: '(company_id, offer_id, caller_number) WHERE is_live AND schedule_id IS NULL',
+    match: 'leads.offer_id = {offer_id}::bigint AND leads.schedule_id IS NULL',
+  },
+};
+
+const LOGGED = `SELECT i.id, e.event, e.message FROM i, LATERAL (VALUES
+    (1, CASE WHEN i.created THEN 'created' ELSE 'updated' END, NULL),
+    (2, CASE WHEN {restart} AND NOT i.created THEN 'restarted' END, 'asked for by a submission'),
+    (3, CASE WHEN {next_action_at}::timestamptz IS NOT NULL THEN 'next_action_changed' END, {next_action_at}::timestamptz::text),
+    (4, CASE WHEN {callback_at}::timestamptz IS NOT NULL THEN 'callback_scheduled' END, {callback_at}::timestamptz::text),
+    (5, CASE i.status WHEN 'disabled' THEN 'disabled' WHEN 'blocked' THEN 'blocked' WHEN 'opt_out' THEN 'opted_out' END,
+      CASE i.status WHEN 'disabled' THEN 'its offer or schedule is paused' WHEN 'blocked' THEN 'its number is on the blacklist' ELSE 'its number has opted out' END)
+  ) e(n, event, message) WHERE e.event IS NOT NULL ORDER BY e.n`;
+
+const kept = new Map<string, Template>();
+
+function statementFor(projection: Projection, { owner, update_only }: Submission, selection: { grid: boolean; external: boolean }): Template {
+  const key = `${owner}|${update_only}|${selection.grid}|${selection.external}`;
+  const found = kept.get(key);
+  if (found) return found;
+  const { owner: source, status, due, conflict, match } = START[owner];
+  const names = Object.keys(COLUMNS).join(', ');
+  const would_be = `SELECT ${Object.entries(COLUMNS)
+    .map(([name, sql]) => `${sql} AS ${name}`)
+    .join(', ')} FROM s`;
+  const returning = (created: string) => `RETURNING leads.*, ${created} AS created`;
+  const write = update_only
+    ? `UPDATE leads SET ${SET} FROM (SELECT x.*, 'actions' AS phase, 0 AS contact_attempts FROM (${would_be}) x) excluded
+        WHERE leads.company_id = {company_id} AND ${match} AND leads.caller_number = {caller_number}::bigint AND leads.is_live ${returning('false')}`
+    : `INSERT INTO leads (${names}) ${would_be} ON CONFLICT ${conflict} DO UPDATE SET ${SET} ${returning('(leads.xmax = 0)')}`;
+  const sql = `WITH o AS (${source}),
+    k AS (SELECT coalesce(bool_or(blocked), false) AS blocked, coalesce(bool_or(opt_out), false) AS opt_out FROM contacts WHERE company_id = {company_id} AND caller_number = {caller_number}::bigint),
+    w AS (SELECT CASE WHEN k.blocked THEN 'blocked' WHEN k.opt_out THEN 'opt_out' WHEN o.paused THEN 'disabled' ELSE ${status} END AS status, o.paused FROM o, k),
+    s AS (SELECT w.status, w.paused, CASE WHEN {callback_at}::timestamptz IS NOT NULL THEN nextval('scheduled_callbacks_id_seq') END AS callback_id,
+      coalesce({next_action_at}::timestamptz, CASE WHEN {schedule_id}::bigint IS NOT NULL THEN {now}::timestamptz END) AS next_action_at,
+      CASE WHEN w.status IN ('queue', 'scheduled', 'waiting') THEN ${due} END AS due_at FROM w),
+    i AS (${write}),
+    c AS (INSERT INTO scheduled_callbacks (company_id, id, created_at, lead_id, callback_at)
+      SELECT i.company_id, i.scheduled_callback_id, {now}::timestamptz, i.id, i.callback_at FROM i WHERE {callback_at}::timestamptz IS NOT NULL),
+    l AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event, message) SELECT {company_id}, {now}::timestamptz, g.id, g.event, g.message FROM (${LOGGED}) g RETURNING 1),
+    n AS (INSERT INTO record_counts (company_id, resource, slot, n)
+      SELECT {company_id}, 'lead_logs', {slot}::int, count(*) FROM l HAVING count(*) > 0 UNION ALL SELECT {company_id}, 'leads', {slot}::int, 1 FROM i WHERE i.created
+      ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n)
+    ${selectRecords(projection, 'i', { ...selection, more: 't.id::text, t.created, t.status, (SELECT paused FROM o) AS paused' })}`;
+  const made = template(sql, { prepared: true });
+  kept.set(key, made);
+  return made;
+}
+
+/** Rows of record_counts a submission may move; parallel ones choose different ones. */
+const SLOTS = 64;
+
+/**
+ * Makes the lead of a submission or updates the live one of its number, in one statement: however many come at once, one lead lives. Undefined
+ * when the owner is gone, or with `update_only` when there is no live lead.
+ */
+export async function submit(
+  db: Db,
+  projection: Projection,
+  submission: Submission,
+  selection: { grid: boolean; external: boolean },
+): Promise<Submitted | undefined> {
+  const values = { ...submission, company_id: db.company_id, slot: Math.floor(Math.random() * SLOTS) };
+  const [row] = await db.query<Submitted>(statementFor(projection, submission, selection)(values));
+  return row;
+}

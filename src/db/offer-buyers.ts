@@ -1,0 +1,154 @@
+import { CAPS } from '../routing/caps';
+import type { Candidate, CandidateGroup, UsedUpCap } from '../routing/eligibility';
+import { capColumns, limitsJoin, OPEN_HOURS_JOIN } from './call-limits';
+import { template, type Statement } from './statement';
+import type { Db } from './tenant';
+
+/** A connection, or whatever else runs a statement. */
+export interface Executor {
+  query(statement: Statement): Promise<{ rows: unknown[] }>;
+}
+
+/** Whose buyers are asked for, and who calls. */
+export interface Asked {
+  company_id: string;
+  offer_id: string;
+  /** E.164 without the plus. */
+  caller_number: string;
+}
+
+/** The owner's cap that is used up as JSON `u.cap`, null while none is. */
+function usedUpJoin(hourly: 'h' | 'l'): string {
+  const { maxed_out_by, cap_reset_at, ...columns } = capColumns(hourly);
+  const ofCap = (what: 'used' | 'limit') =>
+    `CASE m.cap ${CAPS.map(({ metric, interval, ...cap }) => `WHEN '${metric}_${interval}' THEN ${columns[cap[what]]}`).join('\n')}
+      ELSE ${columns[`concurrency_cap_${what}`]} END`;
+  return `LEFT JOIN LATERAL (SELECT json_build_object('cap', m.cap, 'used', ${ofCap('used')}, 'limit', ${ofCap('limit')}, 'resets_at', ${cap_reset_at}) AS cap
+    FROM (SELECT ${maxed_out_by} AS cap) m WHERE m.cap IS NOT NULL) u ON true`;
+}
+
+const OWNER = `'id', t.id, 'name', t.name, 'paused', t.paused, 'tier', t.tier, 'weight', t.weight, 'zone', l.zone, 'used_up', u.cap`;
+
+const OWN = ['number', 'time_zone', 'buyer_type', 'buyer_fleet_id', 'timeout_seconds', 'dtmf_tones', 'press_one_to_accept', 'record_calls', 'display_caller_id_type', 'route_by_type', 'epc_assumed_amount'] as const satisfies readonly (keyof Candidate)[]; // prettier-ignore
+
+/** Of the first conversion of the first time frame that is open now. */
+const CURRENT_REVENUE = `(SELECT x.revenue FROM buyer_conversions x WHERE x.company_id = t.company_id AND x.buyer_id = t.id
+  AND is_open(x.open_minutes, local_minute_of_week({now}::timestamptz, l.zone)) ORDER BY x.time_frame, x.position LIMIT 1)`;
+
+const BUSINESS_HOURS = `coalesce((SELECT json_agg(x.open_minutes ORDER BY x.position) FROM buyer_business_hours x WHERE x.company_id = t.company_id AND x.buyer_id = t.id), '[]')`;
+
+/** Looked up row by row: companies differ so much in size that a plan made for all of them might read the whole of a large one's table instead. */
+const each = (sql: string, name: string) => `CROSS JOIN LATERAL (${sql} OFFSET 0) ${name}`;
+
+/**
+ * One row for each buyer of each offer, with the places in `asked` whose number one of its lists holds: an offer that many ask for is read once.
+ * The lists that hold a number are found first, by one probe for each living list of the company (as in db/suppression.ts).
+ */
+const candidates = template(
+  `WITH asked AS (SELECT * FROM unnest({places}::int[], {company_ids}::bigint[], {offer_ids}::bigint[], {numbers}::bigint[]) AS x(place, company_id, offer_id, number)),
+  offered AS (SELECT DISTINCT company_id, offer_id FROM asked),
+  offered_groups AS (SELECT o.company_id, o.offer_id, x.buyer_group_id FROM offered o
+    ${each('SELECT a.buyer_group_id FROM offer_buyer_groups a WHERE a.company_id = o.company_id AND a.offer_id = o.offer_id', 'x')}),
+  living_groups AS (SELECT o.company_id, o.buyer_group_id, g.facts FROM (SELECT DISTINCT company_id, buyer_group_id FROM offered_groups) o
+    ${each(
+      `SELECT json_build_object(${OWNER}, 'dial_buyers_type', t.dial_buyers_type) AS facts, t.deleted_at FROM buyer_groups t ${limitsJoin('buyer_group_id')} ${usedUpJoin('l')}
+      WHERE t.company_id = o.company_id AND t.id = o.buyer_group_id`,
+      'g',
+    )} WHERE g.deleted_at IS NULL),
+  ways AS (SELECT o.company_id, o.offer_id, x.buyer_id, NULL::bigint AS buyer_group_id, NULL::json AS facts FROM offered o
+      ${each('SELECT a.buyer_id FROM offer_buyers a WHERE a.company_id = o.company_id AND a.offer_id = o.offer_id', 'x')}
+    UNION ALL
+    SELECT o.company_id, o.offer_id, x.buyer_id, o.buyer_group_id, g.facts FROM offered_groups o JOIN living_groups g USING (company_id, buyer_group_id)
+      ${each('SELECT m.buyer_id FROM buyer_group_members m WHERE m.company_id = o.company_id AND m.buyer_group_id = o.buyer_group_id', 'x')}),
+  buyers_of AS (SELECT company_id, offer_id, buyer_id, bool_or(buyer_group_id IS NULL) AS direct,
+    coalesce(json_agg(facts ORDER BY buyer_group_id) FILTER (WHERE buyer_group_id IS NOT NULL), '[]') AS groups FROM ways GROUP BY company_id, offer_id, buyer_id),
+  holding AS MATERIALIZED (SELECT o.company_id, o.offer_id, x.id, x.name, array_agg(o.place) AS places FROM asked o
+    ${each(
+      `SELECT s.id, s.name FROM buyer_suppressions s WHERE s.company_id = o.company_id AND s.deleted_at IS NULL AND s.blocked > 0
+      AND EXISTS (SELECT FROM buyer_suppression_numbers n WHERE n.company_id = o.company_id AND n.buyer_suppression_id = s.id AND n.number = o.number OFFSET 0)`,
+      'x',
+    )} GROUP BY o.company_id, o.offer_id, x.id, x.name),
+  attached AS MATERIALIZED (SELECT b.company_id, b.offer_id, b.buyer_id, x.buyer_suppression_id FROM buyers_of b
+    ${each(
+      `SELECT a.buyer_suppression_id FROM buyer_suppression_buyers a
+      WHERE a.company_id = b.company_id AND a.buyer_id = b.buyer_id AND a.buyer_suppression_id = ANY(ARRAY(SELECT DISTINCT id FROM holding))`,
+      'x',
+    )}),
+  suppressed AS (SELECT a.company_id, a.offer_id, a.buyer_id, json_agg(json_build_object('id', h.id, 'name', h.name, 'places', h.places) ORDER BY h.id) AS lists
+    FROM attached a JOIN holding h ON h.company_id = a.company_id AND h.offer_id = a.offer_id AND h.id = a.buyer_suppression_id
+    GROUP BY a.company_id, a.offer_id, a.buyer_id)
+  SELECT w.company_id::text, w.offer_id::text, coalesce(s.lists, '[]') AS lists, x.facts
+    FROM buyers_of w LEFT JOIN suppressed s ON s.company_id = w.company_id AND s.offer_id = w.offer_id AND s.buyer_id = w.buyer_id
+    ${each(
+      `SELECT json_build_object(${OWNER}, ${OWN.map((name) => `'${name}', t.${name}`).join(', ')},
+        'current_conversion_revenue', ${CURRENT_REVENUE}, 'business_hours', ${BUSINESS_HOURS}, 'record_token_filter_list', t.record_token_filter_data,
+        'direct', w.direct, 'groups', w.groups) AS facts, t.deleted_at
+      FROM buyers t ${limitsJoin('buyer_id')} ${OPEN_HOURS_JOIN} ${usedUpJoin('h')} WHERE t.company_id = w.company_id AND t.id = w.buyer_id`,
+      'x',
+    )} WHERE x.deleted_at IS NULL ORDER BY w.buyer_id`,
+  { prepared: true },
+);
+
+/** As JSON has it. */
+type Read<Owner extends { used_up: UsedUpCap | null }> = Omit<Owner, 'used_up'> & {
+  used_up: (Omit<UsedUpCap, 'resets_at'> & { resets_at: string | null }) | null;
+};
+
+interface Row {
+  company_id: string;
+  offer_id: string;
+  lists: { id: number; name: string; places: number[] }[];
+  facts: Read<Omit<Candidate, 'groups' | 'suppressed_by'>> & { groups: Read<CandidateGroup>[] };
+}
+
+/** The buyers of offers by the place in `asked`, each once however many ways lead to it, in the order of their ids. Without those that are deleted. */
+export async function loadCandidates(client: Executor, asked: readonly Asked[], now: Date): Promise<Map<number, Candidate[]>> {
+  if (asked.length === 0) return new Map();
+  const { rows } = await client.query(
+    candidates({
+      places: asked.map((_, place) => place),
+      company_ids: asked.map(({ company_id }) => company_id),
+      offer_ids: asked.map(({ offer_id }) => offer_id),
+      numbers: asked.map(({ caller_number }) => caller_number),
+      now: now.toISOString(),
+    }),
+  );
+  const offered = new Map<string, Offered[]>();
+  for (const row of rows as Row[]) {
+    const others = offered.get(offerKey(row));
+    if (others) others.push(read(row));
+    else offered.set(offerKey(row), [read(row)]);
+  }
+  return new Map(
+    asked.map((one, place) => {
+      const buyers = offered.get(offerKey(one)) ?? [];
+      return [place, buyers.map(({ candidate, lists }) => ({ ...candidate, suppressed_by: lists.get(place) ?? [] }))];
+    }),
+  );
+}
+
+/** The buyers of one offer for one caller. */
+export async function candidatesOf(db: Db, offer_id: bigint | number | string, caller_number: bigint | number | string, now: Date): Promise<Candidate[]> {
+  const executor: Executor = { query: async (statement) => ({ rows: await db.query(statement) }) };
+  const asked = { company_id: String(db.company_id), offer_id: String(offer_id), caller_number: String(caller_number) };
+  return (await loadCandidates(executor, [asked], now)).get(0)!;
+}
+
+const offerKey = ({ company_id, offer_id }: Omit<Asked, 'caller_number'>) => `${company_id}/${offer_id}`;
+
+/** A buyer of an offer, and its suppression lists by the place whose number they hold. */
+interface Offered {
+  candidate: Omit<Candidate, 'suppressed_by'>;
+  lists: Map<number, { id: number; name: string }[]>;
+}
+
+function read({ facts, lists: holding }: Row): Offered {
+  const lists: Offered['lists'] = new Map();
+  for (const { id, name, places } of holding) for (const place of places) lists.set(place, [...(lists.get(place) ?? []), { id, name }]);
+  return { candidate: { ...dated(facts), groups: facts.groups.map(dated) }, lists };
+}
+
+function dated<Owner extends Read<{ used_up: UsedUpCap | null }>>(owner: Owner): Omit<Owner, 'used_up'> & { used_up: UsedUpCap | null } {
+  const { used_up } = owner;
+  return { ...owner, used_up: used_up && { ...used_up, resets_at: used_up.resets_at === null ? null : new Date(used_up.resets_at) } };
+}

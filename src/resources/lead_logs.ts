@@ -1,0 +1,36 @@
+import type { Projection } from '../db/projection';
+import { byReference } from '../db/records';
+import type { Deps } from '../deps';
+import type { Handlers } from '../http/handlers';
+import { page } from '../http/list';
+
+const projection = {
+  schema: 'LeadLog',
+  singular: 'lead_log',
+  plural: 'lead_logs',
+  everlasting: true,
+  columns: {
+    id: true,
+    legacy_id: 't.id',
+    type: `'LeadLog'`,
+    created_at: true,
+    company_id: true,
+    lead_id: true,
+    event: true,
+    message: true,
+    schedule_action_id: true,
+    call_id: true,
+    text_message_id: true,
+    email_id: true,
+    details: true,
+  },
+} as const satisfies Projection<'LeadLog', 'lead_log', 'lead_logs'>;
+
+/** What happened to leads. */
+export const leadLogs = ({ clock }: Deps) =>
+  ({
+    listLeadLogs: ({ query, db }) => {
+      const filters = { ...byReference(query, { lead_id: 'leads' }), event: 't.event = {event}' };
+      return page(query, { db, now: clock(), projection, orders: {}, filters });
+    },
+  }) satisfies Partial<Handlers>;

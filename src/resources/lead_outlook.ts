@@ -1,0 +1,48 @@
+import { candidatesOf } from '../db/offer-buyers';
+import { executorOf, readContact, readLead } from '../db/due-leads';
+import { findRecord, type Reference } from '../db/records';
+import type { Db } from '../db/tenant';
+import type { Deps } from '../deps';
+import type { Handlers } from '../http/handlers';
+import { notFound } from '../refusal';
+import { eligibility } from '../routing/eligibility';
+import { ianaName } from '../schedules/zone';
+import { openWorld } from '../workflows/lead-world';
+import { timelineOf } from '../workflows/lead-timeline';
+
+async function worldOf(db: Db, reference: Reference, now: Date) {
+  const id = await findRecord(db, 'leads', reference);
+  const client = executorOf(db);
+  const lead = await readLead(client, String(db.company_id), String(id));
+  if (!lead) throw notFound();
+  const [contact, world] = [await readContact(client, lead), await openWorld(client, [lead], now)];
+  return { lead, contact, world };
+}
+
+/** What would come of a lead. */
+export const leadOutlook = ({ clock, carrier, mailer, config }: Deps) =>
+  ({
+    showLeadTimeline: async ({ params, query, db }) => {
+      const { lead, contact, world } = await worldOf(db, params.id, clock());
+      const edges = { carrier, mailer, mail_from: config.mail_from };
+      const timeline = await timelineOf(db, lead, { contact, world, edges, zone: ianaName(query.time_zone ?? 'UTC') ?? 'UTC' });
+      return { status: 200, success: true, errors: {}, timeline, metadata: { root: 'timeline' } };
+    },
+
+    showBuyerAvailability: async ({ params, db }) => {
+      const now = clock();
+      const { lead, contact, world } = await worldOf(db, params.id, now);
+      const candidates = lead.offer_id === null ? [] : await candidatesOf(db, lead.offer_id, lead.caller_number, now);
+      const buyers = candidates.map((candidate) => eligibility(candidate, { now, tokens: world.tokensOf(lead) }));
+      const { paused, suppressed_by } = world.standingOf(lead, contact);
+      const reason =
+        lead.offer_id === null ? 'the lead belongs to no offer'
+        : contact.blocked ? 'the number is on the blacklist of the company'
+        : suppressed_by !== null ? `the number is on the suppression list ${suppressed_by}`
+        : paused ? 'its offer or schedule is paused'
+        : buyers.length === 0 ? 'the offer has no buyers'
+        : null; // prettier-ignore
+      const buyer_is_available = reason === null && buyers.some(({ available }) => available);
+      return { status: 200, success: true, errors: {}, buyer_is_available, reason, buyers, metadata: { root: 'buyers' } };
+    },
+  }) satisfies Partial<Handlers>;

@@ -1,0 +1,133 @@
+const NAME = /^[a-z0-9_]{1,100}$/;
+
+/** What a lead's tokens may be, in all. */
+export const LIMITS = { tokens: 200, bytes: 65_536, depth: 5 } as const;
+
+export type Data = Record<string, unknown>;
+
+/** Contact fields by the names that others give them, in the order in which they are believed. */
+const FOREIGN: Record<string, readonly string[]> = {
+  caller_id: ['caller_id', 'phone', 'phone_number', 'phonenumber', 'mobile', 'mobile_phone', 'mobile_number', 'cell', 'cell_phone', 'cellphone', 'telephone', 'tel', 'primary_phone', 'home_phone', 'work_phone', 'contact_number', 'contact_phone', 'caller_number', 'callerid', 'day_phone', 'evening_phone', 'phone1', 'phone_1'],
+  email: ['email', 'email_address', 'emailaddress', 'e_mail', 'mail', 'contact_email'],
+  first_name: ['first_name', 'firstname', 'fname', 'given_name', 'givenname', 'first'],
+  last_name: ['last_name', 'lastname', 'lname', 'surname', 'family_name', 'familyname', 'last'],
+  full_name: ['full_name', 'fullname', 'contact_name'],
+  zip: ['zip', 'zip_code', 'zipcode', 'postal_code', 'postalcode', 'postcode', 'zip_postal_code'],
+  state: ['state', 'state_province', 'province', 'region', 'state_code'],
+  city: ['city', 'town', 'locality'],
+  address: ['address', 'address1', 'address_1', 'address_line_1', 'street', 'street_address'],
+}; // prettier-ignore
+
+/** The token name of a key: `firstName`, `First Name` and `first-name` are first_name. Undefined when nothing of it could be one. */
+export function tokenName(key: string): string | undefined {
+  if (NAME.test(key)) return key;
+  const name = key
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .replace(/[^a-z0-9_]+/g, '_')
+    // Without the look behind, a run of underscores inside a name would be tried again from each of them.
+    .replace(/^_+|(?<!_)_+$/g, '');
+  return NAME.test(name) ? name : undefined;
+}
+
+/** What is wrong with a key or a value among the data of a lead. */
+export interface DataFault {
+  field: string;
+  message: string;
+}
+
+/** The tokens of a submission: `loose` are its unknown keys, `data` those it calls so, which win. Keys become names of tokens. */
+export function tokensOf(loose: Data, data: Data): { tokens: Data; faults: DataFault[] } {
+  const faults: DataFault[] = [];
+  const tokens: Data = Object.create(null) as Data;
+  for (const [key, value] of [...namesLast(loose), ...namesLast(data)]) {
+    const name = tokenName(key);
+    if (!name) faults.push({ field: key.slice(0, 100) || 'data', message: 'must be a name of letters, digits and underscores, at most 100 of them' });
+    else tokens[name] = value;
+  }
+  if (Object.keys(tokens).length > LIMITS.tokens) faults.push({ field: 'data', message: `must have at most ${LIMITS.tokens} tokens` });
+  const deep = Object.entries(tokens).find(([, value]) => isDeeper(value, LIMITS.depth));
+  // What is nested without end cannot be written as JSON either.
+  if (deep) faults.push({ field: deep[0], message: `must not be nested deeper than ${LIMITS.depth} levels` });
+  else if (Buffer.byteLength(JSON.stringify(tokens)) > LIMITS.bytes) faults.push({ field: 'data', message: `must be at most ${LIMITS.bytes} bytes as JSON` });
+  return { tokens, faults };
+}
+
+/** What is already a name counts more than what has to be made one: it comes later. */
+function namesLast(data: Data): [string, unknown][] {
+  return Object.entries(data).toSorted(([a], [b]) => Number(NAME.test(a)) - Number(NAME.test(b)));
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
+}
+
+/**
+ * Data of a foreign shape made plain: what is nested is lifted, lists of name and value are taken for fields, and contact fields get the names
+ * they have here, `caller_id` and `email` among them. A field that is there under its own name is not overwritten, unless it is blank; of two of
+ * a name the less nested one keeps it, and the other gets the names of what it is in before its own.
+ */
+export function flattened(data: Data): Data {
+  const found: Data = Object.create(null) as Data;
+  lift(data, found);
+  for (const [name, others] of Object.entries(FOREIGN)) {
+    const known = others.find((other) => isFilled(found[other]));
+    if (known && !isFilled(found[name])) found[name] = found[known];
+  }
+  return found;
+}
+
+const isFilled = (value: unknown) => value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '');
+
+interface Nested {
+  value: Data;
+  /** Names of what it is in. */
+  path: readonly string[];
+}
+
+/** Level by level, so that what is less nested comes first. */
+function lift(data: Data, found: Data): void {
+  let level: Nested[] = [{ value: data, path: [] }];
+  for (let depth = 0; level.length > 0; depth++) {
+    const next: Nested[] = [];
+    for (const { value, path } of level) {
+      for (const [key, inner] of Object.entries(value)) {
+        const name = tokenName(key);
+        if (!name) continue;
+        const nested = depth < LIMITS.depth ? nestedIn(inner, path, name) : undefined;
+        if (nested) next.push(nested);
+        else place(inner, path, name, found);
+      }
+    }
+    level = next;
+  }
+}
+
+function nestedIn(value: unknown, path: readonly string[], name: string): Nested | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (!Array.isArray(value)) return { value: value as Data, path: [...path, name] };
+  const pairs = pairsOf(value);
+  return pairs && { value: pairs, path };
+}
+
+function place(value: unknown, path: readonly string[], name: string, found: Data): void {
+  if (!isFilled(value)) {
+    if (!(name in found)) found[name] = value;
+    return;
+  }
+  const free = isFilled(found[name]) ? tokenName([...path, name].join('_')) : name;
+  if (free && !isFilled(found[free])) found[free] = value;
+}
+
+/** `[{ name: 'email', values: ['a@b.c'] }]` and the like as an object; undefined for other lists. */
+function pairsOf(list: readonly unknown[]): Data | undefined {
+  const pairs = list.map((entry) => {
+    const { name, key, field, ...rest } = (typeof entry === 'object' && entry !== null ? entry : {}) as Data;
+    const label = name ?? key ?? field;
+    const { value, values } = rest;
+    const content = value ?? (Array.isArray(values) ? values[0] : values) ?? null;
+    return typeof label === 'string' && ('value' in rest || 'values' in rest) ? ([label, content] as const) : undefined;
+  });
+  return list.length > 0 && pairs.every((pair) => pair !== undefined) ? Object.fromEntries(pairs) : undefined;
+}

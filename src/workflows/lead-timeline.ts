@@ -1,0 +1,76 @@
+import type { Schemas } from '../contract';
+import type { ContactState, DueLead } from '../db/due-leads';
+import type { Db } from '../db/tenant';
+import { outlook, type Foreseen, type Obstacle } from '../schedules/outlook';
+import { progressOf } from '../schedules/plan';
+import { formatInstant } from '../schedules/zone';
+import { draft, type Edges } from './contact';
+import { planFor, type World } from './lead-world';
+
+interface Viewing {
+  contact: ContactState;
+  world: World;
+  edges: Edges;
+  /** IANA zone of the times. */
+  zone: string;
+}
+
+const MOST_EVENTS = 1_000;
+
+const WORDS: Record<Obstacle | 'daylight_hours' | 'business_hours', string> = {
+  opt_out: 'the number has opted out',
+  blacklist: 'the number is on the blacklist of the company',
+  suppressed: 'the number is on a suppression list of the schedule or its offer',
+  paused: 'the schedule or its offer is paused',
+  token_filter: 'the tokens of the lead do not meet the filter of the action',
+  no_email: 'the lead has no e-mail address',
+  no_number: 'the company owns no number to contact it from',
+  no_open_hours: 'no hour of the next fourteen days is open in all zones of the lead',
+  daylight_hours: 'put off until it is daylight in all zones of the lead',
+  business_hours: 'put off until the business is open',
+};
+
+/** What happened to a lead and what will. */
+export async function timelineOf(db: Db, lead: DueLead, viewing: Viewing): Promise<Schemas['Timeline']> {
+  const { contact, world, zone } = viewing;
+  const past = await db.query<{ created_at: Date; event: Schemas['LeadEvent']; message: string | null; schedule_action_id: string | null }>({
+    text: `SELECT * FROM (SELECT id, created_at, event, message, schedule_action_id FROM lead_logs WHERE company_id = $1 AND lead_id = $2 ORDER BY id DESC LIMIT ${MOST_EVENTS}) l ORDER BY id`,
+    values: [db.company_id, lead.id],
+  });
+  const facts = { now: world.now, zones: lead.zones, standing: world.standingOf(lead, contact), in_schedule: lead.schedule_id !== null };
+  const future = lead.is_live ? outlook(progressOf(lead), planFor(world, lead), facts) : [];
+  return {
+    past: past.map(({ created_at, event, message, schedule_action_id }) => ({
+      at: formatInstant(created_at, zone),
+      event,
+      message,
+      schedule_action_id: schedule_action_id === null ? null : Number(schedule_action_id),
+    })),
+    future: future.map((step) => shown(lead, step, viewing)),
+  };
+}
+
+function shown(lead: DueLead, { at, kind, action, delayed_by, blocked_by, message }: Foreseen, { world, edges, zone }: Viewing): Schemas['TimelineStep'] {
+  const row = action && world.scheduleOf(lead)?.rows.get(action.id);
+  const meant = row && ['sms', 'email', 'dial'].includes(kind) ? draft(lead, row, { world, edges }) : undefined;
+  const text =
+    !meant || 'fault' in meant
+      ? undefined
+      : meant.table === 'text_messages'
+        ? meant.row.body
+        : meant.table === 'emails'
+          ? meant.row.subject
+          : `connects to ${meant.row.connect_to}`;
+  const why = blocked_by ?? delayed_by;
+  return {
+    at: at && formatInstant(at, zone),
+    action: kind,
+    schedule_action_id: row ? Number(row.id) : null,
+    name: row?.name ?? null,
+    end_of_schedule: row?.end_of_schedule ?? false,
+    text: text ?? null,
+    delayed_by: delayed_by ?? null,
+    blocked_by: blocked_by ?? null,
+    message: message ?? (why ? WORDS[why] : meant && 'fault' in meant ? meant.fault : null),
+  };
+}
