@@ -1,9 +1,9 @@
 import { Client } from 'pg';
 import type { Deps } from './deps';
 import type { Db } from './db/tenant';
+import { populateLeads } from './demo-leads';
 import { createHandlers } from './handlers';
 import type { Caller } from './http/auth';
-import type { Handlers } from './http/handlers';
 import { createCompany, type NewCompany } from './workflows/create-company';
 
 const LOCK = 7_481_203;
@@ -26,10 +26,10 @@ export async function ensureDemo(deps: Deps): Promise<NewCompany | undefined> {
 }
 
 /** A company with a small believable world: an insurance seller's buyers, their groups and fleets. All or nothing. */
-export const createDemo = (deps: Deps, name: string): Promise<NewCompany> =>
-  createCompany(name, deps, { more: (db, company) => populate(db, company, createHandlers(deps)) });
+export const createDemo = (deps: Deps, name: string): Promise<NewCompany> => createCompany(name, deps, { more: (db, company) => populate(db, company, deps) });
 
-async function populate(db: Db, { company_id, credentials }: NewCompany, handlers: Handlers): Promise<void> {
+async function populate(db: Db, { company_id, credentials }: NewCompany, deps: Deps): Promise<void> {
+  const handlers = createHandlers(deps);
   const caller: Caller = {
     company_id,
     company_name: '',
@@ -70,6 +70,7 @@ async function populate(db: Db, { company_id, credentials }: NewCompany, handler
   const [list] = await db.query<{ id: string }>({ text: 'SELECT id::text FROM buyer_suppressions WHERE company_id = $1', values: [company_id] });
   const caller_ids = ['(310) 555-0190', '+1 212 555 0191', '6175550192'];
   await handlers.blockBuyerSuppressionCallers({ ...call, params: { id: list!.id }, body: { caller_ids } });
+  await populateLeads(db, call, { handlers, deps });
 }
 
 function buyers(fleet: Record<string, string>) {

@@ -1,10 +1,12 @@
 import { Command, Option } from 'commander';
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { loadConfig } from '../config';
 import { contract } from '../contract';
 import { createDemo } from '../demo';
 import { examine } from './doctor';
 import { importFile } from './import';
 import { openInstallation, type Installation } from '../installation';
+import { addNumber } from '../workflows/add-number';
 import { createCompany, type NewCompany } from '../workflows/create-company';
 import { progressOnTerminal } from './progress';
 import { issueCredentials, revokeCredentials } from '../workflows/issue-credentials';
@@ -124,6 +126,31 @@ token
       return { revoked: public_key };
     }),
   );
+
+program
+  .command('number')
+  .description('numbers of a company: leads are called and texted from them')
+  .command('add')
+  .description("make a number that the carrier has sold already the company's own; what comes in for it is sent to /api/v1/telephony")
+  .argument('<phone_number>', '+ and digits')
+  .option('--company <id>', 'company; may be left out where there is only one', wholeNumber)
+  .addOption(json())
+  .action((phone_number, options) => {
+    const parsed = parsePhoneNumberFromString(phone_number);
+    if (!parsed?.isPossible()) return program.error(`must be a telephone number such as +12135550123, not "${phone_number}"`);
+    return run(options.json, async ({ deps }) => {
+      const db = deps.tenants.of(await companyOf(deps.database.pool, options.company));
+      const number = {
+        phone_number: parsed.number,
+        country: parsed.country ?? 'US',
+        toll_free: parsed.getType() === 'TOLL_FREE',
+        carrier: deps.carrier.name,
+        carrier_number_id: null,
+      };
+      const id = await db.transaction((tx) => addNumber(tx, number, deps.clock()));
+      return { company_id: Number(db.company_id), id: Number(id), phone_number: number.phone_number };
+    });
+  });
 
 program
   .command('import')

@@ -1,13 +1,9 @@
+import { executorOf, type Executor } from './due-leads';
 import { CAPS } from '../routing/caps';
 import type { Candidate, CandidateGroup, UsedUpCap } from '../routing/eligibility';
 import { capColumns, limitsJoin, OPEN_HOURS_JOIN } from './call-limits';
 import { template, type Statement } from './statement';
 import type { Db } from './tenant';
-
-/** A connection, or whatever else runs a statement. */
-export interface Executor {
-  query(statement: Statement): Promise<{ rows: unknown[] }>;
-}
 
 /** Whose buyers are asked for, and who calls. */
 export interface Asked {
@@ -37,7 +33,10 @@ const CURRENT_REVENUE = `(SELECT x.revenue FROM buyer_conversions x WHERE x.comp
 
 const BUSINESS_HOURS = `coalesce((SELECT json_agg(x.open_minutes ORDER BY x.position) FROM buyer_business_hours x WHERE x.company_id = t.company_id AND x.buyer_id = t.id), '[]')`;
 
-/** Looked up row by row: companies differ so much in size that a plan made for all of them might read the whole of a large one's table instead. */
+/**
+ * Looked up row by row: companies differ so much in size that a plan made for all of them might read the whole of a large one's table instead.
+ * Records are asked outside whether they are deleted: inside, an index of a company's living ones can look as good as the key.
+ */
 const each = (sql: string, name: string) => `CROSS JOIN LATERAL (${sql} OFFSET 0) ${name}`;
 
 /**
@@ -129,9 +128,8 @@ export async function loadCandidates(client: Executor, asked: readonly Asked[], 
 
 /** The buyers of one offer for one caller. */
 export async function candidatesOf(db: Db, offer_id: bigint | number | string, caller_number: bigint | number | string, now: Date): Promise<Candidate[]> {
-  const executor: Executor = { query: async (statement) => ({ rows: await db.query(statement) }) };
   const asked = { company_id: String(db.company_id), offer_id: String(offer_id), caller_number: String(caller_number) };
-  return (await loadCandidates(executor, [asked], now)).get(0)!;
+  return (await loadCandidates(executorOf(db), [asked], now)).get(0)!;
 }
 
 const offerKey = ({ company_id, offer_id }: Omit<Asked, 'caller_number'>) => `${company_id}/${offer_id}`;
@@ -150,5 +148,7 @@ function read({ facts, lists: holding }: Row): Offered {
 
 function dated<Owner extends Read<{ used_up: UsedUpCap | null }>>(owner: Owner): Omit<Owner, 'used_up'> & { used_up: UsedUpCap | null } {
   const { used_up } = owner;
-  return { ...owner, used_up: used_up && { ...used_up, resets_at: used_up.resets_at === null ? null : new Date(used_up.resets_at) } };
+  // No window that ends makes room under a limit of 0.
+  const frees = used_up !== null && used_up.resets_at !== null && used_up.limit > 0;
+  return { ...owner, used_up: used_up && { ...used_up, resets_at: frees ? new Date(used_up.resets_at!) : null } };
 }

@@ -14,11 +14,11 @@ export interface UsedUpCap {
   cap: CapName;
   used: number;
   limit: number;
-  /** Null when it does not free by itself at a known time. */
+  /** Null when it does not free by itself. */
   resets_at: Date | null;
 }
 
-interface CapOwner {
+interface Owner {
   id: number;
   name: string | null;
   paused: boolean;
@@ -30,12 +30,12 @@ interface CapOwner {
 }
 
 /** A group through which a buyer comes to an offer. */
-export interface CandidateGroup extends CapOwner {
+export interface CandidateGroup extends Owner {
   dial_buyers_type: 'sequentially' | 'simultaneously';
 }
 
 /** All that is known of a buyer when a call for an offer looks for one. */
-export interface Candidate extends CapOwner {
+export interface Candidate extends Owner {
   /** + and digits, or sip: and an address. */
   number: string | null;
   /** As written; `zone` is what it means. */
@@ -145,7 +145,7 @@ function groupFault(group: CandidateGroup): Fault | undefined {
   return pauseFault(group, 'group_paused', who) ?? capFault(group, who);
 }
 
-function pauseFault({ paused }: CapOwner, reason: Reason, who: string): Fault | undefined {
+function pauseFault({ paused }: Owner, reason: Reason, who: string): Fault | undefined {
   return paused ? { reason, message: `${who} is paused` } : undefined;
 }
 
@@ -191,15 +191,17 @@ const COUNTED: Record<Metric, string> = {
   revenue: 'revenue',
 };
 
-function capFault({ used_up, zone }: CapOwner, who: string): Fault | undefined {
+function capFault({ used_up, zone }: Owner, who: string): Fault | undefined {
   if (!used_up) return undefined;
   const { cap, used, limit, resets_at } = used_up;
   const named = CAPS.find(({ metric, interval }) => `${metric}_${interval}` === cap);
   if (!named) return { reason: 'concurrency_full', message: `${who} has ${used} of ${limit} simultaneous calls` };
+  const which = `the ${named.interval} cap on ${COUNTED[named.metric]} of ${who}`;
+  if (limit === 0) return { reason: 'cap_reached', message: `${which} allows none` };
   const money = named.metric === 'revenue' || named.metric === 'earned_revenue';
   const amounts = [used, limit].map((amount) => (money ? `$${amount.toFixed(2)}` : amount)).join(' of ');
   const resets = resets_at ? `resets at ${localTime(resets_at, zone)}` : 'stays so until it is reset';
-  return { reason: 'cap_reached', message: `the ${named.interval} cap on ${COUNTED[named.metric]} of ${who} is reached (${amounts}) and ${resets}` };
+  return { reason: 'cap_reached', message: `${which} is reached (${amounts}) and ${resets}` };
 }
 
 function localTime(at: Date, zone: string): string {

@@ -1,0 +1,62 @@
+import type { Schemas } from './contract';
+import type { Db } from './db/tenant';
+import type { Deps } from './deps';
+import type { Call, Handlers } from './http/handlers';
+import { addNumber } from './workflows/add-number';
+
+type Maker = Omit<Call<'createOffer'>, 'body' | 'query'> & { query: Record<never, never> };
+
+const ACTIONS: Omit<Schemas['ScheduleActionCreate'], 'schedule_id'>[] = [
+  {
+    name: 'Welcome',
+    action_type: 'sms',
+    body: 'Hi [first_name]{there}, thank you for asking about {{offer_name}}. We call you in a minute. Text STOP to be left alone.',
+  },
+  { action_type: 'wait', wait_amount: 1, wait_unit: 'minutes' },
+  { name: 'First call', action_type: 'dial', connect_to: '+13105550111', timeout_seconds: 25 },
+  { action_type: 'wait', wait_until: '09:30' },
+  {
+    name: 'Californians only',
+    action_type: 'email',
+    token_filter_list: ['state:in CA,NV,OR'],
+    subject: 'Your quote, [first_name]{dear friend}',
+    html: true,
+    body: '<p>Hello [first_name]{there}, a quote for {{zip}} waits for you.</p>',
+  },
+  { name: 'Second call', action_type: 'dial', connect_to: '+13105550111', timeout_seconds: 25 },
+  { name: 'Farewell', action_type: 'sms', end_of_schedule: true, body: 'We could not reach you. Call us at {{service_number}} whenever you like.' },
+];
+
+/** An offer, who is called about it and how: a schedule at whose end a lead has been texted twice, called twice and mailed once. */
+export async function populateLeads(db: Db, call: Maker, { handlers, deps }: { handlers: Handlers; deps: Deps }): Promise<void> {
+  const user_buyer_ids = ['acme_la', 'bayline'];
+  await handlers.createTrafficSource({ ...call, body: { name: 'Search ads', user_traffic_source_id: 'search' } });
+  await handlers.createOffer({ ...call, body: { name: 'Auto insurance', user_offer_id: 'auto', add_user_buyer_ids: user_buyer_ids } });
+  const offer_id = await idOf(db, 'offers');
+  // Whoever tries it at night would otherwise wait for the morning.
+  const schedule = {
+    name: 'New auto leads',
+    user_schedule_id: 'auto_new',
+    offer_id,
+    daylight_hours: '00:00..23:59',
+    hours_to_expire: 72,
+    max_contact_attempts: 6,
+  };
+  await handlers.createSchedule({ ...call, body: schedule });
+  const schedule_id = await idOf(db, 'schedules');
+  for (const action of ACTIONS) await handlers.createScheduleAction({ ...call, body: { ...action, schedule_id } });
+  // A carrier that sells real numbers is not asked for one.
+  if (deps.carrier.name === 'sandbox') await buyNumber(db, deps);
+}
+
+async function idOf(db: Db, table: 'offers' | 'schedules'): Promise<string> {
+  const [row] = await db.query<{ id: string }>({ text: `SELECT max(id)::text AS id FROM ${table} WHERE company_id = $1`, values: [db.company_id] });
+  return row!.id;
+}
+
+async function buyNumber(db: Db, { carrier, clock }: Deps): Promise<void> {
+  const sold = await db.query<{ phone_number: bigint }>({ text: 'SELECT phone_number FROM number_lookups', values: [] });
+  const found = await carrier.searchNumbers({ country: 'US', prefix: '310', limit: 1, except: sold.map(({ phone_number }) => `+${phone_number}`) });
+  const number = found.ok ? found.numbers[0] : undefined;
+  if (number) await addNumber(db, { ...number, carrier: carrier.name, carrier_number_id: null }, clock());
+}
