@@ -2,7 +2,7 @@ import { executorOf, type Executor } from './due-leads';
 import { CAPS } from '../routing/caps';
 import type { Candidate, CandidateGroup, UsedUpCap } from '../routing/eligibility';
 import { capColumns, limitsJoin, OPEN_HOURS_JOIN } from './call-limits';
-import { template, type Statement } from './statement';
+import { template } from './statement';
 import type { Db } from './tenant';
 
 /** Whose buyers are asked for, and who calls. */

@@ -3312,7 +3312,7 @@ export interface components {
             serializer?: components["schemas"]["LeadSerializer"];
         };
         /** @description Every key that is not named here becomes a token, as the keys of `data` do: up to 200 of them, 64 kB in all. */
-        LeadSubmission: {
+        LeadSubmission: ({
             /** @description Of an offer: the data is picked up when a call of this number comes. Of a schedule: its actions begin. */
             lead_token?: string;
             /** @description Of an offer; beside that of a schedule it says which offer the lead belongs to. */
@@ -3321,14 +3321,18 @@ export interface components {
             schedule_lead_token?: string;
             /** @description Token of a user, for `unblock_contact`. */
             auth_token?: string;
-        } & components["schemas"]["LeadFields"];
+        } & {
+            [key: string]: unknown;
+        }) & components["schemas"]["LeadFields"];
         /** @description Every key that is not named here becomes a token, as the keys of `data` do: up to 200 of them, 64 kB in all. */
-        LeadCapture: {
+        LeadCapture: ({
             /** @description Number or uuid of the offer. */
             offer_id?: string | number | null;
             /** @description Number or uuid of the schedule. */
             schedule_id?: string | number | null;
-        } & components["schemas"]["LeadFields"];
+        } & {
+            [key: string]: unknown;
+        }) & components["schemas"]["LeadFields"];
         LeadUpdate: {
             /** Format: email */
             email?: string | null;

@@ -4,6 +4,8 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createApp } from '../../src/app';
+import { startEngine, type Engine } from '../../src/jobs/engine';
+import { ownNumber } from '../support/leads';
 import { createWorld, type World } from '../support/world';
 
 jest.setTimeout(120_000);
@@ -16,14 +18,18 @@ const bin = (name: string) => join(ROOT, 'node_modules/.bin', name);
 let world: World;
 let server: Server;
 let url: string;
+let engine: Engine;
 
 beforeAll(async () => {
   world = await createWorld();
   await world.work();
+  await ownNumber(world, world.company);
+  engine = startEngine(world.deps);
   server = createApp(world.deps).listen(0);
   url = `http://127.0.0.1:${(server.address() as { port: number }).port}/api/v1`;
 });
 afterAll(async () => {
+  await engine.stop();
   server.closeAllConnections();
   server.close();
   await world.close();
@@ -67,6 +73,12 @@ test('the SDK that @hey-api/openapi-ts makes of the contract compiles and works'
     numbers: [2, 2, [{ caller_id: 'none', reason: 'is not a possible telephone number' }], 1, ['+12125550145']],
     file: ['succeeded', 1, 1, [{ line: 3, caller_id: 'bad', reason: 'is not a possible telephone number' }], 1],
     files: ['unblock', 'November', 422, 'phone,name\n6175550144,Ann\nbad,Bob\n'],
+    lead: [201, true, { first_name: 'Ann', last_name: 'Lee', zip: '90012' }, [['Hi Ann', true]]],
+    timeline: [
+      ['created', 'sms_sent', 'updated', 'waiting'],
+      ['dial', 'leave_schedule', 'end'],
+    ],
+    leads: [[{ caller_id: '+13105550177' }, { caller_id: '+13105550178' }], true, 1, 3, { state: 'CA' }, true, 1],
     gone: true,
     missing: 404,
   });
