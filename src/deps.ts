@@ -25,7 +25,7 @@ export interface Deps {
   carrier: Carrier;
   mailer: Mailer;
   /** Sends what customers have configured to where they said. */
-  request: GuardedRequest;
+  request: GuardedRequest & { close(): Promise<void> };
   pepper: string;
   clock: () => Date;
   log: Logger;

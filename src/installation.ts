@@ -26,6 +26,8 @@ export async function openInstallation(config: Config, role: 'server' | 'command
     migrated,
     embedded,
     close: async () => {
+      deps.mailer.close();
+      await deps.request.close();
       await deps.database.close();
       await embedded?.stop();
     },

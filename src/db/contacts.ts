@@ -1,4 +1,5 @@
 import type { Db } from './tenant';
+import { SLOT } from './lead-logs';
 import { template } from './statement';
 
 export type ContactChange = 'block' | 'unblock' | 'opt_out' | 'opt_in';
@@ -12,8 +13,8 @@ interface Rule {
   which: string;
 }
 
-/** A lead that goes on where it was stopped: when its schedule has something to do for it, and no earlier than was meant. */
-const RESUME = `status = CASE WHEN l.schedule_id IS NULL THEN 'queue' ELSE 'scheduled' END, due_at = CASE WHEN l.schedule_id IS NULL AND l.expires_in IS NULL THEN NULL ELSE {now}::timestamptz END`;
+/** A lead that goes on where it was stopped: when its schedule has something to do for it, or it wants to be called, and no earlier than was meant. */
+const RESUME = `status = CASE WHEN l.schedule_id IS NULL THEN 'queue' ELSE 'scheduled' END, due_at = CASE WHEN l.schedule_id IS NULL AND l.expires_in IS NULL AND l.callback_at IS NULL THEN NULL ELSE {now}::timestamptz END`;
 
 const RULES: Record<ContactChange, Rule> = {
   block: { set: 'blocked = true, blocked_at = {now}', differs: 'NOT contacts.blocked', event: 'blocked', leads: `status = 'blocked', due_at = NULL`, which: `l.status <> 'blocked'` },
@@ -27,7 +28,7 @@ const ensure = template(
   `WITH made AS (INSERT INTO contacts (company_id, uuid, created_at, updated_at, caller_number)
       SELECT {company_id}, u, {now}, {now}, n FROM unnest({numbers}::bigint[], {uuids}::uuid[]) AS x(n, u) ORDER BY n
       ON CONFLICT (company_id, caller_number) DO NOTHING RETURNING 1)
-    INSERT INTO record_counts (company_id, resource, slot, n) SELECT {company_id}, 'contacts', 0, count(*) FROM made HAVING count(*) > 0
+    INSERT INTO record_counts (company_id, resource, slot, n) SELECT {company_id}, 'contacts', ${SLOT}, count(*) FROM made HAVING count(*) > 0
     ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`,
   { prepared: false },
 );
@@ -48,7 +49,7 @@ const follow = Object.fromEntries(
     const text = `WITH locked AS (SELECT l.id FROM leads l WHERE l.company_id = {company_id} AND l.caller_number = ANY({numbers}::bigint[]) AND l.is_live AND ${which} ORDER BY l.id FOR UPDATE),
       changed AS (UPDATE leads l SET ${leads}, claim_id = NULL, updated_at = {now}::timestamptz FROM locked WHERE l.company_id = {company_id} AND l.id = locked.id RETURNING l.id),
       logged AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event, message) SELECT {company_id}, {now}::timestamptz, id, '${event}', {message} FROM changed ORDER BY id RETURNING 1)
-      INSERT INTO record_counts (company_id, resource, slot, n) SELECT {company_id}, 'lead_logs', 0, count(*) FROM logged HAVING count(*) > 0
+      INSERT INTO record_counts (company_id, resource, slot, n) SELECT {company_id}, 'lead_logs', ${SLOT}, count(*) FROM logged HAVING count(*) > 0
       ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`;
     return [verb, template(text, { prepared: false })];
   }),

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { ScheduleRow } from '../schedules/plan';
+import { SLOT } from './lead-logs';
 import type { Db } from './tenant';
 
 /** A connection, or what asks like one. */
@@ -73,23 +74,38 @@ export interface Claim {
   limit: number;
 }
 
-const CLAIM = `UPDATE leads l SET claim_id = $1::uuid, due_at = $3::timestamptz FROM due WHERE l.company_id = due.company_id AND l.id = due.id RETURNING l.company_id, l.id, l.caller_number`;
+const CLAIM = `UPDATE leads l SET claim_id = $1::uuid, due_at = $3::timestamptz FROM due WHERE l.company_id = due.company_id AND l.id = due.id RETURNING l.company_id, l.id, l.caller_number, due.due_at, l.lead_priority::float8`;
+/** Keys stay as they are, so that what refers to a lead may be written while its turn is taken. */
+const LOCK = 'FOR NO KEY UPDATE';
 
 /** Those with a priority: all that are due are looked at, and the lowest come first. What another worker has locked is passed over. */
 const BY_PRIORITY = `WITH first AS MATERIALIZED (SELECT company_id, id FROM leads WHERE due_at <= $2::timestamptz AND lead_priority IS NOT NULL ORDER BY lead_priority, due_at LIMIT $4 * 4),
-  due AS (SELECT x.company_id, x.id FROM leads x JOIN first USING (company_id, id) WHERE x.due_at <= $2::timestamptz ORDER BY x.lead_priority, x.due_at LIMIT $4 FOR UPDATE OF x SKIP LOCKED) ${CLAIM}`;
-const BY_TIME = `WITH due AS (SELECT company_id, id FROM leads WHERE due_at <= $2::timestamptz AND due_at IS NOT NULL AND lead_priority IS NULL ORDER BY due_at LIMIT $4 FOR UPDATE SKIP LOCKED) ${CLAIM}`;
+  due AS (SELECT x.company_id, x.id, x.due_at FROM leads x JOIN first USING (company_id, id) WHERE x.due_at <= $2::timestamptz ORDER BY x.lead_priority, x.due_at LIMIT $4 ${LOCK} OF x SKIP LOCKED) ${CLAIM}`;
+const BY_TIME = `WITH due AS (SELECT company_id, id, due_at FROM leads WHERE due_at <= $2::timestamptz AND due_at IS NOT NULL AND lead_priority IS NULL ORDER BY due_at LIMIT $4 ${LOCK} SKIP LOCKED) ${CLAIM}`;
 
-/** Claims leads that are due, those with the lowest priority first: until the lease is over no other worker gets them. */
+type Claimed = DueKey & { due_at: Date; lead_priority: number | null };
+
+const byTurn = (a: Claimed, b: Claimed) =>
+  (a.lead_priority ?? 0) - (b.lead_priority ?? 0) || a.due_at.getTime() - b.due_at.getTime() || Number(a.id) - Number(b.id);
+
+/** Claims leads that are due, and answers them in their order, those with the lowest priority first: until the lease is over no other worker gets them. */
 export async function claimDue(pool: Pool, { claim_id, now, lease_until, limit }: Claim): Promise<DueKey[]> {
   const values = [claim_id, now, lease_until];
   // A quarter is kept for those without, or a company that gives each of its leads a priority would keep all others waiting.
   const first = await pool.query({ name: 'claim_by_priority', text: BY_PRIORITY, values: [...values, Math.ceil(limit * 0.75)] });
   const then = await pool.query({ name: 'claim_by_time', text: BY_TIME, values: [...values, limit - first.rows.length] });
-  return [...first.rows, ...then.rows] as DueKey[];
+  return [first, then].flatMap(({ rows }) => (rows as Claimed[]).toSorted(byTurn));
 }
 
 const columnsOf = (keys: readonly DueKey[]) => [keys.map(({ company_id }) => company_id), keys.map(({ id }) => id)];
+
+/** Lets go of claimed leads: they are looked at again at `due_at`, by anybody. */
+export async function letGo(pool: Pool, { claim_id, keys, due_at }: { claim_id: string; keys: readonly DueKey[]; due_at: Date }): Promise<void> {
+  const text = `WITH mine AS (SELECT l.company_id, l.id FROM unnest($1::bigint[], $2::bigint[]) AS x(c, i) JOIN leads l ON l.company_id = x.c AND l.id = x.i
+      WHERE l.claim_id = $3::uuid ORDER BY l.company_id, l.id ${LOCK} OF l)
+    UPDATE leads l SET claim_id = NULL, due_at = $4::timestamptz FROM mine WHERE l.company_id = mine.company_id AND l.id = mine.id`;
+  await pool.query(text, [...columnsOf(keys), claim_id, due_at]);
+}
 
 export interface ContactState {
   blocked: boolean;
@@ -114,7 +130,7 @@ export async function lockContacts(
     text: `WITH made AS (INSERT INTO contacts (company_id, uuid, created_at, updated_at, caller_number)
         SELECT c, u, $4::timestamptz, $4::timestamptz, n FROM unnest($1::bigint[], $2::bigint[], $3::uuid[]) AS x(c, n, u) ORDER BY c, n
         ON CONFLICT (company_id, caller_number) DO NOTHING RETURNING company_id)
-      INSERT INTO record_counts (company_id, resource, slot, n) SELECT company_id, 'contacts', floor(random() * 64)::int, count(*) FROM made GROUP BY company_id ORDER BY company_id
+      INSERT INTO record_counts (company_id, resource, slot, n) SELECT company_id, 'contacts', ${SLOT}, count(*) FROM made GROUP BY company_id ORDER BY company_id
       ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`,
     values: [...numbers, distinct.map(() => newUuid()), now],
   });
@@ -127,15 +143,17 @@ export async function lockContacts(
   return new Map((rows as (ContactState & DueKey)[]).map((row) => [contactKey(row), row]));
 }
 
-/** The claimed leads that are still this claim's, locked, as they now stand. */
+/** The claimed leads that are still this claim's, locked, as they now stand, in the order of `keys`. */
 export async function lockLeads(client: PoolClient, claim_id: string, keys: readonly DueKey[]): Promise<DueLead[]> {
   const { rows } = await client.query({
     name: 'lock_leads',
     text: `SELECT ${COLUMNS} FROM unnest($1::bigint[], $2::bigint[]) AS x(c, i) JOIN leads l ON l.company_id = x.c AND l.id = x.i ${ITS_BUYER}
-      WHERE l.claim_id = $3::uuid ORDER BY l.company_id, l.id FOR UPDATE OF l`,
+      WHERE l.claim_id = $3::uuid ORDER BY l.company_id, l.id ${LOCK} OF l`,
     values: [...columnsOf(keys), claim_id],
   });
-  return rows as DueLead[];
+  const places = new Map(keys.map((key, n) => [`${key.company_id}/${key.id}`, n]));
+  const placeOf = ({ company_id, id }: DueLead) => places.get(`${company_id}/${id}`)!;
+  return (rows as DueLead[]).toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** One living lead, without a lock; undefined when there is none. */

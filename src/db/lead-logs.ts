@@ -13,8 +13,14 @@ export interface LogEntry {
   details?: Record<string, unknown> | null;
 }
 
+/**
+ * Which of the rows that make up a count is written to, in SQL. Of a connection always the same: a transaction that counts several times holds one
+ * row, and two of them never hold what the other waits for.
+ */
+export const SLOT = 'pg_backend_pid() % 64';
+
 /** SQL that counts rows of lead_logs, made by the part `logged` (with company_id) of the same statement. */
-export const COUNT_LOGGED = `INSERT INTO record_counts (company_id, resource, slot, n) SELECT company_id, 'lead_logs', floor(random() * 64)::int, count(*) FROM logged GROUP BY company_id ORDER BY company_id
+export const COUNT_LOGGED = `INSERT INTO record_counts (company_id, resource, slot, n) SELECT company_id, 'lead_logs', ${SLOT}, count(*) FROM logged GROUP BY company_id ORDER BY company_id
   ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`;
 
 const WRITE = `WITH entry AS (SELECT * FROM jsonb_to_recordset($2::jsonb) AS x(n int, company_id bigint, lead_id bigint, event text, message text, schedule_action_id bigint, call_id bigint, text_message_id bigint,

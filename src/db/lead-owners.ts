@@ -5,6 +5,7 @@ import type { Db } from './tenant';
 
 /** Whom a lead is submitted to. */
 export interface Owner {
+  /** Beside a schedule only when it was named: the schedule's own is the schedule's to tell. */
   offer_id: bigint | null;
   schedule_id: bigint | null;
   /** Two letters: numbers without country code are read as this country's. */
@@ -28,13 +29,13 @@ export async function namedOwner(
     name === null ? null : (await resolveReferences(db, table, [name], { field }))[0]!;
   const offer = await one('offers', offer_id, 'offer_id');
   const schedule = await one('schedules', schedule_id, 'schedule_id');
-  const [row] = await db.query<{ country: string; offer_id: string | null; zone: string | null }>({
-    text: `SELECT c.country, coalesce($2::bigint, s.offer_id)::text AS offer_id, coalesce(s.time_zone, o.time_zone) AS zone FROM companies c
-      LEFT JOIN schedules s ON s.company_id = c.id AND s.id = $3::bigint LEFT JOIN offers o ON o.company_id = c.id AND o.id = coalesce($2::bigint, s.offer_id) WHERE c.id = $1`,
+  const [row] = await db.query<{ country: string; zone: string | null }>({
+    text: `SELECT c.country, coalesce(s.time_zone, o.time_zone) AS zone FROM companies c
+      LEFT JOIN schedules s ON s.company_id = c.id AND s.id = $3::bigint LEFT JOIN offers o ON o.company_id = c.id AND o.id = $2::bigint WHERE c.id = $1`,
     values: [db.company_id, offer, schedule],
   });
   return {
-    offer_id: row!.offer_id === null ? null : BigInt(row!.offer_id),
+    offer_id: offer,
     schedule_id: schedule,
     country: row!.country,
     zone: ianaName(row!.zone ?? '') ?? 'UTC',

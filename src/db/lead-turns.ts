@@ -1,6 +1,6 @@
 import type { Executor } from './due-leads';
 import { callRank, messageRank } from './status-ranks';
-import { writeLogs, type LogEntry } from './lead-logs';
+import { SLOT, writeLogs, type LogEntry } from './lead-logs';
 
 /** What of a message, an e-mail or a call every kind has. */
 interface Contacted {
@@ -78,7 +78,6 @@ export interface LeadState {
   keeps_claim: boolean;
 }
 
-const SLOT = 'floor(random() * 64)::int';
 const COMMON =
   'company_id bigint, uuid uuid, status text, error_code text, error_message text, lead_id bigint, offer_id bigint, schedule_id bigint, schedule_action_id bigint, token_values jsonb';
 
@@ -126,22 +125,46 @@ const KINDS: Record<'text_messages' | 'emails' | 'calls', Kind> = {
   },
 };
 
-/** What is known of a row only grows: a carrier may have told more than the one who sent has recorded. */
+/** What is known of a row only grows: a carrier may have told more than the one who sent has recorded. Until it is sent it may be written anew. */
 function upsert({ table, own, fixed = {}, times, rank, carrier_id }: Kind): string {
   const columns = `${COMMON}, ${own}`.split(', ').map((column) => column.split(' ')[0]!);
   const names = ['created_at', 'updated_at', ...columns, ...Object.keys(fixed), ...Object.keys(times)];
   const values = ['$1::timestamptz', '$1::timestamptz', ...columns.map((name) => `x.${name}`), ...Object.values(fixed), ...Object.values(times)];
   const newer = `${rank('excluded.status')} >= ${rank(`${table}.status`)}`;
   const set = ['status', 'error_code', 'error_message'].map((name) => `${name} = CASE WHEN ${newer} THEN excluded.${name} ELSE ${table}.${name} END`);
+  const content = columns.filter((name) => !['company_id', 'uuid', 'lead_id', 'status', 'error_code', 'error_message', carrier_id].includes(name));
+  const anew = content.map((name) => `${name} = CASE WHEN ${table}.status = 'sending' THEN excluded.${name} ELSE ${table}.${name} END`);
   const kept = [carrier_id, ...Object.keys(times)].map((name) => `${name} = coalesce(${table}.${name}, excluded.${name})`);
   return `WITH made AS (INSERT INTO ${table} (${names.join(', ')}) SELECT ${values.join(', ')} FROM jsonb_to_recordset($2::jsonb) AS x(${COMMON}, ${own})
-      ON CONFLICT (company_id, uuid) DO UPDATE SET ${[...set, ...kept].join(', ')}, updated_at = excluded.updated_at RETURNING company_id, id, uuid, xmax = 0 AS is_new),
+      ON CONFLICT (company_id, uuid) DO UPDATE SET ${[...set, ...anew, ...kept].join(', ')}, updated_at = excluded.updated_at RETURNING company_id, id, uuid, xmax = 0 AS is_new),
     counted AS (INSERT INTO record_counts (company_id, resource, slot, n) SELECT company_id, '${table}', ${SLOT}, count(*) FROM made WHERE is_new GROUP BY company_id ORDER BY company_id
       ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n)
-    SELECT id::text, uuid::text, is_new FROM made`;
+    SELECT id::text, uuid::text FROM made`;
 }
 
+const TABLES = ['text_messages', 'emails', 'calls'] as const;
+type Table = (typeof TABLES)[number];
 const UPSERTS = { text_messages: upsert(KINDS.text_messages), emails: upsert(KINDS.emails), calls: upsert(KINDS.calls) };
+
+/** Writes texts, e-mails or calls, and answers their ids by uuid. */
+async function record(client: Executor, table: Table, rows: readonly Contacted[], now: Date): Promise<[uuid: string, id: string][]> {
+  const written = await client.query({ name: `record_${table}`, text: UPSERTS[table], values: [now.toISOString(), JSON.stringify(rows)] });
+  return (written.rows as { id: string; uuid: string }[]).map(({ uuid, id }) => [uuid, id]);
+}
+
+/** Writes down what is about to be sent: from then on it may have been, until it is recorded what became of it. */
+export async function recordIntent(client: Executor, table: Table, row: Contacted, now: Date): Promise<void> {
+  await record(client, table, [row], now);
+}
+
+/** Of a step that is given up. Texts and calls that may have got through are left as they are: the carrier will tell. */
+const GIVE_UP = TABLES.map(
+  (
+    table,
+  ) => `UPDATE ${table} t SET status = CASE WHEN t.error_code IS NULL THEN 'unknown' ELSE 'failed' END, error_code = coalesce(t.error_code, 'unknown'), updated_at = $1::timestamptz
+    FROM jsonb_to_recordset($2::jsonb) AS x(company_id bigint, lead_id bigint)
+    WHERE t.company_id = x.company_id AND t.lead_id = x.lead_id AND t.status = 'sending' ${table === 'emails' ? '' : 'AND t.error_code IS NOT NULL'}`,
+);
 
 const STATE: Record<Exclude<keyof LeadState, 'company_id' | 'id' | 'attempted_call' | 'connected_call' | 'called_back' | 'keeps_claim'>, string> = {
   status: 'text', is_live: 'boolean', due_at: 'timestamptz', next_action_at: 'timestamptz', callback_at: 'timestamptz', entered_at: 'timestamptz', first_action_at: 'timestamptz',
@@ -179,26 +202,18 @@ export interface Recording {
   contacts: { company_id: string; caller_number: string; calls: number; sms: number; emails: number }[];
   callbacks: { company_id: string; id: string; status: string; call?: string }[];
   numbers: { company_id: string; id: string }[];
+  /** Leads that have left a step behind whose sending had been begun. */
+  given_up: { company_id: string; lead_id: string }[];
 }
 
-export interface Recorded {
-  /** Ids of the logs, in order. */
-  logs: string[];
-  /** uuids of messages, e-mails and calls that were not there before. */
-  made: Set<string>;
-}
-
-/** Writes what the turns of locked leads came to, in a fixed number of statements. */
-export async function recordTurns(client: Executor, recording: Recording, now: Date): Promise<Recorded> {
+/** Writes what the turns of locked leads came to, in a fixed number of statements, and answers the ids of the logs in their order. */
+export async function recordTurns(client: Executor, recording: Recording, now: Date): Promise<string[]> {
   const at = now.toISOString();
-  const [ids, made] = [new Map<string, string>(), new Set<string>()];
-  for (const table of ['text_messages', 'emails', 'calls'] as const) {
+  if (recording.given_up.length > 0) for (const text of GIVE_UP) await client.query({ text, values: [at, JSON.stringify(recording.given_up)] });
+  const ids = new Map<string, string>();
+  for (const table of TABLES) {
     if (recording[table].length === 0) continue;
-    const { rows } = await client.query({ name: `record_${table}`, text: UPSERTS[table], values: [at, JSON.stringify(recording[table])] });
-    for (const { id, uuid, is_new } of rows as { id: string; uuid: string; is_new: boolean }[]) {
-      ids.set(uuid, id);
-      if (is_new) made.add(uuid);
-    }
+    for (const [uuid, id] of await record(client, table, recording[table], now)) ids.set(uuid, id);
   }
   const idOf = (uuid: string | null | undefined) => (uuid ? (ids.get(uuid) ?? null) : null);
   const logs = recording.logs.map(({ call, text_message, email, ...log }) => ({
@@ -218,5 +233,5 @@ export async function recordTurns(client: Executor, recording: Recording, now: D
   const callbacks = recording.callbacks.map(({ call, ...callback }) => ({ ...callback, call_id: idOf(call) }));
   if (callbacks.length > 0) await client.query({ text: END_CALLBACKS, values: [JSON.stringify(callbacks)] });
   if (recording.numbers.length > 0) await client.query({ name: 'give_numbers', text: GIVE_NUMBERS, values: [at, JSON.stringify(recording.numbers)] });
-  return { logs: log_ids, made };
+  return log_ids;
 }

@@ -1,4 +1,4 @@
-import { selectRecords, type Projection } from './projection';
+import { recordTemplate, selectRecords, type Projection } from './projection';
 import { template, type Template } from './statement';
 import type { Db } from './tenant';
 
@@ -9,12 +9,15 @@ export interface Submission {
   uuid: string;
   now: string;
   owner: OwnerKind;
+  /** Of a schedule's lead: null for that of the schedule. */
   offer_id: bigint | null;
   schedule_id: bigint | null;
   caller_number: number;
   zones: readonly string[];
-  /** JSON of the tokens; a null takes one away. */
+  /** JSON of the tokens. */
   data: string;
+  /** Names of the tokens that it takes away. */
+  removed: readonly string[];
   email: string | null;
   contact_field_type: string | null;
   expires_in: number | null;
@@ -34,6 +37,7 @@ export interface Submission {
 export interface Submitted {
   record: string;
   id: string;
+  offer_id: string | null;
   created: boolean;
   status: string;
   paused: boolean;
@@ -47,10 +51,10 @@ const COLUMNS: Record<string, string> = {
   updated_at: '{now}::timestamptz',
   user_updated_at: '{now}::timestamptz',
   caller_number: '{caller_number}::bigint',
-  offer_id: '{offer_id}::bigint',
+  offer_id: 's.offer_id',
   schedule_id: '{schedule_id}::bigint',
   zones: '{zones}::text[]',
-  data: 'jsonb_strip_nulls({data}::jsonb)',
+  data: '{data}::jsonb',
   email: '{email}',
   contact_field_type: '{contact_field_type}',
   expires_in: '{expires_in}::int',
@@ -72,27 +76,30 @@ const COLUMNS: Record<string, string> = {
 /** A live lead keeps what the submission does not say. */
 const KEPT = ['email', 'contact_field_type', 'expires_in', 'sub_id', 'traffic_source_id', 'remote_ip', 'lead_priority', 'hours_to_expire', 'max_contact_attempts', 'callback_at', 'scheduled_callback_id']; // prettier-ignore
 
+const ZIPS = `ARRAY['zip', 'zip_code', 'postal_code', 'zip_postal_code']`;
 const IN_ACTION = `excluded.status IN ('queue', 'scheduled', 'waiting')`;
 /** Stopped before, and free to go on now. */
 const FREED = `leads.status IN ('blocked', 'opt_out', 'disabled')`;
 const AGAIN = `({restart} OR ${FREED})`;
 
+/** Columns of a lead that begins its schedule anew. */
+const ANEW: Record<string, string> = {
+  phase: `'actions'`, position: 'NULL', exit_reason: 'NULL', contact_attempts: '0', entered_at: '{now}::timestamptz', tries: '0', suppressed: 'false', unreachable: 'false',
+}; // prettier-ignore
+
 /** What a submission makes of the live lead of its number; `excluded` is the lead that it would be if there were none. */
 const SET = [
   ...KEPT.map((name) => `${name} = coalesce(excluded.${name}, leads.${name})`),
-  // Nulls of what is sent take tokens away.
-  `data = jsonb_strip_nulls(leads.data || {data}::jsonb)`,
-  `zones = CASE WHEN {data}::jsonb ?| ARRAY['zip', 'zip_code', 'postal_code', 'zip_postal_code'] THEN excluded.zones ELSE leads.zones END`,
-  `offer_id = coalesce(excluded.offer_id, leads.offer_id)`,
+  `data = (leads.data - {removed}::text[]) || {data}::jsonb`,
+  `zones = CASE WHEN {data}::jsonb ?| ${ZIPS} OR {removed}::text[] && ${ZIPS} THEN excluded.zones ELSE leads.zones END`,
+  `offer_id = coalesce({offer_id}::bigint, leads.offer_id, excluded.offer_id)`,
   `status = CASE WHEN NOT ${IN_ACTION} OR ${AGAIN} OR {next_action_at}::timestamptz IS NOT NULL OR {callback_at}::timestamptz IS NOT NULL THEN excluded.status ELSE leads.status END`,
   `due_at = CASE WHEN NOT ${IN_ACTION} THEN NULL WHEN {callback_at}::timestamptz IS NOT NULL OR {next_action_at}::timestamptz IS NOT NULL OR ${AGAIN} THEN excluded.due_at
     WHEN excluded.expires_in IS NOT NULL OR excluded.hours_to_expire IS NOT NULL OR excluded.max_contact_attempts IS NOT NULL THEN {now}::timestamptz ELSE leads.due_at END`,
   `claim_id = CASE WHEN NOT ${IN_ACTION} OR {callback_at}::timestamptz IS NOT NULL OR {next_action_at}::timestamptz IS NOT NULL OR ${AGAIN}
     OR excluded.expires_in IS NOT NULL OR excluded.hours_to_expire IS NOT NULL OR excluded.max_contact_attempts IS NOT NULL THEN NULL ELSE leads.claim_id END`,
   `next_action_at = CASE WHEN {next_action_at}::timestamptz IS NOT NULL OR {restart} THEN excluded.next_action_at ELSE leads.next_action_at END`,
-  ...['phase', 'position', 'exit_reason', 'contact_attempts', 'entered_at'].map(
-    (name) => `${name} = CASE WHEN {restart} THEN ${name === 'position' || name === 'exit_reason' ? 'NULL' : `excluded.${name}`} ELSE leads.${name} END`,
-  ),
+  ...Object.entries(ANEW).map(([name, sql]) => `${name} = CASE WHEN {restart} THEN ${sql} ELSE leads.${name} END`),
   `updated_at = {now}::timestamptz`,
   `user_updated_at = {now}::timestamptz`,
 ].join(', ');
@@ -100,7 +107,7 @@ const SET = [
 /** Whether the owner lets leads into action, what the company knows of the number, and what follows for a new lead. */
 const START: Record<OwnerKind, { owner: string; status: string; due: string; conflict: string; match: string }> = {
   schedule: {
-    owner: `SELECT o.paused OR coalesce(f.paused, false) AS paused FROM schedules o LEFT JOIN offers f ON f.company_id = o.company_id AND f.id = coalesce({offer_id}::bigint, o.offer_id)
+    owner: `SELECT o.paused OR coalesce(f.paused, false) AS paused, coalesce({offer_id}::bigint, o.offer_id) AS offer_id FROM schedules o LEFT JOIN offers f ON f.company_id = o.company_id AND f.id = coalesce({offer_id}::bigint, o.offer_id)
       WHERE o.company_id = {company_id} AND o.id = {schedule_id}::bigint AND o.deleted_at IS NULL`,
     status: `CASE WHEN {callback_at}::timestamptz IS NOT NULL THEN 'waiting' ELSE 'scheduled' END`,
     due: `coalesce({callback_at}::timestamptz, {next_action_at}::timestamptz, {now}::timestamptz)`,
@@ -108,7 +115,7 @@ const START: Record<OwnerKind, { owner: string; status: string; due: string; con
     match: 'leads.schedule_id = {schedule_id}::bigint',
   },
   offer: {
-    owner: `SELECT o.paused FROM offers o WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint AND {schedule_id}::bigint IS NULL AND o.deleted_at IS NULL`,
+    owner: `SELECT o.paused, o.id AS offer_id FROM offers o WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint AND {schedule_id}::bigint IS NULL AND o.deleted_at IS NULL`,
     status: `CASE WHEN {callback_at}::timestamptz IS NOT NULL THEN 'waiting' ELSE 'queue' END`,
     due: `coalesce({callback_at}::timestamptz, {now}::timestamptz + {expires_in}::int * interval '1 minute')`,
     conflict: '(company_id, offer_id, caller_number) WHERE is_live AND schedule_id IS NULL',
@@ -138,13 +145,13 @@ function statementFor(projection: Projection, { owner, update_only }: Submission
     .join(', ')} FROM s`;
   const returning = (created: string) => `RETURNING leads.*, ${created} AS created`;
   const write = update_only
-    ? `UPDATE leads SET ${SET} FROM (SELECT x.*, 'actions' AS phase, 0 AS contact_attempts FROM (${would_be}) x) excluded
+    ? `UPDATE leads SET ${SET} FROM (${would_be}) excluded
         WHERE leads.company_id = {company_id} AND ${match} AND leads.caller_number = {caller_number}::bigint AND leads.is_live ${returning('false')}`
     : `INSERT INTO leads (${names}) ${would_be} ON CONFLICT ${conflict} DO UPDATE SET ${SET} ${returning('(leads.xmax = 0)')}`;
   const sql = `WITH o AS (${source}),
     k AS (SELECT coalesce(bool_or(blocked), false) AS blocked, coalesce(bool_or(opt_out), false) AS opt_out FROM contacts WHERE company_id = {company_id} AND caller_number = {caller_number}::bigint),
-    w AS (SELECT CASE WHEN k.blocked THEN 'blocked' WHEN k.opt_out THEN 'opt_out' WHEN o.paused THEN 'disabled' ELSE ${status} END AS status, o.paused FROM o, k),
-    s AS (SELECT w.status, w.paused, CASE WHEN {callback_at}::timestamptz IS NOT NULL THEN nextval('scheduled_callbacks_id_seq') END AS callback_id,
+    w AS (SELECT CASE WHEN k.blocked THEN 'blocked' WHEN k.opt_out THEN 'opt_out' WHEN o.paused THEN 'disabled' ELSE ${status} END AS status, o.offer_id FROM o, k),
+    s AS (SELECT w.status, w.offer_id, CASE WHEN {callback_at}::timestamptz IS NOT NULL THEN nextval('scheduled_callbacks_id_seq') END AS callback_id,
       coalesce({next_action_at}::timestamptz, CASE WHEN {schedule_id}::bigint IS NOT NULL THEN {now}::timestamptz END) AS next_action_at,
       CASE WHEN w.status IN ('queue', 'scheduled', 'waiting') THEN ${due} END AS due_at FROM w),
     i AS (${write}),
@@ -154,7 +161,7 @@ function statementFor(projection: Projection, { owner, update_only }: Submission
     n AS (INSERT INTO record_counts (company_id, resource, slot, n)
       SELECT {company_id}, 'lead_logs', {slot}::int, count(*) FROM l HAVING count(*) > 0 UNION ALL SELECT {company_id}, 'leads', {slot}::int, 1 FROM i WHERE i.created
       ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n)
-    ${selectRecords(projection, 'i', { ...selection, more: 't.id::text, t.created, t.status, (SELECT paused FROM o) AS paused' })}`;
+    ${selectRecords(projection, 'i', { ...selection, more: 't.id::text, t.offer_id::text, t.created, t.status, (SELECT paused FROM o) AS paused' })}`;
   const made = template(sql, { prepared: true });
   kept.set(key, made);
   return made;
@@ -176,4 +183,21 @@ export async function submit(
   const values = { ...submission, company_id: db.company_id, slot: Math.floor(Math.random() * SLOTS) };
   const [row] = await db.query<Submitted>(statementFor(projection, submission, selection)(values));
   return row;
+}
+
+/** The record of a lead as JSON, as it now is. */
+export async function recordOf(
+  db: Db,
+  projection: Projection,
+  id: string,
+  { now, ...selection }: { grid: boolean; external: boolean; now: string },
+): Promise<string> {
+  const [row] = await db.query<{ record: string }>(recordTemplate(projection, 'id', selection)({ company_id: db.company_id, now, id }));
+  return row!.record;
+}
+
+/** Whether an error of the database, in a transaction or outside one, says that the data of a lead is larger than it may be. */
+export function isDataTooLarge(error: unknown): boolean {
+  const { message, meta } = error as { message?: string; meta?: { driverAdapterError?: { cause?: { originalMessage?: string } } } };
+  return [message, meta?.driverAdapterError?.cause?.originalMessage].some((text) => text?.includes('"leads_data_check"'));
 }

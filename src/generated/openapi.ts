@@ -3163,12 +3163,12 @@ export interface components {
         };
         TextMessageReceive: {
             /**
-             * Format: caller-id
+             * Format: telephone
              * @description Number of the sender.
              */
             from: string;
             /**
-             * Format: caller-id
+             * Format: telephone
              * @description A number of the company.
              */
             to: string;
@@ -3305,7 +3305,7 @@ export interface components {
             remote_ip?: string | null;
             /** @description Zone in which times without an offset are read. */
             time_zone?: components["schemas"]["TimeZoneName"];
-            /** @description Tokens: calls, text messages and e-mails of the lead inherit them. Names are lowercase letters, digits and underscores; others are turned into such. */
+            /** @description Tokens: calls, text messages and e-mails of the lead inherit them. Names are lowercase letters, digits and underscores; others are turned into such. Parameters of the lead may stand here too; those beside it count. */
             data?: {
                 [key: string]: unknown;
             } | null;

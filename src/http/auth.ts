@@ -63,18 +63,26 @@ export function mintCredentials(kind: Caller['kind']): Credentials {
 
 export const tokenOf = ({ public_key, secret }: Credentials): string => `${public_key}_${secret}`;
 
-/**
- * The credentials of a request: `Basic base64(public:private)`, `Token <t>`, `Token token=<t>`, or `auth_token` in query or body, which is
- * taken out there. Undefined when there are none, null when they are malformed.
- */
-export function credentialsOf(req: Request): Credentials | null | undefined {
-  const [in_query, in_body] = [take(req.query, 'auth_token'), take(req.body, 'auth_token')];
-  const token = in_query ?? in_body;
-  const header = req.headers.authorization;
-  if (!header) return token === undefined ? undefined : typeof token === 'string' ? parseToken(token) : null;
-  const [, scheme = '', rest = ''] = /^(\S+)\s+(.*)$/.exec(header) ?? [];
+/** Credentials of the header: `Basic base64(public:private)`, `Token <t>`, `Token token=<t>`. Undefined when there is none, null when it is malformed. */
+function headerCredentials({ headers: { authorization } }: Request): Credentials | null | undefined {
+  if (!authorization) return undefined;
+  const [, scheme = '', rest = ''] = /^(\S+)\s+(.*)$/.exec(authorization) ?? [];
   if (/^basic$/i.test(scheme)) return parseBasic(rest);
   return /^(token|bearer)$/i.test(scheme) ? parseToken(rest.replace(/^token=/, '').replace(/^"(.*)"$/, '$1')) : null;
+}
+
+/** The same of `auth_token` in query or body, which is taken out there. */
+function tokenCredentials(req: Request): Credentials | null | undefined {
+  const [in_query, in_body] = [take(req.query, 'auth_token'), take(req.body, 'auth_token')];
+  const token = in_query ?? in_body;
+  return token === undefined ? undefined : typeof token === 'string' ? parseToken(token) : null;
+}
+
+/** The credentials of a request; those of the header count. Undefined when there are none, null when they are malformed. */
+export function credentialsOf(req: Request): Credentials | null | undefined {
+  const token = tokenCredentials(req);
+  const header = headerCredentials(req);
+  return header === undefined ? token : header;
 }
 
 const FIND_NUMBER = `SELECT n.company_id, c.name AS company_name FROM number_lookups n JOIN companies c ON c.id = n.company_id WHERE n.phone_number = $1::bigint`;
@@ -141,8 +149,8 @@ export function authenticator({ pool, pepper, clock, carrier }: AuthOptions): Au
 
   const lead = async (req: Request): Promise<Authenticated> => {
     // A header that belongs to some other service is none of our business; credentials of the same company let the sender do more.
-    const shown = credentialsOf(req);
-    const beside = shown ? await verify(shown) : undefined;
+    const [header, token] = [headerCredentials(req), tokenCredentials(req)];
+    const beside = (header && (await verify(header))) ?? (token && (await verify(token))) ?? undefined;
     const owner = await ownerOf(req, lead_tokens.find);
     if (!(owner instanceof Refusal)) return { caller: beside?.company_id === owner.company_id ? beside : nobody(owner), owner };
     if (owner.status !== 401) throw owner;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
-import { contract, BASE_PATH, type Operation, type OperationId } from '../contract';
+import { contract, BASE_PATH, facets, type Operation, type OperationId } from '../contract';
 import type { TenantDatabases } from '../db/tenant';
 import { Refusal, type FieldErrors } from '../refusal';
 import type { Authenticator, Authenticated } from './auth';
@@ -104,7 +104,7 @@ interface Received extends Authenticated {
 /** What the handler is given: the request in the contract's types, or a refusal. */
 async function read({ operation, req, res, upload, caller, owner }: Received, pipes: Pipeline): Promise<Call<OperationId>> {
   const body_schema = isMultipart(req) ? operation.multipart : operation.body;
-  const { query, body } = operation.merged ? merge(req) : (req as { query: Record<string, unknown>; body: unknown });
+  const { query, body } = operation.merged ? merge(req, operation) : (req as { query: Record<string, unknown>; body: unknown });
   const input = normalize(operation, { params: req.params as Record<string, string>, query, body, body_schema });
   Object.defineProperty(req, 'query', { value: input.query, writable: true, configurable: true });
   req.body = input.body;
@@ -123,12 +123,37 @@ async function read({ operation, req, res, upload, caller, owner }: Received, pi
   } as unknown as Call<OperationId>;
 }
 
-/** What is in the query string and what is in the body as one body; the body's own counts. */
-function merge(req: Request): { query: Record<string, unknown>; body: unknown } {
+/**
+ * What is in the query string and what is in the body as one body; the body's own counts. Parameters may stand in `data` too, as posts of foreign forms
+ * have them; those beside it count.
+ */
+function merge(req: Request, { body: schema }: Operation): { query: Record<string, unknown>; body: unknown } {
   const { query, body } = req as { query: Record<string, unknown>; body: unknown };
   if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) return { query: {}, body };
   if (!req.headers['content-type']) req.headers['content-type'] = 'application/json';
-  return { query: {}, body: { ...query, ...body } };
+  const sent: Record<string, unknown> = { ...query, ...body };
+  const data = objectOf(sent.data);
+  if (!data || !schema) return { query: {}, body: sent };
+  const known = Object.keys(data).filter((key) => Object.hasOwn(facets(schema).properties, key) && !OF_DATA.has(key));
+  const lifted = Object.fromEntries(known.map((key) => [key, data[key]]));
+  const rest = Object.fromEntries(Object.entries(data).filter(([key]) => !known.includes(key)));
+  return { query: {}, body: { ...lifted, ...sent, data: rest } };
+}
+
+/** What among data is data, though a parameter is called so too: the zone of the person, not that of the times that are sent. */
+const OF_DATA = new Set(['data', 'time_zone', 'serializer']);
+
+/** An object, or the JSON of one as forms have it. */
+function objectOf(value: unknown): Record<string, unknown> | undefined {
+  let read = value;
+  if (typeof value === 'string' && value.trimStart().startsWith('{')) {
+    try {
+      read = JSON.parse(value);
+    } catch {
+      return undefined;
+    }
+  }
+  return typeof read === 'object' && read !== null && !Array.isArray(read) ? (read as Record<string, unknown>) : undefined;
 }
 
 interface Asked {

@@ -4,7 +4,7 @@ import { Refusal } from '../refusal';
 import { ianaName } from '../schedules/zone';
 import type { LeadOwner } from './auth';
 
-const FIND = `SELECT k.company_id, c.country, k.token, coalesce(k.offer_id, s.offer_id) AS offer_id, k.schedule_id, coalesce(s.time_zone, o.time_zone) AS zone
+const FIND = `SELECT k.company_id, c.country, k.token, k.offer_id, k.schedule_id, coalesce(s.time_zone, o.time_zone) AS zone
 FROM lead_tokens k JOIN companies c ON c.id = k.company_id
 LEFT JOIN offers o ON o.company_id = k.company_id AND o.id = k.offer_id LEFT JOIN schedules s ON s.company_id = k.company_id AND s.id = k.schedule_id
 WHERE k.token = $1`;
@@ -55,6 +55,9 @@ function combine({ lead_token, schedule_lead_token, offer_lead_token }: Partial<
   if (all.some(({ company_id }) => company_id !== owner.company_id)) return refused(401, 'offer_lead_token', 'is not the lead token of an offer or a schedule');
   if (lead_token && schedule_lead_token && lead_token.schedule_id !== null && lead_token.token !== schedule_lead_token.token) {
     return refused(422, 'schedule_lead_token', 'is of another schedule than lead_token');
+  }
+  if (lead_token && offer_lead_token && lead_token.schedule_id === null && lead_token.token !== offer_lead_token.token) {
+    return refused(422, 'offer_lead_token', 'is of another offer than lead_token');
   }
   return schedule && offer ? { ...schedule, offer_id: offer.offer_id } : owner;
 }

@@ -115,7 +115,7 @@ function value(raw: unknown, allowed: Facets, path: string, context: Context): u
   // A plus sign in a query string arrives as a space.
   // Ten digits are a number of the country after all: a list may well have a space behind its comma.
   if (formats.has('telephone')) return raw.replace(/^ (?=\d{11,15}$)/, '+').trim();
-  if (formats.has('call-destination') || formats.has('caller-id')) return raw.replace(/^ (?=\d)/, '+');
+  if (formats.has('call-destination')) return raw.replace(/^ (?=\d)/, '+');
   return raw;
 }
 

@@ -20,7 +20,7 @@ export interface Upload {
 export type Uploader = (operation: Operation, req: Request, res: Response) => Promise<Upload | undefined>;
 
 /** What does not hold a file is kept in memory: little of it. */
-const LIMITS = { files: 1, fields: 200, parts: 201, fieldSize: 131_072, fieldNameSize: 100, fieldArrayIndexLimit: 199, fieldNestingDepth: 2 };
+const LIMITS = { files: 1, fields: 300, parts: 301, fieldSize: 131_072, fieldNameSize: 200, fieldArrayIndexLimit: 199, fieldNestingDepth: 2 };
 
 export const isMultipart = (req: Request): boolean => /^multipart\/form-data\b/i.test(req.headers['content-type'] ?? '');
 

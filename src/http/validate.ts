@@ -34,11 +34,6 @@ export const FORMATS: Record<string, Format> = {
     validate: isCallDestination,
     allowed: 'must be a possible telephone number as + and digits, such as +13105550123, or a SIP address such as sip:desk@example.com',
   },
-  'caller-id': {
-    type: 'string',
-    validate: (value: string) => parsePhoneNumberFromString(value, 'US')?.isPossible() === true,
-    allowed: 'must be a possible telephone number, such as +13105550123 or (310) 555-0123',
-  },
   // Read by the operation, which answers for each text why it is no number.
   telephone: { type: 'string', validate: () => true, allowed: 'must be a telephone number' },
   'token-pair': {

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import { contactDueLeads, type EngineDeps } from '../workflows/contact-due-leads';
+import { contactDueLeads, type EngineDeps, type EngineOptions } from '../workflows/contact-due-leads';
 
 export interface Engine {
-  /** Begins no further batch, and waits for the one that runs. */
+  /** Begins with no further lead, and waits for what is being sent. */
   stop(): Promise<void>;
 }
 
@@ -12,13 +12,14 @@ const POLL_MS = 500;
 const PAUSE_MS = 2_000;
 
 /** Contacts leads as they become due, until it is stopped; any number of processes may. */
-export function startEngine(deps: EngineDeps): Engine {
+export function startEngine(deps: EngineDeps, options: Pick<EngineOptions, 'lease_ms'> = {}): Engine {
   const stopping = new AbortController();
-  const pause = (ms: number) => setTimeout(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+  const { signal } = stopping;
+  const pause = (ms: number) => setTimeout(ms, undefined, { signal }).catch(() => undefined);
   const run = async () => {
-    while (!stopping.signal.aborted) {
+    while (!signal.aborted) {
       try {
-        const contacted = await contactDueLeads(deps);
+        const contacted = await contactDueLeads(deps, { ...options, signal });
         if (contacted === 0) await pause(POLL_MS);
       } catch (error) {
         deps.log.warn({ err: error }, 'leads could not be contacted: tried again');

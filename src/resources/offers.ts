@@ -7,7 +7,7 @@ import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
-import { newLeadToken, revokeLeadToken, setLeadToken } from '../workflows/lead-token';
+import { forgetAfter, newLeadToken, revokeLeadToken, setLeadToken } from '../workflows/lead-token';
 import { withDefaults } from './defaults';
 import { pausing } from './pausing';
 
@@ -52,6 +52,7 @@ const orders: Record<string, SortKey> = {
 /** What calls and leads come to. */
 export const offers = ({ clock, queue, authenticator }: Deps) => {
   const records = recordHandlers(projection, clock);
+  const forgetting = forgetAfter(authenticator);
   return {
     listOffers: ({ query, db }) => list(query, { db, now: clock(), projection, orders }),
     newOffer: (call) => records.unsaved(call, DEFAULTS),
@@ -74,36 +75,40 @@ export const offers = ({ clock, queue, authenticator }: Deps) => {
       }),
 
     updateOffer: (call) =>
-      records.updateAfter(
-        { ...call, body: withDefaults<Schemas['OfferUpdate']>(call.body, DEFAULTS) },
-        (tx, fields: Schemas['OfferUpdate']) => suppressionsOf(tx, fields),
-        async (tx, id, { fields, now, ahead }) => {
-          const where = { company_id_id: { company_id: tx.company_id, id } };
-          const before = await tx.prisma.offer.findUniqueOrThrow({ where, select: { paused: true, lead_token: true } });
-          const lead_token = fields.reset_lead_token ? newLeadToken() : before.lead_token;
-          const pause = pausing(before, fields.paused, { caller: call.caller, now });
-          await tx.prisma.offer.update({ where, data: { ...columnsOf(fields), ...pause, lead_token, user_updated_at: now, updated_at: now } });
-          if (lead_token !== before.lead_token) {
-            await setLeadToken(tx, { offer_id: id }, lead_token);
-            authenticator.forget(before.lead_token);
-          }
-          await writeParts(tx, id, fields, ahead);
-          if (before.paused && fields.paused === false) await queue.add(tx, 'resume_leads', { company_id: String(tx.company_id), offer_id: String(id) });
-        },
+      forgetting((replaced) =>
+        records.updateAfter(
+          { ...call, body: withDefaults<Schemas['OfferUpdate']>(call.body, DEFAULTS) },
+          (tx, fields: Schemas['OfferUpdate']) => suppressionsOf(tx, fields),
+          async (tx, id, { fields, now, ahead }) => {
+            const where = { company_id_id: { company_id: tx.company_id, id } };
+            const before = await tx.prisma.offer.findUniqueOrThrow({ where, select: { paused: true, lead_token: true } });
+            const lead_token = fields.reset_lead_token ? newLeadToken() : before.lead_token;
+            const pause = pausing(before, fields.paused, { caller: call.caller, now });
+            await tx.prisma.offer.update({ where, data: { ...columnsOf(fields), ...pause, lead_token, user_updated_at: now, updated_at: now } });
+            if (lead_token !== before.lead_token) {
+              await setLeadToken(tx, { offer_id: id }, lead_token);
+              replaced.push(before.lead_token);
+            }
+            await writeParts(tx, id, fields, ahead);
+            if (before.paused && fields.paused === false) await queue.add(tx, 'resume_leads', { company_id: String(tx.company_id), offer_id: String(id) });
+          },
+        ),
       ),
 
     deleteOffer: (call) =>
-      records.delete(call, async (tx, id, now) => {
-        const where = { company_id_id: { company_id: tx.company_id, id } };
-        const { lead_token } = await tx.prisma.offer.update({ where, data: { deleted_at: now, updated_at: now, user_updated_at: now } });
-        await revokeLeadToken(tx, { offer_id: id });
-        await tx.prisma.schedule.updateMany({ where: { offer_id: id }, data: { offer_id: null } });
-        await tx.prisma.offerBuyer.deleteMany({ where: { offer_id: id } });
-        await tx.prisma.offerBuyerGroup.deleteMany({ where: { offer_id: id } });
-        await tx.prisma.buyerSuppressionOffer.deleteMany({ where: { offer_id: id } });
-        await queue.add(tx, 'remove_leads', { company_id: String(tx.company_id), offer_id: String(id) });
-        authenticator.forget(lead_token);
-      }),
+      forgetting((replaced) =>
+        records.delete(call, async (tx, id, now) => {
+          const where = { company_id_id: { company_id: tx.company_id, id } };
+          const { lead_token } = await tx.prisma.offer.update({ where, data: { deleted_at: now, updated_at: now, user_updated_at: now } });
+          await revokeLeadToken(tx, { offer_id: id });
+          await tx.prisma.schedule.updateMany({ where: { offer_id: id }, data: { offer_id: null } });
+          await tx.prisma.offerBuyer.deleteMany({ where: { offer_id: id } });
+          await tx.prisma.offerBuyerGroup.deleteMany({ where: { offer_id: id } });
+          await tx.prisma.buyerSuppressionOffer.deleteMany({ where: { offer_id: id } });
+          await queue.add(tx, 'remove_leads', { company_id: String(tx.company_id), offer_id: String(id) });
+          replaced.push(lead_token);
+        }),
+      ),
   } satisfies Partial<Handlers>;
 };
 

@@ -7,7 +7,7 @@ import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
-import { newLeadToken, revokeLeadToken, setLeadToken } from '../workflows/lead-token';
+import { forgetAfter, newLeadToken, revokeLeadToken, setLeadToken } from '../workflows/lead-token';
 import { withDefaults } from './defaults';
 import { pausing } from './pausing';
 
@@ -58,6 +58,7 @@ const orders: Record<string, SortKey> = {
 /** Plans by which leads are contacted. */
 export const schedules = ({ clock, queue, authenticator }: Deps) => {
   const records = recordHandlers(projection, clock);
+  const forgetting = forgetAfter(authenticator);
   return {
     listSchedules: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
     newSchedule: (call) => records.unsaved(call, { ...DEFAULTS, business_hours: [] }),
@@ -79,34 +80,38 @@ export const schedules = ({ clock, queue, authenticator }: Deps) => {
       }),
 
     updateSchedule: (call) =>
-      records.updateAfter(
-        { ...call, body: withDefaults<Schemas['ScheduleUpdate']>(call.body, DEFAULTS) },
-        (tx, fields: Schemas['ScheduleUpdate']) => partsOf(tx, fields),
-        async (tx, id, { fields, now, ahead: { lists, offer_id } }) => {
-          const where = { company_id_id: { company_id: tx.company_id, id } };
-          const before = await tx.prisma.schedule.findUniqueOrThrow({ where, select: { paused: true, lead_token: true } });
-          const lead_token = fields.reset_lead_token ? newLeadToken() : before.lead_token;
-          const pause = pausing(before, fields.paused, { caller: call.caller, now });
-          const offer = offer_id === undefined ? {} : { offer_id };
-          await tx.prisma.schedule.update({ where, data: { ...columnsOf(fields), ...offer, ...pause, lead_token, user_updated_at: now, updated_at: now } });
-          if (lead_token !== before.lead_token) {
-            await setLeadToken(tx, { schedule_id: id }, lead_token);
-            authenticator.forget(before.lead_token);
-          }
-          if (lists) await replaceAttached(tx, 'buyer_suppression_schedules', { schedule_id: id }, { buyer_suppression_id: lists });
-          if (before.paused && fields.paused === false) await queue.add(tx, 'resume_leads', { company_id: String(tx.company_id), schedule_id: String(id) });
-        },
+      forgetting((replaced) =>
+        records.updateAfter(
+          { ...call, body: withDefaults<Schemas['ScheduleUpdate']>(call.body, DEFAULTS) },
+          (tx, fields: Schemas['ScheduleUpdate']) => partsOf(tx, fields),
+          async (tx, id, { fields, now, ahead: { lists, offer_id } }) => {
+            const where = { company_id_id: { company_id: tx.company_id, id } };
+            const before = await tx.prisma.schedule.findUniqueOrThrow({ where, select: { paused: true, lead_token: true } });
+            const lead_token = fields.reset_lead_token ? newLeadToken() : before.lead_token;
+            const pause = pausing(before, fields.paused, { caller: call.caller, now });
+            const offer = offer_id === undefined ? {} : { offer_id };
+            await tx.prisma.schedule.update({ where, data: { ...columnsOf(fields), ...offer, ...pause, lead_token, user_updated_at: now, updated_at: now } });
+            if (lead_token !== before.lead_token) {
+              await setLeadToken(tx, { schedule_id: id }, lead_token);
+              replaced.push(before.lead_token);
+            }
+            if (lists) await replaceAttached(tx, 'buyer_suppression_schedules', { schedule_id: id }, { buyer_suppression_id: lists });
+            if (before.paused && fields.paused === false) await queue.add(tx, 'resume_leads', { company_id: String(tx.company_id), schedule_id: String(id) });
+          },
+        ),
       ),
 
     deleteSchedule: (call) =>
-      records.delete(call, async (tx, id, now) => {
-        const where = { company_id_id: { company_id: tx.company_id, id } };
-        const { lead_token } = await tx.prisma.schedule.update({ where, data: { deleted_at: now, updated_at: now, user_updated_at: now } });
-        await revokeLeadToken(tx, { schedule_id: id });
-        await tx.prisma.buyerSuppressionSchedule.deleteMany({ where: { schedule_id: id } });
-        await queue.add(tx, 'remove_leads', { company_id: String(tx.company_id), schedule_id: String(id) });
-        authenticator.forget(lead_token);
-      }),
+      forgetting((replaced) =>
+        records.delete(call, async (tx, id, now) => {
+          const where = { company_id_id: { company_id: tx.company_id, id } };
+          const { lead_token } = await tx.prisma.schedule.update({ where, data: { deleted_at: now, updated_at: now, user_updated_at: now } });
+          await revokeLeadToken(tx, { schedule_id: id });
+          await tx.prisma.buyerSuppressionSchedule.deleteMany({ where: { schedule_id: id } });
+          await queue.add(tx, 'remove_leads', { company_id: String(tx.company_id), schedule_id: String(id) });
+          replaced.push(lead_token);
+        }),
+      ),
   } satisfies Partial<Handlers>;
 };
 

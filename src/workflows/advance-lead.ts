@@ -1,20 +1,20 @@
-import type { ContactState, DueLead, OwnNumber } from '../db/due-leads';
+import type { ContactState, DueLead } from '../db/due-leads';
 import type { LeadState, Recording } from '../db/lead-turns';
 import { done, isAttempt, type Action, type ExitReason, type Plan, type Progress } from '../schedules/cadence';
 import type { OfferVerdict } from '../schedules/offer-turn';
 import type { TurnEvent } from '../schedules/turn';
 import { draft, draftCall, type Draft, type Edges, type Fault, type Sent } from './contact';
-import { planFor, turnOf, type World } from './lead-world';
+import { planFor, turnOf, type NumberColumn, type World } from './lead-world';
 
-/** How a draft is dealt with: sent at once, or only written down as meant to be sent. */
-export type Courier = (lead: DueLead, draft: Draft) => Promise<Sent | 'intended'>;
+/** How a draft is dealt with: sent at once, or left for the lead's next turn, which follows at once. */
+export type Courier = (lead: DueLead, draft: Draft) => Promise<Sent | 'next turn'>;
 
 export interface Errand {
   world: World;
   contact: ContactState;
   edges: Edges;
   courier: Courier;
-  /** Until when a lead is kept whose draft was only written down. */
+  /** Until when a lead is kept that is to have its next turn at once. */
   lease_until: Date;
 }
 
@@ -23,7 +23,7 @@ export interface Advanced {
   lead: DueLead;
   state: LeadState;
   made: Omit<Recording, 'leads' | 'contacts'>;
-  /** Webhooks by their place among the logs. */
+  /** Webhooks by their place among the logs of the turn. */
   webhooks: number[];
   contact_changes: ('opt_out' | 'block')[];
   /** Id of the schedule it goes over to. */
@@ -31,6 +31,8 @@ export interface Advanced {
   counts: { calls: number; sms: number; emails: number };
 }
 
+/** When a lead is looked at again for which it cannot be worked out what is due. */
+export const FAULTY_MS = 600_000;
 /** More steps than any sane schedule does at once: what goes on after them is done in the next round. */
 const MOST_STEPS = 50;
 const MOST_TRIES = 8;
@@ -55,6 +57,9 @@ export async function advanceLead(locked: DueLead, errand: Errand): Promise<Adva
   return turns.later({ at: world.now }).result();
 }
 
+/** The turn of a lead for which it cannot be worked out what is due: it is put off, and nothing else of it changes. */
+export const putOff = (locked: DueLead, errand: Errand): Advanced => new Turns(locked, errand).putOff();
+
 /** The turns of one lead, as they are taken. */
 class Turns {
   lead: DueLead;
@@ -67,7 +72,7 @@ class Turns {
   ) {
     this.lead = { ...locked };
     this.progress = { ...locked, not_before: locked.next_action_at };
-    const made = { text_messages: [], emails: [], calls: [], logs: [], callbacks: [], numbers: [] };
+    const made = { text_messages: [], emails: [], calls: [], logs: [], callbacks: [], numbers: [], given_up: [] };
     const counts = { calls: 0, sms: 0, emails: 0 };
     this.advanced = { lead: locked, state: stateOf(locked), made, webhooks: [], contact_changes: [], move_to: undefined, counts };
   }
@@ -94,7 +99,10 @@ class Turns {
   }
 
   proceed(progress: Progress, events: readonly TurnEvent[]): void {
-    if (this.progress.callback_at && !progress.callback_at) this.dropCallback('canceled', 'the lead may not be called back');
+    const { callback_at, phase, position } = this.progress;
+    if (callback_at && !progress.callback_at) this.dropCallback('canceled', 'the lead may not be called back');
+    // What was being tried is passed over.
+    if (this.state.tries > 0 && (phase !== progress.phase || position !== progress.position)) this.giveUp();
     this.progress = progress;
     for (const event of events) {
       this.log(event.event, wordsOf(event), event.action);
@@ -152,8 +160,23 @@ class Turns {
   finish(status: string): Advanced {
     Object.assign(this.state, { status, is_live: false, due_at: null, next_action_at: null, delay_reason: null, schedule_ended_at: iso(this.now) });
     if (this.progress.callback_at) this.dropCallback('canceled', 'the lead has ended');
+    const { carrier, mailer } = this.errand.edges;
+    if (this.state.tries > 0 || !carrier.instant || !mailer.instant) this.giveUp();
     this.log('ended', status);
     return this.result();
+  }
+
+  putOff(): Advanced {
+    const at = new Date(this.now.getTime() + FAULTY_MS);
+    if (this.state.delay_reason !== 'fault') this.log('delayed', `it cannot be worked out what is due: tried again at ${at.toISOString()}`);
+    Object.assign(this.state, { due_at: iso(at), delay_reason: 'fault' });
+    return this.result();
+  }
+
+  private giveUp(): void {
+    const { company_id, id } = this.lead;
+    this.state.tries = 0;
+    this.advanced.made.given_up.push({ company_id, lead_id: id });
   }
 
   private wait(status: string, due_at: Date | null, delay_reason: string | null): void {
@@ -169,7 +192,8 @@ class Turns {
       opt_out: ['opted_out', 'its number has opted out'],
       disabled: ['disabled', 'its offer or schedule is paused'],
     };
-    this.log(events[status][0]!, events[status][1]);
+    const by_itself = this.advanced.contact_changes.some((change) => status === (change === 'block' ? 'blocked' : change));
+    if (!by_itself) this.log(events[status][0]!, events[status][1]);
   }
 
   private changeContact(change: 'opt_out' | 'block', action: Action): void {
@@ -190,10 +214,13 @@ class Turns {
       return false;
     }
     const sent = await courier(this.lead, meant);
-    if (sent === 'intended') return this.intend(meant);
+    if (sent === 'next turn') return this.stay();
     if (!sent.ok && sent.retryable && this.state.tries + 1 < MOST_TRIES) return this.retry(sent, action);
     this.record(sent, action);
-    return false;
+    // What texts say of calls is to be true of this one too.
+    const is_stale = meant.table === 'calls' && (world.scheduleOf(this.lead)?.uses_calls ?? false);
+    if (is_stale) this.later({ at: this.now });
+    return is_stale;
   }
 
   private callback(): Draft | Fault {
@@ -202,9 +229,7 @@ class Turns {
     return connection ? draftCall(this.lead, connection, { world, edges }) : { fault: 'there is nobody to whom the callback could be connected' };
   }
 
-  /** Written down, and sent once that is committed. */
-  private intend(meant: Draft): true {
-    this.add(meant);
+  private stay(): true {
     this.state.keeps_claim = true;
     this.state.due_at = iso(this.errand.lease_until);
     return true;
@@ -238,7 +263,7 @@ class Turns {
     this.acted();
     this.advanced.counts[COUNTS[meant.table]] += 1;
     if (meant.table === 'emails') return;
-    this.give(meant.number, meant.column);
+    this.give(meant.row.from_number, meant.column);
     if (meant.table !== 'calls') return;
     const { status, uuid } = meant.row;
     Object.assign(this.state, { last_call_at: iso(this.now), attempted_call: uuid });
@@ -247,8 +272,9 @@ class Turns {
   }
 
   /** A lead keeps the number that it was contacted from. */
-  private give(number: OwnNumber, column: 'sms_number_id' | 'dial_number_id'): void {
-    if (this.state[column] === number.id) return;
+  private give(digits: string, column: NumberColumn): void {
+    const number = this.errand.world.ownNumber(this.lead, digits);
+    if (!number || this.state[column] === number.id) return;
     this.state[column] = this.lead[column] = number.id;
     number.last_assigned_at = this.now;
     this.advanced.made.numbers.push({ company_id: this.lead.company_id, id: number.id });
@@ -256,12 +282,14 @@ class Turns {
 
   /** The step is behind the lead, whatever came of it. */
   private completed(action: Action | undefined, call: string | undefined): void {
-    if (!action) {
-      this.dropCallback('completed', null, call);
-      this.progress = { ...this.progress, callback_at: null, contact_attempts: this.progress.contact_attempts + 1 };
-    } else this.progress = done(this.progress, action);
     this.state.tries = 0;
-    this.state.step = this.lead.step += 1;
+    if (action) {
+      this.progress = done(this.progress, action);
+      this.state.step = this.lead.step += 1;
+      return;
+    }
+    this.dropCallback(call ? 'done' : 'canceled', null, call);
+    this.progress = { ...this.progress, callback_at: null, contact_attempts: this.progress.contact_attempts + (call ? 1 : 0) };
   }
 
   private dropCallback(status: string, why: string | null, call?: string): void {

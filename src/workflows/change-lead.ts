@@ -8,7 +8,7 @@ import { isMailAddress } from '../mail/address';
 import { notFound, Refusal } from '../refusal';
 import { leadZones } from '../schedules/lead-zones';
 import { tokensOf, type Data } from '../tokens/lead-data';
-import { dataTooLarge, refuseFaults, trafficSource, zipOf } from './submit-lead';
+import { refuseFaults, refuseTooLarge, trafficSource, zipOf } from './submit-lead';
 
 type Fields = Omit<Schemas['LeadUpdate'], 'serializer' | 'time_zone'>;
 
@@ -84,7 +84,7 @@ export async function updateLead(db: Db, id: bigint, fields: Fields, { now, zone
   const data = fields.data ? merged(lead.data as Data, fields.data) : undefined;
   const zip = fields.data ? zipOf(fields.data) : undefined;
   const timing = await timingOf(db, lead, fields, now);
-  await db.prisma.lead.update({
+  const change = db.prisma.lead.update({
     where: where(db, id),
     data: {
       ...own,
@@ -97,6 +97,7 @@ export async function updateLead(db: Db, id: bigint, fields: Fields, { now, zone
       user_updated_at: now,
     },
   });
+  await change.catch(refuseTaken).catch(refuseTooLarge);
   const moved = fields.next_action_at ? [{ event: 'next_action_changed', message: fields.next_action_at }] : [];
   const called = fields.schedule_callback_at ? [{ event: 'callback_scheduled', message: fields.schedule_callback_at }] : [];
   await log(db, id, [{ event: 'updated' }, ...(restart_schedule ? [{ event: 'restarted', message: 'the lead was changed' }] : []), ...moved, ...called], now);
@@ -106,17 +107,17 @@ export async function updateLead(db: Db, id: bigint, fields: Fields, { now, zone
 function merged(before: Data, sent: Data): Data {
   const { tokens, faults } = tokensOf({}, sent);
   refuseFaults(faults);
-  const all = Object.fromEntries(Object.entries({ ...before, ...tokens }).filter(([, value]) => value !== null));
-  if (Buffer.byteLength(JSON.stringify(all)) > 120_000) throw dataTooLarge();
-  return all;
+  return Object.fromEntries(Object.entries({ ...before, ...tokens }).filter(([, value]) => value !== null));
 }
+
+/** Until its contact may be contacted again, or its offer or schedule goes on. */
+const STOPPED = ['blocked', 'opt_out', 'disabled'];
 
 interface Standing {
   id: bigint;
   schedule_id: bigint | null;
   status: string;
   is_live: boolean;
-  due_at: Date | null;
   caller_number: bigint;
 }
 
@@ -132,11 +133,12 @@ async function timingOf(db: Db, lead: Standing, fields: Fields, now: Date) {
   }
   if (restart_schedule && !lead.is_live) await requireNoOther(db, lead);
   const callback_at = schedule_callback_at ? new Date(schedule_callback_at) : schedule_callback_at === undefined ? undefined : null;
-  const not_before = next_action_at ? new Date(next_action_at) : restart_schedule || next_action_at === null ? now : undefined;
+  const at_once = restart_schedule || (next_action_at === null && lead.schedule_id !== null);
+  const not_before = next_action_at ? new Date(next_action_at) : at_once ? now : undefined;
   const touched = [next_action_at, schedule_callback_at, hours_to_expire, max_contact_attempts].some((value) => value !== undefined) || restart_schedule;
   if (!touched) return {};
   // One that is stopped stays so: it goes on when the reason is gone.
-  const acting = restart_schedule ? !['blocked', 'opt_out'].includes(lead.status) : lead.due_at !== null;
+  const acting = lead.is_live ? !STOPPED.includes(lead.status) : restart_schedule;
   const due_at = callback_at ?? not_before ?? now;
   const scheduled = callback_at ? { company_id: db.company_id, lead_id: lead.id, callback_at, created_at: now } : undefined;
   const callback = scheduled && (await db.prisma.scheduledCallback.create({ data: scheduled, select: { id: true } }));
@@ -144,8 +146,16 @@ async function timingOf(db: Db, lead: Standing, fields: Fields, now: Date) {
     ...(restart_schedule && { phase: 'actions', position: null, exit_reason: null, contact_attempts: 0, entered_at: now, schedule_ended_at: null, is_live: true, tries: 0, suppressed: false, unreachable: false }),
     ...(callback_at !== undefined && { callback_at, scheduled_callback_id: callback?.id ?? null }),
     ...(not_before && { next_action_at: not_before }),
-    ...(acting && { due_at, claim_id: null, status: callback_at ? 'waiting' : lead.schedule_id === null ? 'queue' : 'scheduled' }),
+    ...(acting && { due_at, claim_id: null }),
+    ...(acting && (callback_at !== undefined || not_before) && { status: callback_at ? 'waiting' : lead.schedule_id === null ? 'queue' : 'scheduled' }),
   }; // prettier-ignore
+}
+
+/** Another lead of its number came into the schedule meanwhile: the index of those that live there says so. */
+function refuseTaken(error: unknown): never {
+  if ((error as { code?: string }).code === 'P2002')
+    throw Refusal.field('restart_schedule', 'must be left out: another lead of the same number is in the schedule');
+  throw error;
 }
 
 async function requireNoOther(db: Db, { schedule_id, caller_number }: Standing): Promise<void> {

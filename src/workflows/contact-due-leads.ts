@@ -1,29 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { changeContacts } from '../db/contacts';
-import { claimDue, contactKey, lockContacts, lockLeads, type DueKey } from '../db/due-leads';
-import { recordTurns, type Recorded, type Recording } from '../db/lead-turns';
+import { claimDue, contactKey, letGo, lockContacts, lockLeads, type DueKey, type DueLead } from '../db/due-leads';
+import { writeLogs } from '../db/lead-logs';
+import { recordTurns, type Recording } from '../db/lead-turns';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { uuidv7 } from '../ids';
-import { advanceLead, type Advanced, type Courier } from './advance-lead';
+import { advanceLead, FAULTY_MS, putOff, type Advanced, type Courier, type Errand } from './advance-lead';
 import { isInstant, send, type Edges } from './contact';
-import { earlierTries } from './earlier-tries';
+import { handOver } from './earlier-tries';
 import { openWorld } from './lead-world';
-import { moveLead } from './move-lead';
+import { moveLeads } from './move-lead';
 
 export type EngineDeps = Pick<Deps, 'database' | 'carrier' | 'mailer' | 'queue' | 'clock' | 'log' | 'config'>;
 
-/** A worker that dies loses its claims after so long, and others take its leads over. */
+export interface EngineOptions {
+  /** A worker that dies loses its claims after so long, and others take its leads over. */
+  lease_ms?: number;
+  /** Aborted when the worker is to end soon: what is being sent is sent, and the other leads are let go. */
+  signal?: AbortSignal;
+}
+
 const LEASE_MS = 20_000;
-/** Leads a worker takes at once: of those that need a carrier outside, no more than it can see to before the lease is over. */
+/** Leads a worker takes at once; fewer of those that need a carrier outside, so that several workers share what is due. */
 const BATCH = { instant: 400, distant: 40 };
 /** Of them, those that are being sent to at the same time: each holds a connection to the database meanwhile. */
 const AT_ONCE = 4;
 
 interface Round {
   claim_id: string;
-  lease_until: Date;
+  lease_ms: number;
   now: Date;
 }
 
@@ -32,60 +39,65 @@ interface Round {
  * worker's, what is done for it is decided and recorded under locks of its contact and of itself, and every step has a key of its own, so that
  * none is done twice.
  */
-export async function contactDueLeads(deps: EngineDeps): Promise<number> {
-  const now = deps.clock();
-  const round = { claim_id: randomUUID(), now, lease_until: new Date(now.getTime() + LEASE_MS) };
+export async function contactDueLeads(deps: EngineDeps, { lease_ms = LEASE_MS, signal }: EngineOptions = {}): Promise<number> {
+  const round = { claim_id: randomUUID(), lease_ms, now: deps.clock() };
   const limit = deps.carrier.instant && deps.mailer.instant ? BATCH.instant : BATCH.distant;
-  const keys = await claimDue(deps.database.pool, { ...round, limit });
+  const keys = await claimDue(deps.database.pool, { ...round, limit, lease_until: leaseOf(round) });
   if (keys.length === 0) return 0;
-  const { intended, fresh } = await advanceAll(keys, round, deps);
-  await inParallel(intended, AT_ONCE, (key) => sendIntended(key, round, { fresh, deps }));
+  const left = await advanceAll(keys, round, deps);
+  await inParallel(left, AT_ONCE, (key) => sendTo(key, round, { deps, signal }));
+  if (signal?.aborted) await letGo(deps.database.pool, { claim_id: round.claim_id, keys: left, due_at: deps.clock() });
   return keys.length;
 }
 
-interface Intentions {
-  intended: DueKey[];
-  /** Keys of the steps that nobody has begun before. */
-  fresh: ReadonlySet<string>;
-}
+const leaseOf = ({ now, lease_ms }: Round): Date => new Date(now.getTime() + lease_ms);
 
-/** Takes the turns of all leads; what one of them breaks does not stop the others. */
-async function advanceAll(keys: DueKey[], round: Round, deps: EngineDeps): Promise<Intentions> {
-  const writeDown: Courier = async (_, draft) => (isInstant(draft, edgesOf(deps)) ? send(draft, {}, edgesOf(deps)) : 'intended');
-  const attempt = (some: DueKey[]) => inTransaction(deps, (client) => takeTurns(client, some, { round, deps, courier: writeDown }));
+/** Takes the turns of all leads and answers those for which something is to be sent outside; what one of them breaks does not stop the others. */
+async function advanceAll(keys: DueKey[], round: Round, deps: EngineDeps): Promise<DueKey[]> {
+  const courier: Courier = async (_, draft) => (isInstant(draft, edgesOf(deps)) ? send(draft, {}, edgesOf(deps)) : 'next turn');
+  const attempt = (some: DueKey[]) => inTransaction(deps, (client) => takeTurns(client, some, { round, deps, courier }));
   try {
     return await attempt(keys).catch(() => attempt(keys));
   } catch (error) {
-    if (keys.length === 1) throw error;
     deps.log.warn({ err: error }, 'a batch of leads failed: they are taken one by one');
+    // Not when it is the database that fails.
+    await deps.database.pool.query('SELECT 1');
   }
-  const all: Intentions = { intended: [], fresh: new Set() };
-  for (const key of keys) {
-    const { intended, fresh } = await attempt([key]).catch((error: unknown) => {
-      deps.log.error({ err: error, lead_id: key.id, company_id: key.company_id }, 'a lead could not be contacted: it is tried again');
-      return { intended: [], fresh: new Set<string>() };
-    });
-    all.intended.push(...intended);
-    all.fresh = new Set([...all.fresh, ...fresh]);
-  }
-  return all;
+  const left: DueKey[] = [];
+  for (const key of keys) left.push(...(await attempt([key]).catch(async (error: unknown) => fail(key, error, { round, deps }))));
+  return left;
 }
 
-/** Sends what was written down for one lead: decided anew, since anything may have happened meanwhile. */
-async function sendIntended(key: DueKey, round: Round, { fresh, deps }: { fresh: ReadonlySet<string>; deps: EngineDeps }): Promise<void> {
+/** Sends to one lead, one thing in each of its turns: in between others may change it, and it is decided anew. */
+async function sendTo(key: DueKey, from: Round, { deps, signal }: { deps: EngineDeps; signal: AbortSignal | undefined }): Promise<void> {
+  for (let left = [key]; left.length > 0 && !signal?.aborted;) {
+    const round = { ...from, now: deps.clock() };
+    left = await inTransaction(deps, (client) => takeTurns(client, left, { round, deps, courier: oneAtATime(client, round, deps) })).catch((error: unknown) => {
+      deps.log.error({ err: error, lead_id: key.id, company_id: key.company_id }, 'a lead could not be contacted: it is tried again when the lease is over');
+      return [];
+    });
+  }
+}
+
+function oneAtATime(client: PoolClient, { now }: Round, deps: EngineDeps): Courier {
   const edges = edgesOf(deps);
-  await inTransaction(deps, (client) => {
-    const courier: Courier = async (lead, draft) => {
-      if (isInstant(draft, edges)) return send(draft, {}, edges);
-      const earlier = fresh.has(draft.row.uuid) ? {} : await earlierTries(client, lead, draft);
-      if (earlier === undefined) return 'intended';
-      return 'sent' in earlier ? earlier.sent : send(draft, earlier, edges);
-    };
-    return takeTurns(client, [key], { round: { ...round, now: deps.clock() }, deps, courier });
-  }).catch((error: unknown) => deps.log.error({ err: error, lead_id: key.id, company_id: key.company_id }, 'a lead could not be contacted: it is tried again'));
+  let is_sent = false;
+  return async (lead, draft) => {
+    if (isInstant(draft, edges)) return send(draft, {}, edges);
+    if (is_sent) return 'next turn';
+    is_sent = true;
+    return handOver(lead, draft, { client, aside: deps.database.pool, edges, now });
+  };
 }
 
 const edgesOf = ({ carrier, mailer, config }: EngineDeps): Edges => ({ carrier, mailer, mail_from: config.mail_from });
+
+/** Puts a lead off whose turn breaks its transaction. */
+async function fail(key: DueKey, error: unknown, { round, deps }: { round: Round; deps: EngineDeps }): Promise<[]> {
+  deps.log.error({ err: error, lead_id: key.id, company_id: key.company_id }, 'a lead could not be contacted: it is put off');
+  await letGo(deps.database.pool, { claim_id: round.claim_id, keys: [key], due_at: new Date(round.now.getTime() + FAULTY_MS) });
+  return [];
+}
 
 interface Taking {
   round: Round;
@@ -93,29 +105,35 @@ interface Taking {
   courier: Courier;
 }
 
-/** The turns of claimed leads, within one transaction: locks, decisions, sending, and the record of it all. */
-async function takeTurns(client: PoolClient, keys: DueKey[], { round, deps, courier }: Taking): Promise<Intentions> {
-  const { now, lease_until } = round;
-  const newUuid = () => uuidv7(now.getTime());
-  const contacts = await lockContacts(client, keys, { now, newUuid });
+/** The turns of claimed leads, within one transaction: locks, decisions, sending, and the record of it all. Answers those that have another turn at once. */
+async function takeTurns(client: PoolClient, keys: DueKey[], { round, deps, courier }: Taking): Promise<DueKey[]> {
+  const { now } = round;
+  const contacts = await lockContacts(client, keys, { now, newUuid: () => uuidv7(now.getTime()) });
   const leads = await lockLeads(client, round.claim_id, keys);
-  if (leads.length === 0) return { intended: [], fresh: new Set() };
+  if (leads.length === 0) return [];
   const world = await openWorld(client, leads, now);
   const turns: Advanced[] = [];
-  for (const lead of leads)
-    turns.push(await advanceLead(lead, { world, contact: contacts.get(contactKey(lead))!, edges: edgesOf(deps), courier, lease_until }));
-  const recording = together(turns);
-  const recorded = await recordTurns(client, recording, now);
-  await follow(client, turns, { recorded, deps, now });
-  return { intended: turns.flatMap(({ lead, state }) => (state.keeps_claim ? [lead] : [])), fresh: recorded.made };
+  for (const lead of leads) {
+    const errand = { world, contact: contacts.get(contactKey(lead))!, edges: edgesOf(deps), courier, lease_until: leaseOf(round) };
+    turns.push(await advanceLead(lead, errand).catch((error: unknown) => faulty(lead, errand, { error, deps })));
+  }
+  const log_ids = await recordTurns(client, together(turns), now);
+  await follow(client, turns, { log_ids, deps, now });
+  return turns.flatMap(({ lead, state }) => (state.keeps_claim ? [lead] : []));
+}
+
+/** What breaks before anything is asked of the database concerns this lead alone. */
+function faulty(lead: DueLead, errand: Errand, { error, deps }: { error: unknown; deps: EngineDeps }): Advanced {
+  deps.log.error({ err: error, lead_id: lead.id, company_id: lead.company_id }, 'it cannot be worked out what is due for a lead: it is put off');
+  return putOff(lead, errand);
 }
 
 /** One recording of many turns. */
 function together(turns: readonly Advanced[]): Recording {
-  const all: Recording = { text_messages: [], emails: [], calls: [], logs: [], leads: [], contacts: [], callbacks: [], numbers: [] };
+  const all: Recording = { text_messages: [], emails: [], calls: [], logs: [], leads: [], contacts: [], callbacks: [], numbers: [], given_up: [] };
   const contacts = new Map<string, Recording['contacts'][number]>();
   for (const { lead, state, made, counts } of turns) {
-    for (const kind of ['text_messages', 'emails', 'calls', 'logs', 'callbacks', 'numbers'] as const) (all[kind] as unknown[]).push(...made[kind]);
+    for (const kind of Object.keys(made) as (keyof typeof made)[]) (all[kind] as unknown[]).push(...made[kind]);
     all.leads.push(state);
     if (counts.calls + counts.sms + counts.emails === 0) continue;
     const { company_id, caller_number } = lead;
@@ -135,18 +153,19 @@ function together(turns: readonly Advanced[]): Recording {
 async function follow(
   client: PoolClient,
   turns: readonly Advanced[],
-  { recorded, deps, now }: { recorded: Recorded; deps: EngineDeps; now: Date },
+  { log_ids, deps, now }: { log_ids: readonly string[]; deps: EngineDeps; now: Date },
 ): Promise<void> {
   let first_log = 0;
-  for (const { lead, made, webhooks, contact_changes, move_to } of turns) {
+  const context = { now, message: 'by the schedule of a lead of this number', newUuid: () => uuidv7(now.getTime()) };
+  for (const { lead, made, webhooks, contact_changes } of turns) {
     const { company_id, caller_number } = lead;
     const db = companyOf(client, company_id);
-    for (const place of webhooks) await deps.queue.add(db, 'send_action_webhook', { company_id, lead_log_id: recorded.logs[first_log + place]! });
+    for (const place of webhooks) await deps.queue.add(db, 'send_action_webhook', { company_id, lead_log_id: log_ids[first_log + place]! });
     first_log += made.logs.length;
-    const context = { now, message: 'by the schedule of another lead of this number', newUuid: () => uuidv7(now.getTime()) };
     for (const change of contact_changes) await changeContacts(db, change, [Number(caller_number)], context);
-    if (move_to) await moveLead(client, lead, move_to, now);
   }
+  const moves = turns.flatMap(({ lead, move_to }) => (move_to ? [{ lead, to: move_to }] : []));
+  await writeLogs({ query: async (statement) => (await client.query(statement)).rows as never }, await moveLeads(client, moves, now), now);
 }
 
 const companyOf = (client: PoolClient, company_id: string): Pick<Db, 'company_id' | 'query'> => ({

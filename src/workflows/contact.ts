@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Carrier, Failure } from '../carriers/carrier';
-import type { DueLead, OwnNumber } from '../db/due-leads';
+import type { DueLead } from '../db/due-leads';
 import type { ActionRow } from '../schedules/plan';
 import type { CallRow, EmailRow, TextMessageRow } from '../db/lead-turns';
 import type { Mailer, MailFailure } from '../mail/mailer';
@@ -17,8 +17,8 @@ export interface Edges {
 
 /** A text, a call or an e-mail, ready to go. */
 export type Draft =
-  | { table: 'text_messages'; row: TextMessageRow; number: OwnNumber; column: NumberColumn }
-  | { table: 'calls'; row: CallRow; number: OwnNumber; column: NumberColumn; timeout_seconds: number }
+  | { table: 'text_messages'; row: TextMessageRow; column: NumberColumn }
+  | { table: 'calls'; row: CallRow; column: NumberColumn; timeout_seconds: number }
   | { table: 'emails'; row: EmailRow };
 
 /** What cannot be drafted, in words for the log. */
@@ -29,11 +29,12 @@ export interface Fault {
 const LONGEST_SMS = 1_600;
 
 /**
- * The key of the next thing to be done for a lead: the same however often it is tried, by whichever process, and another for every step. A UUIDv7
- * whose time is that of the lead.
+ * The key of what is to be done for a lead by an action, or as the callback it asked for: the same however often it is tried, by whichever process,
+ * and another for every step and callback. A UUIDv7 whose time is that of the lead.
  */
-export function stepKey({ uuid, step }: Pick<DueLead, 'uuid' | 'step'>): string {
-  const hash = createHash('sha256').update(`${uuid}/${step}`).digest('hex');
+function keyOf({ uuid, step, scheduled_callback_id, callback_at }: DueLead, action: ActionRow | undefined): string {
+  const what = action ? `${step}/${action.id}` : `callback/${scheduled_callback_id}/${callback_at?.getTime()}`;
+  const hash = createHash('sha256').update(`${uuid}/${what}`).digest('hex');
   const variant = ((parseInt(hash[3]!, 16) & 3) | 8).toString(16);
   return `${uuid.slice(0, 13)}-7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`;
 }
@@ -60,7 +61,7 @@ export function draft(lead: DueLead, action: ActionRow, { world, edges }: Drafti
     carrier: edges.carrier.name,
     carrier_message_id: null,
   };
-  return { table: 'text_messages', row, number, column: 'sms_number_id' };
+  return { table: 'text_messages', row, column: 'sms_number_id' };
 }
 
 /** The call of an action, or without one the callback that a lead asked for. */
@@ -79,7 +80,7 @@ export function draftCall(
     carrier: edges.carrier.name,
     carrier_call_id: null,
   };
-  return { table: 'calls', row, number, column: 'dial_number_id', timeout_seconds };
+  return { table: 'calls', row, column: 'dial_number_id', timeout_seconds };
 }
 
 /** Line breaks in a subject would begin another header. */
@@ -96,7 +97,7 @@ function draftEmail(lead: DueLead, action: ActionRow, { tokens, edges, from }: {
 
 const common = (lead: DueLead, action?: ActionRow) => ({
   company_id: lead.company_id,
-  uuid: stepKey(lead),
+  uuid: keyOf(lead, action),
   status: 'sending',
   error_code: null,
   error_message: null,
@@ -107,7 +108,7 @@ const common = (lead: DueLead, action?: ActionRow) => ({
   token_values: lead.data,
 });
 
-/** Whether it can be sent within the transaction that records it. */
+/** Whether it can be sent within the transaction that records it, many of them at once. */
 export const isInstant = ({ table }: Draft, { carrier, mailer }: Edges): boolean => (table === 'emails' ? mailer.instant : carrier.instant);
 
 /** What is known of earlier tries of a draft. */

@@ -1,7 +1,8 @@
 import type { Schemas } from '../contract';
 import type { ContactState, DueLead } from '../db/due-leads';
 import type { Db } from '../db/tenant';
-import { outlook, type Foreseen, type Obstacle } from '../schedules/outlook';
+import { nextContact } from '../schedules/contact-hours';
+import { outlook, type Foreseen, type Obstacle, type Situation } from '../schedules/outlook';
 import { progressOf } from '../schedules/plan';
 import { formatInstant } from '../schedules/zone';
 import { draft, type Edges } from './contact';
@@ -37,8 +38,7 @@ export async function timelineOf(db: Db, lead: DueLead, viewing: Viewing): Promi
     text: `SELECT * FROM (SELECT id, created_at, event, message, schedule_action_id FROM lead_logs WHERE company_id = $1 AND lead_id = $2 ORDER BY id DESC LIMIT ${MOST_EVENTS}) l ORDER BY id`,
     values: [db.company_id, lead.id],
   });
-  const facts = { now: world.now, zones: lead.zones, standing: world.standingOf(lead, contact), in_schedule: lead.schedule_id !== null };
-  const future = lead.is_live ? outlook(progressOf(lead), planFor(world, lead), facts) : [];
+  const future = lead.is_live ? outlook(progressOf(lead), planFor(world, lead), situationOf(lead, contact, world)) : [];
   return {
     past: past.map(({ created_at, event, message, schedule_action_id }) => ({
       at: formatInstant(created_at, zone),
@@ -50,7 +50,31 @@ export async function timelineOf(db: Db, lead: DueLead, viewing: Viewing): Promi
   };
 }
 
-function shown(lead: DueLead, { at, kind, action, delayed_by, blocked_by, message }: Foreseen, { world, edges, zone }: Viewing): Schemas['TimelineStep'] {
+/** Leads that were stopped stay so until somebody tells them to go on. */
+const PARKED: Record<string, Obstacle> = { opt_out: 'opt_out', blocked: 'blacklist' };
+
+function situationOf(lead: DueLead, contact: ContactState, world: World): Situation {
+  const { now } = world;
+  const parked = PARKED[lead.status];
+  const delayed_by = delayOf(lead, world);
+  const more = { ...(parked && { parked }), ...(delayed_by && { delayed_by }) };
+  return { now, zones: lead.zones, standing: world.standingOf(lead, contact), in_schedule: lead.schedule_id !== null, ...more };
+}
+
+/** What put the lead off to the time that it waits for; undefined when that time was meant. */
+function delayOf(lead: DueLead, world: World): Situation['delayed_by'] {
+  const { delay_reason, next_action_at, callback_at, zones, tries } = lead;
+  if (tries > 0 && delay_reason === 'carrier' && !callback_at) return 'carrier';
+  if (callback_at || (delay_reason !== 'daylight_hours' && delay_reason !== 'business_hours')) return undefined;
+  const open = nextContact(planFor(world, lead).hours, zones, world.now);
+  return open?.at.getTime() === next_action_at?.getTime() ? delay_reason : undefined;
+}
+
+function shown(
+  lead: DueLead,
+  { at, kind, action, delayed_by, blocked_by, message, until }: Foreseen,
+  { world, edges, zone }: Viewing,
+): Schemas['TimelineStep'] {
   const row = action && world.scheduleOf(lead)?.rows.get(action.id);
   const meant = row && ['sms', 'email', 'dial'].includes(kind) ? draft(lead, row, { world, edges }) : undefined;
   const text =
@@ -71,6 +95,6 @@ function shown(lead: DueLead, { at, kind, action, delayed_by, blocked_by, messag
     text: text ?? null,
     delayed_by: delayed_by ?? null,
     blocked_by: blocked_by ?? null,
-    message: message ?? (why ? WORDS[why] : meant && 'fault' in meant ? meant.fault : null),
+    message: message ?? (until ? `until ${formatInstant(until, zone)}` : why ? WORDS[why] : meant && 'fault' in meant ? meant.fault : null),
   };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from '../db/tenant';
+import type { Authenticator } from '../http/auth';
 
 export type TokenOwner = { offer_id: bigint } | { schedule_id: bigint };
 
@@ -16,3 +17,13 @@ export async function setLeadToken(db: Db, owner: TokenOwner, token: string): Pr
 export async function revokeLeadToken(db: Db, owner: TokenOwner): Promise<void> {
   await db.prisma.leadToken.deleteMany({ where: owner });
 }
+
+/** Runs a write, and then forgets the lead tokens that it took back: before it is committed, the next request would only learn them anew. */
+export const forgetAfter =
+  ({ forget }: Pick<Authenticator, 'forget'>) =>
+  async <T>(write: (replaced: string[]) => Promise<T>): Promise<T> => {
+    const replaced: string[] = [];
+    const reply = await write(replaced);
+    for (const token of replaced) forget(token);
+    return reply;
+  };

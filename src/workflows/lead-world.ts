@@ -20,9 +20,11 @@ export interface World {
   /** Whether its schedule, or the offer it belongs to, is gone. */
   isOrphan(lead: DueLead): boolean;
   standingOf(lead: DueLead, contact: ContactState): Standing;
-  /** `service_number` is the one it is contacted from. */
+  /** `service_number` is the one it is contacted from; unless told the one it was given. */
   tokensOf(lead: DueLead, service_number?: OwnNumber): TokenSource;
   numberFor(lead: DueLead, column: NumberColumn): OwnNumber | undefined;
+  /** The company's own number of these digits. */
+  ownNumber(lead: DueLead, digits: string): OwnNumber | undefined;
   /** To whom a lead that asked for a call is connected: where its schedule would connect it, else the buyer of its offer whose turn it is. */
   connectionOf(lead: DueLead): Connection | undefined;
 }
@@ -53,13 +55,16 @@ export async function openWorld(client: Executor, leads: readonly DueLead[], now
   const dialOf = (lead: DueLead) => scheduleOf(lead)?.row.actions.find(({ action_type }) => action_type === 'dial');
   const waiting = leads.filter((lead) => lead.callback_at !== null && lead.callback_at <= now && !dialOf(lead) && lead.offer_id !== null);
   const candidates = await loadCandidates(client, waiting.map(({ company_id, offer_id, caller_number }) => ({ company_id, offer_id: offer_id!, caller_number })), now); // prettier-ignore
-  const tokensOf = (lead: DueLead, service_number?: OwnNumber) =>
+  const ownBy = (lead: DueLead, name: 'id' | 'number', value: string | null) =>
+    value === null ? undefined : numbers.get(lead.company_id)?.find((number) => number[name] === value);
+  const tokensOf = (lead: DueLead, service_number = ownBy(lead, 'id', lead.dial_number_id) ?? ownBy(lead, 'id', lead.sms_number_id)) =>
     leadTokens(lead.data, factsOf(lead, { called: called.get(lead.id), service_number, offer: offerOf(lead) }));
   const buyers = new Map(waiting.map((lead, n) => [lead.id, availableInOrder(candidates.get(n) ?? [], { now, tokens: tokensOf(lead) })[0]]));
   return {
     now,
     scheduleOf,
     numberFor,
+    ownNumber: (lead, digits) => ownBy(lead, 'number', digits),
     tokensOf,
     connectionOf: (lead) => {
       const dial = dialOf(lead);

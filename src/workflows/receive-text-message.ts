@@ -32,8 +32,10 @@ const LEAD = `SELECT l.id, l.offer_id, l.schedule_id FROM leads l LEFT JOIN numb
 export async function receiveTextMessage(db: Db, message: IncomingMessage, now: Date): Promise<bigint | undefined> {
   const { from, to, body, carrier, carrier_message_id } = message;
   return db.transaction(async (tx) => {
+    // Its wish has been met, and another may have come since.
+    if (await isKept(tx, message)) return undefined;
     const wish = wishOf(body);
-    const context = { now, message: `answered: ${body.trim().slice(0, 40)}`, newUuid: () => uuidv7(now.getTime()) };
+    const context = { now, message: `answered: ${beginningOf(body.trim(), 40)}`, newUuid: () => uuidv7(now.getTime()) };
     // Contacts are locked before leads.
     if (wish) await changeContacts(tx, wish, [from], context);
     const [lead] = await tx.query<{ id: bigint; offer_id: bigint | null; schedule_id: bigint | null }>({ text: LEAD, values: [tx.company_id, from, to] });
@@ -57,8 +59,16 @@ export async function receiveTextMessage(db: Db, message: IncomingMessage, now: 
     });
     if (!made) return undefined;
     await moveCount(tx, 'text_messages', 1);
-    const log = { company_id: tx.company_id, event: 'sms_received', message: body.slice(0, 200), text_message_id: String(made.id) };
+    const log = { company_id: tx.company_id, event: 'sms_received', message: beginningOf(body, 200), text_message_id: String(made.id) };
     if (lead) await writeLogs(tx, [{ ...log, lead_id: lead.id }], now);
     return BigInt(made.id);
   });
+}
+
+/** Without half of a pair where it is cut, which PostgreSQL does not take. */
+const beginningOf = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
+
+async function isKept(db: Db, { carrier, carrier_message_id }: IncomingMessage): Promise<boolean> {
+  const text = 'SELECT id FROM text_messages WHERE company_id = $1 AND carrier = $2 AND carrier_message_id = $3';
+  return (await db.query({ text, values: [db.company_id, carrier, carrier_message_id] })).length > 0;
 }

@@ -13,6 +13,7 @@ type Context = Pick<Deps, 'tenants' | 'clock' | 'request'>;
 
 const TIMEOUT_MS = 15_000;
 const MOST_TRIES = 5;
+const NO_ACTION: Answered = { ok: false, reason: 'the action is gone, or sends no webhook any more', duration_ms: 0 };
 
 interface Queued {
   lead_id: string;
@@ -38,15 +39,14 @@ export async function sendActionWebhook(
   if (!lead || queued.details?.over) return;
   const world = await openWorld(executorOf(db), [lead], clock());
   const [action] = await db.query<Pick<ActionRow, 'url' | 'method' | 'headers' | 'body'>>({
-    text: 'SELECT url, method, headers, body FROM schedule_actions WHERE company_id = $1 AND id = $2 AND deleted_at IS NULL',
+    text: 'SELECT url, method, headers, body FROM schedule_actions WHERE company_id = $1 AND id = $2 AND url IS NOT NULL AND deleted_at IS NULL',
     values: [company_id, queued.schedule_action_id],
   });
-  if (!action?.url) return;
   signal.throwIfAborted();
-  const answered = await request(webhookOf(lead, action, { tokens: world.tokensOf(lead), webhook_id: `lead_log_${lead_log_id}` }));
-  const tries = (queued.details?.tries ?? 0) + 1;
+  const answered = action ? await request(webhookOf(lead, action, { tokens: world.tokensOf(lead), webhook_id: `lead_log_${lead_log_id}` })) : NO_ACTION;
+  const tries = (queued.details?.tries ?? 0) + (action ? 1 : 0);
   const delivered = answered.ok && answered.code >= 200 && answered.code < 300;
-  const over = delivered || tries >= MOST_TRIES || (!answered.ok && answered.reason.startsWith('refused_'));
+  const over = delivered || tries >= MOST_TRIES || !action || (!answered.ok && answered.reason.startsWith('refused_'));
   await db.transaction((tx) => record(tx, { lead_log_id, queued, answered, tries, over, delivered, now: clock() }));
   if (!over) throw new Error(`the webhook was not delivered: ${wordsOf(answered)}`);
 }
@@ -62,21 +62,34 @@ function webhookOf(
   { tokens, webhook_id }: Sending,
 ): Outgoing {
   const verb = (method ?? 'post').toUpperCase();
-  const own = Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name, substitute(value, tokens).replace(/[\r\n]+/g, ' ')]));
-  const named = Object.entries(own).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-  const is_json = named ? /json/i.test(named) : body === null || /^\s*[[{]/.test(body);
-  // In JSON a value stands between quotes that the author has written.
-  const content =
-    body === null ? JSON.stringify(summaryOf(lead)) : substitute(body, tokens, is_json ? (value) => JSON.stringify(value).slice(1, -1) : undefined);
-  const type: Record<string, string> = named ? {} : { 'Content-Type': is_json ? 'application/json' : 'text/plain; charset=utf-8' };
+  const own = Object.entries(headers ?? {}).filter(([name]) => name.toLowerCase() !== 'webhook-id');
+  const filled = Object.fromEntries(own.map(([name, value]) => [name, headerValue(substitute(value, tokens))]));
+  const named = Object.entries(filled).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+  const media_type = named ?? (body === null || isJson(body) ? 'application/json' : 'text/plain; charset=utf-8');
   const bodiless = verb === 'GET' || verb === 'DELETE';
+  const content = body === null ? JSON.stringify(summaryOf(lead)) : substitute(body, tokens, escapeIn(media_type));
   return {
     url: substitute(url!, tokens, encodeURIComponent),
     method: verb,
-    headers: { ...(bodiless ? {} : type), ...own, 'Webhook-Id': webhook_id },
+    headers: { ...(bodiless || named ? {} : { 'Content-Type': media_type }), ...filled, 'Webhook-Id': webhook_id },
     ...(bodiless ? {} : { body: content }),
     timeout_ms: TIMEOUT_MS,
   };
+}
+
+/** Without line breaks, which would begin another header; other control characters have no place in one either. Beyond Latin-1 as UTF-8. */
+function headerValue(text: string): string {
+  const line = text.replace(/[\x00-\x08\x0a-\x1f\x7f]+/g, ' ').trim();
+  return /[^\x00-\xff]/.test(line) ? Buffer.from(line, 'utf8').toString('latin1') : line;
+}
+
+/** A text may begin with a token, {{name}} or [name]{default}, too. */
+const isJson = (body: string): boolean => /^\s*(\{(?!\{)|\[(?![a-z0-9_]+\]\{))/.test(body);
+
+/** How a value is written in a body: in JSON it stands between quotes that the author has written. */
+function escapeIn(media_type: string): ((value: string) => string) | undefined {
+  if (/json/i.test(media_type)) return (value) => JSON.stringify(value).slice(1, -1);
+  return /x-www-form-urlencoded/i.test(media_type) ? encodeURIComponent : undefined;
 }
 
 const summaryOf = ({ id, uuid, caller_number, email, offer_id, schedule_id, status, data }: DueLead) => ({
@@ -91,6 +104,13 @@ const summaryOf = ({ id, uuid, caller_number, email, offer_id, schedule_id, stat
 });
 
 const wordsOf = (answered: Answered): string => (answered.ok ? `answered ${answered.code}` : answered.reason);
+
+/** The beginning of a text, as PostgreSQL takes it in JSON: without U+0000, and without half of a pair where it is cut. */
+const storable = (text: string): string =>
+  text
+    .replaceAll('\u0000', '\ufffd')
+    .slice(0, 1_000)
+    .replace(/[\ud800-\udbff]$/, '');
 
 interface Outcome {
   lead_log_id: string;
@@ -113,7 +133,7 @@ async function record(db: Db, { lead_log_id, queued, answered, tries, over, deli
   const details = {
     tries,
     duration_ms: answered.duration_ms,
-    ...(answered.ok ? { code: answered.code, response_body: answered.body.slice(0, 1_000) } : { reason: answered.reason }),
+    ...(answered.ok ? { code: answered.code, response_body: storable(answered.body) } : { reason: answered.reason }),
   };
   const event = delivered ? 'webhook_delivered' : 'webhook_failed';
   await writeLogs(

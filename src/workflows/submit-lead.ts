@@ -1,7 +1,7 @@
 import { contract, facets, type Schemas } from '../contract';
 import { changeContacts } from '../db/contacts';
 import { leadProjection } from '../db/lead-projection';
-import { submit, type OwnerKind, type Submission, type Submitted } from '../db/leads';
+import { isDataTooLarge, recordOf, submit, type OwnerKind, type Submission, type Submitted } from '../db/leads';
 import { ofOwner, ownerId, type Owner } from '../db/lead-owners';
 import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -34,6 +34,9 @@ export interface SubmittedLead extends Submitted {
 const KNOWN = new Set(Object.keys(facets(contract.document.components.schemas.LeadSubmission!).properties).concat('offer_id', 'schedule_id'));
 /** What clients of such services send with a lead although it is none of its data. */
 const NOT_DATA = new Set(['format', 'utf8', 'commit']);
+/** What opens something is no text for messages, wherever among the data it stands. */
+const CREDENTIALS = ['lead_token', 'offer_lead_token', 'schedule_lead_token', 'auth_token'];
+const LONGEST_EMAIL = 255;
 
 /** Takes a lead: reads what was sent in whatever shape, and writes it as one lead. Refuses with 422, and with 403 an unblocking that is not allowed. */
 export async function submitLead(db: Db, sent: Fields, options: SubmitOptions, { clock }: Pick<Deps, 'clock'>): Promise<SubmittedLead> {
@@ -42,20 +45,19 @@ export async function submitLead(db: Db, sent: Fields, options: SubmitOptions, {
   const number = callerOf(fields, tokens, options.owner.country);
   requirePossible(fields, options);
   const submission = await submissionOf(db, { fields, tokens, number, now, options });
-  const work = (tx: Db) => write(tx, { submission, fields, tokens, now, options });
-  return isPlain(fields) ? work(db) : db.transaction(work);
+  const work = (tx: Db) => write(tx, { submission, fields, now, options });
+  return (isPlain(fields) ? work(db) : db.transaction(work)).catch(refuseTooLarge);
 }
 
 /** The parameters and the tokens of a submission, wherever they stood. */
 function read(sent: Fields): { fields: Fields; tokens: Data } {
   const loose = Object.fromEntries(Object.entries(sent).filter(([key]) => !KNOWN.has(key) && !NOT_DATA.has(key)));
   const known = Object.fromEntries(Object.entries(sent).filter(([key]) => KNOWN.has(key))) as Fields;
-  // The data of a lead may hold its parameters too, as posts of foreign forms do.
-  const { caller_id, email, ...data } = (known.data ?? {}) as Data;
-  const fields = { ...known, caller_id: known.caller_id ?? (caller_id as string), email: known.email ?? (email as string) };
-  const { tokens, faults } = tokensOf(loose, data);
+  const { tokens, faults } = tokensOf(loose, (known.data ?? {}) as Data);
   refuseFaults(faults);
-  return fields.auto_format_nested_fields ? formatted(fields, tokens) : { fields, tokens };
+  const found = known.auto_format_nested_fields ? formatted(known, tokens) : { fields: known, tokens };
+  for (const name of CREDENTIALS) Reflect.deleteProperty(found.tokens, name);
+  return found;
 }
 
 /** Refuses with 422 what is wrong with the data of a lead. */
@@ -64,12 +66,16 @@ export function refuseFaults(faults: readonly DataFault[]): void {
   if (refusal) throw refusal;
 }
 
-export const dataTooLarge = (): Refusal => Refusal.field('data', 'must not grow beyond 128 kB together with what the lead has already');
+/** Refuses with 422 data that a lead cannot hold beside what it has; throws any other error as it is. */
+export function refuseTooLarge(error: unknown): never {
+  if (isDataTooLarge(error)) throw Refusal.field('data', 'must not grow beyond 128 kB together with what the lead has already');
+  throw error;
+}
 
 /** The ZIP or postal code among the data of a lead. */
 export function zipOf(data: Data): string | undefined {
   const zip = data.zip ?? data.zip_code ?? data.postal_code ?? data.zip_postal_code;
-  return zip === undefined || zip === null ? undefined : String(zip as string);
+  return typeof zip === 'string' || typeof zip === 'number' ? String(zip) : undefined;
 }
 
 function formatted(fields: Fields, tokens: Data): { fields: Fields; tokens: Data } {
@@ -80,11 +86,9 @@ function formatted(fields: Fields, tokens: Data): { fields: Fields; tokens: Data
 }
 
 function callerOf(fields: Fields, tokens: Data, country: string): number {
-  const sent = fields.caller_id ?? tokens.phone;
-  if (sent === undefined || sent === null || String(sent).trim() === '') {
-    throw Refusal.field('caller_id', 'must be given: the telephone number of the lead, such as +13105550123 or (310) 555-0123');
-  }
-  const text = typeof sent === 'object' ? JSON.stringify(sent) : String(sent);
+  const sent: unknown = fields.caller_id ?? tokens.phone ?? '';
+  const text = typeof sent === 'string' ? sent : JSON.stringify(sent);
+  if (text.trim() === '') throw Refusal.field('caller_id', 'must be given: the telephone number of the lead, such as +13105550123 or (310) 555-0123');
   const number = numberReader(country)(text);
   if (number === undefined) throw Refusal.field('caller_id', `${reasonFor(text)}; it must be one such as +13105550123 or (310) 555-0123`);
   return number;
@@ -93,7 +97,7 @@ function callerOf(fields: Fields, tokens: Data, country: string): number {
 function requirePossible(fields: Fields, { owner, may_unblock }: SubmitOptions): void {
   const errors: FieldErrors = {};
   const { email, schedule_callback_at, schedule_callback_in_seconds } = fields;
-  if (email && !(typeof email === 'string' && isMailAddress(email))) errors.email = ['must be one e-mail address'];
+  if (email && !(typeof email === 'string' && email.length <= LONGEST_EMAIL && isMailAddress(email))) errors.email = ['must be one e-mail address'];
   if (schedule_callback_at && typeof schedule_callback_in_seconds === 'number')
     errors.schedule_callback_in_seconds = ['must be left out beside schedule_callback_at'];
   for (const name of ['expire_existing', 'delete_existing'] as const) {
@@ -131,7 +135,7 @@ async function submissionOf(db: Db, { fields, tokens, number, now, options: { ow
     schedule_id: owner.schedule_id,
     caller_number: number,
     zones: leadZones(number, zipOf(tokens), owner.zone),
-    data: JSON.stringify(tokens),
+    ...partsOf(tokens),
     email: fields.email || null,
     contact_field_type: fields.contact_field_type ?? null,
     expires_in: fields.expires_in ?? null,
@@ -146,6 +150,13 @@ async function submissionOf(db: Db, { fields, tokens, number, now, options: { ow
     restart: fields.restart_schedule ?? false,
     update_only: fields.update_only ?? false,
   };
+}
+
+/** A token that is null is one to take away. */
+function partsOf(tokens: Data): Pick<Submission, 'data' | 'removed'> {
+  const entries = Object.entries(tokens);
+  const kept = Object.fromEntries(entries.filter(([, value]) => value !== null));
+  return { data: JSON.stringify(kept), removed: entries.flatMap(([name, value]) => (value === null ? [name] : [])) };
 }
 
 /** By its number, its uuid, or its owner's identifier. */
@@ -165,11 +176,11 @@ const BESIDE = ['blocked', 'unblock_contact', 'expire_existing', 'delete_existin
 /** Whether one statement is all of it. */
 const isPlain = (fields: Fields): boolean => BESIDE.every((name) => !fields[name]);
 
-interface Writing extends Omit<Reading, 'number'> {
+interface Writing extends Omit<Reading, 'number' | 'tokens'> {
   submission: Submission;
 }
 
-async function write(db: Db, { submission, fields, tokens, now, options }: Writing): Promise<SubmittedLead> {
+async function write(db: Db, { submission, fields, now, options }: Writing): Promise<SubmittedLead> {
   const warnings: FieldErrors = {};
   const { caller_number: number } = submission;
   const contacts = { now, message: 'asked for by a submission', newUuid: () => uuidv7(now.getTime()) };
@@ -180,18 +191,16 @@ async function write(db: Db, { submission, fields, tokens, now, options }: Writi
   else if (fields.expire_existing) await endExisting(db, submission, 'expired');
   const lead = await submitted(db, submission, options);
   if (fields.update_all_matching_leads) await updateAll(db, submission, lead.id);
-  if (fields.apply_to === 'calls') await applyToCalls(db, submission, { lead: lead.id, all: fields.update_all_matching_leads ?? false, tokens });
-  const numbers = await numbersOf(db, fields, { submission, id: lead.id, warnings });
+  if (fields.apply_to === 'calls') await applyToCalls(db, submission, { lead: lead.id, all: fields.update_all_matching_leads ?? false });
+  const numbers = await numbersOf(db, fields, { lead, submission, warnings });
+  const is_older = numbers.service_number !== null || numbers.sms_number !== null;
+  const record = is_older ? await recordOf(db, leadProjection, lead.id, { ...options.selection, now: submission.now }) : lead.record;
   explain(lead, warnings);
-  return { ...lead, ...numbers, warnings };
+  return { ...lead, record, ...numbers, warnings };
 }
 
 async function submitted(db: Db, submission: Submission, { selection }: SubmitOptions): Promise<Submitted> {
-  const lead = await submit(db, leadProjection, submission, selection).catch((error: unknown) => {
-    const { code, constraint } = error as { code?: string; constraint?: string };
-    if (code === '23514' && constraint === 'leads_data_check') throw dataTooLarge();
-    throw error;
-  });
+  const lead = await submit(db, leadProjection, submission, selection);
   if (lead) return lead;
   if (submission.update_only) throw Refusal.field('update_only', 'finds no live lead of this number to update; nothing was made');
   throw Refusal.field('lead_token', 'is of an offer or a schedule that was deleted');
@@ -224,36 +233,36 @@ async function endExisting(db: Db, submission: Submission, how: 'expired' | 'del
 async function updateAll(db: Db, submission: Submission, except: string): Promise<void> {
   await db.query({
     text: `WITH locked AS (SELECT l.id FROM leads l WHERE ${matching(submission)} AND l.deleted_at IS NULL AND l.id <> $4::bigint ORDER BY l.id FOR UPDATE),
-      changed AS (UPDATE leads l SET data = jsonb_strip_nulls(l.data || $5::jsonb), email = coalesce($6, l.email), updated_at = $7::timestamptz FROM locked
+      changed AS (UPDATE leads l SET data = (l.data - $8::text[]) || $5::jsonb, email = coalesce($6, l.email), updated_at = $7::timestamptz FROM locked
         WHERE l.company_id = $1 AND l.id = locked.id RETURNING l.id),
       logged AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event, message) SELECT $1, $7::timestamptz, id, 'updated', 'with all leads of its number' FROM changed RETURNING 1)
       INSERT INTO record_counts (company_id, resource, slot, n) SELECT $1, 'lead_logs', 0, count(*) FROM logged HAVING count(*) > 0
       ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`,
-    values: [db.company_id, ownerId(submission), submission.caller_number, except, submission.data, submission.email, submission.now],
+    values: [db.company_id, ownerId(submission), submission.caller_number, except, submission.data, submission.email, submission.now, submission.removed],
   });
 }
 
 /** The calls of the lead, or of all that were updated, get the same data. */
-async function applyToCalls(db: Db, submission: Submission, { lead, all, tokens }: { lead: string; all: boolean; tokens: Data }): Promise<void> {
+async function applyToCalls(db: Db, submission: Submission, { lead, all }: { lead: string; all: boolean }): Promise<void> {
   await db.query({
-    text: `UPDATE calls c SET token_values = jsonb_strip_nulls(c.token_values || $4::jsonb), updated_at = $6::timestamptz FROM leads l
+    text: `UPDATE calls c SET token_values = (c.token_values - $7::text[]) || $4::jsonb, updated_at = $6::timestamptz FROM leads l
       WHERE ${matching(submission)} AND c.company_id = l.company_id AND c.lead_id = l.id AND (l.id = $5::bigint OR ${all})`,
-    values: [db.company_id, ownerId(submission), submission.caller_number, JSON.stringify(tokens), lead, submission.now],
+    values: [db.company_id, ownerId(submission), submission.caller_number, submission.data, lead, submission.now, submission.removed],
   });
 }
 
 interface Assigning {
   submission: Submission;
-  id: string;
+  lead: Submitted;
   warnings: FieldErrors;
 }
 
 async function numbersOf(
   db: Db,
   fields: Fields,
-  { submission, id, warnings }: Assigning,
+  { submission, lead: { id, offer_id }, warnings }: Assigning,
 ): Promise<{ service_number: string | null; sms_number: string | null }> {
-  const lead = { id: BigInt(id), caller_number: submission.caller_number, offer_id: submission.offer_id };
+  const lead = { id: BigInt(id), caller_number: submission.caller_number, offer_id: offer_id === null ? null : BigInt(offer_id) };
   const assign = async (name: 'assign_service_number' | 'assign_sms_number', column: 'dial_number_id' | 'sms_number_id') => {
     const number = await assignNumber(db, lead, column, new Date(submission.now));
     if (number === null) warnings[name] = ['the company owns no number that could be assigned'];

@@ -1,5 +1,6 @@
 import { contactDueLeads } from '../../src/workflows/contact-due-leads';
-import type { Company, World } from './world';
+import type { standingClock } from './clock';
+import type { Company, Method, World } from './world';
 
 /** Noon in New York and nine in Los Angeles, on a Tuesday in winter: daylight everywhere. */
 export const NOON = '2027-01-12T17:00:00Z';
@@ -49,3 +50,126 @@ export async function runEngine({ deps }: Pick<World, 'deps'>): Promise<number> 
 
 export const submit = ({ company }: World, lead_token: string, fields: Fields = {}) =>
   company.api('post', 'leads', { auth: null, query: { lead_token, caller_id: '3105550123', ...fields } });
+
+/** What happened to a lead, in order, as `event: words`. */
+export async function story({ sql }: Pick<World, 'sql'>, lead_id: number): Promise<string[]> {
+  const rows = await sql<{ event: string; message: string | null }>('SELECT event, message FROM lead_logs WHERE lead_id = $1 ORDER BY id', [lead_id]);
+  return rows.map(({ event, message }) => (message ? `${event}: ${message}` : event));
+}
+
+export interface Contacted {
+  uuid: string;
+  status: string;
+  error_code: string | null;
+  error_message: string | null;
+  from_number: string;
+  to_number: string;
+  to_email: string;
+  from_email: string;
+  subject: string;
+  body: string;
+  html: boolean;
+  connect_to: string;
+  message_id: string | null;
+  carrier_message_id: string | null;
+  carrier_call_id: string | null;
+  schedule_action_id: string | null;
+  created_at: Date;
+}
+
+/** What a lead was sent, oldest first. */
+export const sentTo = ({ sql }: Pick<World, 'sql'>, table: 'text_messages' | 'emails' | 'calls', lead_id: number): Promise<Contacted[]> =>
+  sql(`SELECT * FROM ${table} WHERE lead_id = $1 ${table === 'emails' ? '' : "AND direction = 'outbound'"} ORDER BY id`, [lead_id]);
+
+export interface LeadRow {
+  status: string;
+  is_live: boolean;
+  due_at: Date | null;
+  next_action_at: Date | null;
+  callback_at: Date | null;
+  delay_reason: string | null;
+  claim_id: string | null;
+  zones: string[];
+  step: number;
+  tries: number;
+  schedule_id: string | null;
+  offer_id: string | null;
+  contact_attempts: number;
+  sms_number_id: string | null;
+  dial_number_id: string | null;
+}
+
+/** A lead as it is stored. */
+export async function leadRow({ sql }: Pick<World, 'sql'>, lead_id: number): Promise<LeadRow> {
+  const [row] = await sql<LeadRow>('SELECT * FROM leads WHERE id = $1', [lead_id]);
+  return row!;
+}
+
+/** Puts leads of numbers that count up from `first` into a schedule as if they had been submitted, due at `now`. Answers their ids. */
+export async function fillSchedule(world: World, schedule_id: number, { first, count, now, priority }: Filling): Promise<number[]> {
+  const rows = await world.sql<{ id: string }>(
+    `INSERT INTO leads (company_id, uuid, created_at, caller_number, schedule_id, status, zones, entered_at, next_action_at, due_at, lead_priority)
+      SELECT $1, gen_random_uuid(), $5::timestamptz, $3::bigint + n, $2, 'scheduled', ARRAY['America/New_York'], $5, $5, $5, ${priority ?? 'NULL'} FROM generate_series(0, $4::int - 1) AS x(n) RETURNING id`,
+    [world.company.id, schedule_id, first, count, now],
+  );
+  return rows.map(({ id }) => Number(id));
+}
+
+export interface Filling {
+  /** E.164 digits. */
+  first: number;
+  count: number;
+  now: Date;
+  /** SQL of the lead's priority, from its place n. */
+  priority?: string;
+}
+
+export const SMS = { action_type: 'sms', body: 'Hello' };
+export const EMAIL = { action_type: 'email', subject: 'News', body: 'Read' };
+export const DIAL = { action_type: 'dial', connect_to: '+13105550199' };
+export const wait = (wait_amount: number, wait_unit = 'hours') => ({ action_type: 'wait', wait_amount, wait_unit });
+
+export interface Begun {
+  lead: number;
+  schedule: number;
+  offer: number;
+  token: string;
+}
+
+/** What tests of schedules do, in the world as one company sees it. */
+export function schedulesOf(here: () => World, time: ReturnType<typeof standingClock>) {
+  const ok = async (method: Method, path: string, body?: object) => {
+    const res = await here().company.api(method, path, body && { body });
+    if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
+    return res.body;
+  };
+  /** Submits a lead to a new schedule of these actions; the engine has not run yet. */
+  const submitted = async (actions: readonly Fields[], fields: Fields = {}, schedule: Fields = {}): Promise<Begun> => {
+    const shop = await openShop(here(), actions, schedule, here().company);
+    const res = await submit(here(), shop.schedule.lead_token, fields);
+    if (res.status !== 201) throw new Error(res.text);
+    return { lead: res.body.id, schedule: shop.schedule.id, offer: shop.offer.id, token: shop.schedule.lead_token };
+  };
+  const until = async (moment: string) => {
+    time.set(moment);
+    await runEngine(here());
+  };
+  return {
+    ok,
+    submitted,
+    /** The same, and has done what is due. */
+    begun: async (...args: Parameters<typeof submitted>): Promise<Begun> => {
+      const made = await submitted(...args);
+      await runEngine(here());
+      return made;
+    },
+    /** Lets the clock stand at a moment, and has done what is due by then. */
+    until,
+    /** The same, so many hours after noon. */
+    hours: (n: number) => until(new Date(Date.parse(NOON) + n * 3_600_000).toISOString()),
+    texts: async (lead: number) => (await sentTo(here(), 'text_messages', lead)).map(({ body }) => body),
+    /** What happened to a lead since it came. */
+    told: async (lead: number) => (await story(here(), lead)).slice(1),
+    status: async (lead: number) => (await leadRow(here(), lead)).status,
+  };
+}
