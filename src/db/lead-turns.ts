@@ -185,9 +185,9 @@ const END_CALLBACKS = `UPDATE scheduled_callbacks c SET status = x.status, call_
 const COUNT_CONTACTS = `UPDATE contacts k SET calls_count = k.calls_count + x.calls, sms_count = k.sms_count + x.sms, emails_count = k.emails_count + x.emails, last_contacted_at = $1::timestamptz, updated_at = $1::timestamptz
   FROM jsonb_to_recordset($2::jsonb) AS x(company_id bigint, caller_number bigint, calls int, sms int, emails int) WHERE k.company_id = x.company_id AND k.caller_number = x.caller_number`;
 
-/** Locked one by one in the order of ids, so that two workers never wait for each other. */
+/** Locked one by one in the order of ids, and no further than others need who have just named them in a lead, so that two workers never wait for each other. */
 const GIVE_NUMBERS = `UPDATE numbers n SET last_assigned_at = $1::timestamptz FROM (SELECT t.company_id, t.id FROM jsonb_to_recordset($2::jsonb) AS x(company_id bigint, id bigint)
-  JOIN numbers t ON t.company_id = x.company_id AND t.id = x.id ORDER BY t.company_id, t.id FOR UPDATE OF t) g WHERE n.company_id = g.company_id AND n.id = g.id`;
+  JOIN numbers t ON t.company_id = x.company_id AND t.id = x.id ORDER BY t.company_id, t.id FOR NO KEY UPDATE OF t) g WHERE n.company_id = g.company_id AND n.id = g.id`;
 
 type Linked = LogEntry & { company_id: string; call?: string; text_message?: string; email?: string };
 
@@ -232,6 +232,10 @@ export async function recordTurns(client: Executor, recording: Recording, now: D
   if (recording.contacts.length > 0) await client.query({ name: 'count_contacts', text: COUNT_CONTACTS, values: [at, JSON.stringify(recording.contacts)] });
   const callbacks = recording.callbacks.map(({ call, ...callback }) => ({ ...callback, call_id: idOf(call) }));
   if (callbacks.length > 0) await client.query({ text: END_CALLBACKS, values: [JSON.stringify(callbacks)] });
-  if (recording.numbers.length > 0) await client.query({ name: 'give_numbers', text: GIVE_NUMBERS, values: [at, JSON.stringify(recording.numbers)] });
   return log_ids;
+}
+
+/** Records that numbers were given to leads. Numbers are locked after leads and whatever is counted: this comes last. */
+export async function giveNumbers(client: Executor, numbers: Recording['numbers'], now: Date): Promise<void> {
+  if (numbers.length > 0) await client.query({ name: 'give_numbers', text: GIVE_NUMBERS, values: [now.toISOString(), JSON.stringify(numbers)] });
 }

@@ -155,6 +155,7 @@ function statementFor(projection: Projection, { owner, update_only }: Submission
       coalesce({next_action_at}::timestamptz, CASE WHEN {schedule_id}::bigint IS NOT NULL THEN {now}::timestamptz END) AS next_action_at,
       CASE WHEN w.status IN ('queue', 'scheduled', 'waiting') THEN ${due} END AS due_at FROM w),
     i AS (${write}),
+    x AS (UPDATE scheduled_callbacks y SET status = 'replaced' FROM i WHERE {callback_at}::timestamptz IS NOT NULL AND y.company_id = i.company_id AND y.lead_id = i.id AND y.status = 'pending'),
     c AS (INSERT INTO scheduled_callbacks (company_id, id, created_at, lead_id, callback_at)
       SELECT i.company_id, i.scheduled_callback_id, {now}::timestamptz, i.id, i.callback_at FROM i WHERE {callback_at}::timestamptz IS NOT NULL),
     l AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event, message) SELECT {company_id}, {now}::timestamptz, g.id, g.event, g.message FROM (${LOGGED}) g RETURNING 1),

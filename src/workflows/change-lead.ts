@@ -23,18 +23,25 @@ const log = (db: Db, id: bigint, entries: Omit<LogEntry, 'lead_id'>[], now: Date
 /** What ends a lead from outside. Writing its row waits for what is being sent to it; afterwards nothing is. */
 const OVER = { is_live: false, due_at: null, claim_id: null };
 
+/** The callbacks that a lead asked for and that did not come yet. */
+const endCallbacks = (db: Db, lead_id: bigint, status: 'canceled' | 'replaced') =>
+  db.prisma.scheduledCallback.updateMany({ where: { lead_id, status: 'pending' }, data: { status } });
+
 /** Takes a lead out of its schedule or offer. One that has ended stays as it ended. */
 export async function removeLead(db: Db, id: bigint, now: Date): Promise<void> {
   const { count } = await db.prisma.lead.updateMany({
     where: { id, is_live: true },
     data: { ...OVER, status: 'disabled', schedule_ended_at: now, updated_at: now, user_updated_at: now },
   });
-  if (count > 0) await log(db, id, [{ event: 'removed' }], now);
+  if (count === 0) return;
+  await endCallbacks(db, id, 'canceled');
+  await log(db, id, [{ event: 'removed' }], now);
 }
 
 /** Deletes a lead whose row is locked. */
 export async function deleteLead(db: Db, id: bigint, now: Date): Promise<void> {
   await db.prisma.lead.update({ where: where(db, id), data: { ...OVER, deleted_at: now, updated_at: now, user_updated_at: now } });
+  await endCallbacks(db, id, 'canceled');
   await log(db, id, [{ event: 'deleted' }], now);
 }
 
@@ -54,6 +61,7 @@ export async function moveToEnd(db: Db, id: bigint, now: Date): Promise<void> {
       ...(acting && { status: 'scheduled', due_at: now }), updated_at: now, user_updated_at: now,
     }, // prettier-ignore
   });
+  await endCallbacks(db, id, 'canceled');
   await log(db, id, [{ event: 'moved_to_end' }], now);
 }
 
@@ -141,6 +149,7 @@ async function timingOf(db: Db, lead: Standing, fields: Fields, now: Date) {
   const acting = lead.is_live ? !STOPPED.includes(lead.status) : restart_schedule;
   const due_at = callback_at ?? not_before ?? now;
   const scheduled = callback_at ? { company_id: db.company_id, lead_id: lead.id, callback_at, created_at: now } : undefined;
+  if (callback_at !== undefined) await endCallbacks(db, lead.id, 'replaced');
   const callback = scheduled && (await db.prisma.scheduledCallback.create({ data: scheduled, select: { id: true } }));
   return {
     ...(restart_schedule && { phase: 'actions', position: null, exit_reason: null, contact_attempts: 0, entered_at: now, schedule_ended_at: null, is_live: true, tries: 0, suppressed: false, unreachable: false }),

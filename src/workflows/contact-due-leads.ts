@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import { changeContacts } from '../db/contacts';
 import { claimDue, contactKey, letGo, lockContacts, lockLeads, type DueKey, type DueLead } from '../db/due-leads';
 import { writeLogs } from '../db/lead-logs';
-import { recordTurns, type Recording } from '../db/lead-turns';
+import { giveNumbers, recordTurns, type Recording } from '../db/lead-turns';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { uuidv7 } from '../ids';
@@ -92,9 +92,14 @@ function oneAtATime(client: PoolClient, { now }: Round, deps: EngineDeps): Couri
 
 const edgesOf = ({ carrier, mailer, config }: EngineDeps): Edges => ({ carrier, mailer, mail_from: config.mail_from });
 
+/** SQLSTATE classes of what is no fault of a statement: connections, deadlocks, what is short, locked or shut down. */
+const PASSING = /^(08|40|53|55|57)/;
+
 /** Puts a lead off whose turn breaks its transaction. */
 async function fail(key: DueKey, error: unknown, { round, deps }: { round: Round; deps: EngineDeps }): Promise<[]> {
-  deps.log.error({ err: error, lead_id: key.id, company_id: key.company_id }, 'a lead could not be contacted: it is put off');
+  deps.log.error({ err: error, lead_id: key.id, company_id: key.company_id }, 'a lead could not be contacted: it is tried again later');
+  // Taken again when the lease is over.
+  if (PASSING.test((error as { code?: string }).code ?? '')) return [];
   await letGo(deps.database.pool, { claim_id: round.claim_id, keys: [key], due_at: new Date(round.now.getTime() + FAULTY_MS) });
   return [];
 }
@@ -117,8 +122,10 @@ async function takeTurns(client: PoolClient, keys: DueKey[], { round, deps, cour
     const errand = { world, contact: contacts.get(contactKey(lead))!, edges: edgesOf(deps), courier, lease_until: leaseOf(round) };
     turns.push(await advanceLead(lead, errand).catch((error: unknown) => faulty(lead, errand, { error, deps })));
   }
-  const log_ids = await recordTurns(client, together(turns), now);
+  const recording = together(turns);
+  const log_ids = await recordTurns(client, recording, now);
   await follow(client, turns, { log_ids, deps, now });
+  await giveNumbers(client, recording.numbers, now);
   return turns.flatMap(({ lead, state }) => (state.keeps_claim ? [lead] : []));
 }
 

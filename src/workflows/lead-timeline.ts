@@ -38,7 +38,7 @@ export async function timelineOf(db: Db, lead: DueLead, viewing: Viewing): Promi
     text: `SELECT * FROM (SELECT id, created_at, event, message, schedule_action_id FROM lead_logs WHERE company_id = $1 AND lead_id = $2 ORDER BY id DESC LIMIT ${MOST_EVENTS}) l ORDER BY id`,
     values: [db.company_id, lead.id],
   });
-  const future = lead.is_live ? outlook(progressOf(lead), planFor(world, lead), situationOf(lead, contact, world)) : [];
+  const future = lead.is_live && !world.isOrphan(lead) ? outlook(progressOf(lead), planFor(world, lead), situationOf(lead, contact, world)) : [];
   return {
     past: past.map(({ created_at, event, message, schedule_action_id }) => ({
       at: formatInstant(created_at, zone),

@@ -221,6 +221,7 @@ async function endExisting(db: Db, submission: Submission, how: 'expired' | 'del
   await db.query({
     text: `WITH locked AS (SELECT l.id FROM leads l WHERE ${matching(submission)} AND ${which} ORDER BY l.id FOR UPDATE),
       ended AS (UPDATE leads l SET ${set}, is_live = false, due_at = NULL, claim_id = NULL, updated_at = $4::timestamptz FROM locked WHERE l.company_id = $1 AND l.id = locked.id RETURNING l.id),
+      called_off AS (UPDATE scheduled_callbacks y SET status = 'canceled' FROM ended WHERE y.company_id = $1 AND y.lead_id = ended.id AND y.status = 'pending'),
       logged AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event, message) SELECT $1, $4::timestamptz, id, '${how}', 'asked for by a submission' FROM ended RETURNING 1)
       INSERT INTO record_counts (company_id, resource, slot, n)
         SELECT $1, 'lead_logs', 0, count(*) FROM logged HAVING count(*) > 0 ${how === 'deleted' ? `UNION ALL SELECT $1, 'leads', 0, -count(*) FROM ended HAVING count(*) > 0` : ''}

@@ -1,6 +1,6 @@
 /* eslint-disable max-lines -- one resource, field by field */
 import { standingClock } from '../support/clock';
-import { NOON, openShop, ownNumber, runEngine, type Shop } from '../support/leads';
+import { NOON, openShop, ownNumber, runEngine, submit, type Shop } from '../support/leads';
 import { createWorld, type Company, type World } from '../support/world';
 
 type Fields = Record<string, unknown>;
@@ -436,4 +436,18 @@ describe.each(['offer', 'schedule'] as const)('a submission to an %s with', (own
     await post(lead_token, { caller_id: live.caller_id, a: '4', apply_to: 'calls', update_all_matching_leads: 'true' });
     expect(await tokens()).toEqual([{ a: '4', b: '2' }, { a: '4' }, before]);
   });
+});
+
+test('of the callbacks of a lead at most one is to come: the others were replaced, made or called off', async () => {
+  const shop = await openShop(world, []);
+  const submitted = await submit(world, shop.offer.lead_token, { caller_id: '3105550171', schedule_callback_in_seconds: 3600 });
+  const { id } = submitted.body;
+  const statuses = async () =>
+    (await world.sql<{ status: string }>('SELECT status FROM scheduled_callbacks WHERE lead_id = $1 ORDER BY id', [id])).map(({ status }) => status);
+  await submit(world, shop.offer.lead_token, { caller_id: '3105550171', schedule_callback_in_seconds: 7200 });
+  expect(await statuses()).toEqual(['replaced', 'pending']);
+  await world.company.api('put', `leads/${id}`, { body: { schedule_callback_at: '2027-02-01 10:00:00 -0800' } });
+  expect(await statuses()).toEqual(['replaced', 'replaced', 'pending']);
+  await world.company.api('delete', `leads/${id}/id`);
+  expect(await statuses()).toEqual(['replaced', 'replaced', 'canceled']);
 });
