@@ -20,7 +20,8 @@ export function isSigned(auth_token: string, signature: string | undefined, url:
 }
 
 /** A key that is repeated counts once with each of its values, in their order. */
-const valuesOf = (value: string | string[]): string[] => (Array.isArray(value) ? [...new Set(value)].sort() : [value]);
+const valuesOf = (value: unknown): string[] =>
+  Array.isArray(value) ? [...new Set(value.filter((each) => typeof each === 'string'))].sort() : typeof value === 'string' ? [value] : [];
 
 /** Twilio signs some URLs with the port they name or imply and some without. */
 function spellings(url: string): string[] {

@@ -33,12 +33,17 @@ const ensure = template(
   { prepared: false },
 );
 
+/** In a statement of its own: the change that follows must see what those before it have committed. In the order of numbers. */
+const lock = template(
+  'SELECT id FROM contacts WHERE company_id = {company_id} AND caller_number = ANY({numbers}::bigint[]) ORDER BY caller_number FOR NO KEY UPDATE',
+  { prepared: false },
+);
+
 const change = Object.fromEntries(
   (Object.keys(RULES) as ContactChange[]).map((verb) => {
     const { set, differs } = RULES[verb];
-    const text = `WITH locked AS (SELECT id FROM contacts WHERE company_id = {company_id} AND caller_number = ANY({numbers}::bigint[]) ORDER BY caller_number FOR UPDATE)
-      UPDATE contacts SET ${set.replaceAll('{now}', '{now}::timestamptz')}, updated_at = {now}::timestamptz
-      FROM locked WHERE contacts.company_id = {company_id} AND contacts.id = locked.id AND ${differs} RETURNING contacts.id`;
+    const text = `UPDATE contacts SET ${set.replaceAll('{now}', '{now}::timestamptz')}, updated_at = {now}::timestamptz
+      WHERE company_id = {company_id} AND caller_number = ANY({numbers}::bigint[]) AND ${differs} RETURNING id`;
     return [verb, template(text, { prepared: false })];
   }),
 ) as Record<ContactChange, ReturnType<typeof template>>;
@@ -47,7 +52,7 @@ const follow = Object.fromEntries(
   (Object.keys(RULES) as ContactChange[]).map((verb) => {
     const { leads, which, event } = RULES[verb];
     const text = `WITH locked AS (SELECT l.id FROM leads l WHERE l.company_id = {company_id} AND l.caller_number = ANY({numbers}::bigint[]) AND l.is_live AND ${which} ORDER BY l.id FOR UPDATE),
-      changed AS (UPDATE leads l SET ${leads}, claim_id = NULL, updated_at = {now}::timestamptz FROM locked WHERE l.company_id = {company_id} AND l.id = locked.id RETURNING l.id),
+      changed AS (UPDATE leads l SET ${leads}, claim_id = NULL, updated_at = {now}::timestamptz WHERE l.company_id = {company_id} AND l.id = ANY(ARRAY(SELECT id FROM locked)) RETURNING l.id),
       logged AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event, message) SELECT {company_id}, {now}::timestamptz, id, '${event}', {message} FROM changed ORDER BY id RETURNING 1)
       INSERT INTO record_counts (company_id, resource, slot, n) SELECT {company_id}, 'lead_logs', ${SLOT}, count(*) FROM logged HAVING count(*) > 0
       ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`;
@@ -77,6 +82,7 @@ export async function changeContacts(
   const sorted = [...new Set(numbers)].sort((a, b) => a - b);
   const values = { company_id: db.company_id, numbers: sorted, now: now.toISOString(), message };
   await db.query(ensure({ ...values, uuids: sorted.map(() => newUuid()) }));
+  await db.query(lock(values));
   const changed = await db.query(change[verb](values));
   await db.query(follow[verb](values));
   return changed.length;

@@ -1,5 +1,5 @@
 import { candidatesOf } from '../db/offer-buyers';
-import { executorOf, readContact, readLead } from '../db/due-leads';
+import { executorOf, loadOffers, loadSuppressed, readContact, readLead, type DueLead } from '../db/due-leads';
 import { findRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
@@ -19,6 +19,13 @@ async function worldOf(db: Db, reference: Reference, now: Date) {
   return { lead, contact, world };
 }
 
+/** The list that keeps its calls from the offer; those of a schedule are about what goes out. */
+async function suppressedOnOffer(db: Db, { company_id, offer_id, caller_number }: DueLead): Promise<string | undefined> {
+  const client = executorOf(db);
+  const [offer] = (await loadOffers(client, [{ company_id, id: offer_id }])).values();
+  return offer && (await loadSuppressed(client, [{ company_id, caller_number, lists: offer.lists }])).get(0);
+}
+
 /** What would come of a lead. */
 export const leadOutlook = ({ clock, carrier, mailer, config }: Deps) =>
   ({
@@ -34,11 +41,12 @@ export const leadOutlook = ({ clock, carrier, mailer, config }: Deps) =>
       const { lead, contact, world } = await worldOf(db, params.id, now);
       const candidates = lead.offer_id === null ? [] : await candidatesOf(db, lead.offer_id, lead.caller_number, now);
       const buyers = candidates.map((candidate) => eligibility(candidate, { now, tokens: world.tokensOf(lead) }));
-      const { paused, suppressed_by } = world.standingOf(lead, contact);
+      const { paused } = world.standingOf(lead, contact);
+      const suppressed_by = await suppressedOnOffer(db, lead);
       const reason =
         lead.offer_id === null ? 'the lead belongs to no offer'
         : contact.blocked ? 'the number is on the blacklist of the company'
-        : suppressed_by !== null ? `the number is on the suppression list ${suppressed_by}`
+        : suppressed_by ? `the number is on the suppression list ${suppressed_by}`
         : paused ? 'its offer or schedule is paused'
         : buyers.length === 0 ? 'the offer has no buyers'
         : null; // prettier-ignore
