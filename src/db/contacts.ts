@@ -52,10 +52,8 @@ const follow = Object.fromEntries(
   (Object.keys(RULES) as ContactChange[]).map((verb) => {
     const { leads, which, event } = RULES[verb];
     const text = `WITH locked AS (SELECT l.id FROM leads l WHERE l.company_id = {company_id} AND l.caller_number = ANY({numbers}::bigint[]) AND l.is_live AND ${which} ORDER BY l.id FOR UPDATE),
-      changed AS (UPDATE leads l SET ${leads}, claim_id = NULL, updated_at = {now}::timestamptz WHERE l.company_id = {company_id} AND l.id = ANY(ARRAY(SELECT id FROM locked)) RETURNING l.id),
-      logged AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event, message) SELECT {company_id}, {now}::timestamptz, id, '${event}', {message} FROM changed ORDER BY id RETURNING 1)
-      INSERT INTO record_counts (company_id, resource, slot, n) SELECT {company_id}, 'lead_logs', ${SLOT}, count(*) FROM logged HAVING count(*) > 0
-      ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`;
+      changed AS (UPDATE leads l SET ${leads}, claim_id = NULL, updated_at = {now}::timestamptz WHERE l.company_id = {company_id} AND l.id = ANY(ARRAY(SELECT id FROM locked)) RETURNING l.id)
+      INSERT INTO lead_logs (company_id, created_at, lead_id, event, message) SELECT {company_id}, {now}::timestamptz, id, '${event}', {message} FROM changed ORDER BY id`;
     return [verb, template(text, { prepared: false })];
   }),
 ) as Record<ContactChange, ReturnType<typeof template>>;

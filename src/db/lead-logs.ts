@@ -19,15 +19,10 @@ export interface LogEntry {
  */
 export const SLOT = 'pg_backend_pid() % 64';
 
-/** SQL that counts rows of lead_logs, made by the part `logged` (with company_id) of the same statement. */
-export const COUNT_LOGGED = `INSERT INTO record_counts (company_id, resource, slot, n) SELECT company_id, 'lead_logs', ${SLOT}, count(*) FROM logged GROUP BY company_id ORDER BY company_id
-  ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`;
-
 const WRITE = `WITH entry AS (SELECT * FROM jsonb_to_recordset($2::jsonb) AS x(n int, company_id bigint, lead_id bigint, event text, message text, schedule_action_id bigint, call_id bigint, text_message_id bigint,
     email_id bigint, details jsonb)),
   logged AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event, message, schedule_action_id, call_id, text_message_id, email_id, details)
-    SELECT company_id, $1::timestamptz, lead_id, event, message, schedule_action_id, call_id, text_message_id, email_id, details FROM entry ORDER BY n RETURNING company_id, id),
-  counted AS (${COUNT_LOGGED})
+    SELECT company_id, $1::timestamptz, lead_id, event, message, schedule_action_id, call_id, text_message_id, email_id, details FROM entry ORDER BY n RETURNING id)
   SELECT id::text FROM logged ORDER BY id`;
 
 /** Writes what happened to leads, in this order, and answers the ids of the rows. */

@@ -132,10 +132,16 @@ const LOGGED = `SELECT i.id, e.event, e.message FROM i, LATERAL (VALUES
       CASE i.status WHEN 'disabled' THEN 'its offer or schedule is paused' WHEN 'blocked' THEN 'its number is on the blacklist' ELSE 'its number has opted out' END)
   ) e(n, event, message) WHERE e.event IS NOT NULL ORDER BY e.n`;
 
+/** The callback that is asked for takes the place of the one before. */
+const CALLBACK = `x AS (UPDATE scheduled_callbacks y SET status = 'replaced' FROM i WHERE y.company_id = i.company_id AND y.lead_id = i.id AND y.status = 'pending'),
+    c AS (INSERT INTO scheduled_callbacks (company_id, id, created_at, lead_id, callback_at)
+      SELECT i.company_id, i.scheduled_callback_id, {now}::timestamptz, i.id, i.callback_at FROM i),`;
+
 const kept = new Map<string, Template>();
 
-function statementFor(projection: Projection, { owner, update_only }: Submission, selection: { grid: boolean; external: boolean }): Template {
-  const key = `${owner}|${update_only}|${selection.grid}|${selection.external}`;
+function statementFor(projection: Projection, { owner, update_only, callback_at }: Submission, selection: { grid: boolean; external: boolean }): Template {
+  const calls_back = callback_at !== null;
+  const key = `${owner}|${update_only}|${calls_back}|${selection.grid}|${selection.external}`;
   const found = kept.get(key);
   if (found) return found;
   const { owner: source, status, due, conflict, match } = START[owner];
@@ -151,17 +157,14 @@ function statementFor(projection: Projection, { owner, update_only }: Submission
   const sql = `WITH o AS (${source}),
     k AS (SELECT coalesce(bool_or(blocked), false) AS blocked, coalesce(bool_or(opt_out), false) AS opt_out FROM contacts WHERE company_id = {company_id} AND caller_number = {caller_number}::bigint),
     w AS (SELECT CASE WHEN k.blocked THEN 'blocked' WHEN k.opt_out THEN 'opt_out' WHEN o.paused THEN 'disabled' ELSE ${status} END AS status, o.offer_id FROM o, k),
-    s AS (SELECT w.status, w.offer_id, CASE WHEN {callback_at}::timestamptz IS NOT NULL THEN nextval('scheduled_callbacks_id_seq') END AS callback_id,
+    s AS (SELECT w.status, w.offer_id, ${calls_back ? `nextval('scheduled_callbacks_id_seq')` : 'NULL::bigint'} AS callback_id,
       coalesce({next_action_at}::timestamptz, CASE WHEN {schedule_id}::bigint IS NOT NULL THEN {now}::timestamptz END) AS next_action_at,
       CASE WHEN w.status IN ('queue', 'scheduled', 'waiting') THEN ${due} END AS due_at FROM w),
     i AS (${write}),
-    x AS (UPDATE scheduled_callbacks y SET status = 'replaced' FROM i WHERE {callback_at}::timestamptz IS NOT NULL AND y.company_id = i.company_id AND y.lead_id = i.id AND y.status = 'pending'),
-    c AS (INSERT INTO scheduled_callbacks (company_id, id, created_at, lead_id, callback_at)
-      SELECT i.company_id, i.scheduled_callback_id, {now}::timestamptz, i.id, i.callback_at FROM i WHERE {callback_at}::timestamptz IS NOT NULL),
-    l AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event, message) SELECT {company_id}, {now}::timestamptz, g.id, g.event, g.message FROM (${LOGGED}) g RETURNING 1),
-    n AS (INSERT INTO record_counts (company_id, resource, slot, n)
-      SELECT {company_id}, 'lead_logs', {slot}::int, count(*) FROM l HAVING count(*) > 0 UNION ALL SELECT {company_id}, 'leads', {slot}::int, 1 FROM i WHERE i.created
-      ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n)
+    ${calls_back ? CALLBACK : ''}
+    l AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event, message) SELECT {company_id}, {now}::timestamptz, g.id, g.event, g.message FROM (${LOGGED}) g),
+    n AS (INSERT INTO record_counts (company_id, resource, slot, n) SELECT {company_id}, 'leads', {slot}::int, 1 FROM i WHERE i.created
+      ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + 1)
     ${selectRecords(projection, 'i', { ...selection, more: 't.id::text, t.offer_id::text, t.created, t.status, (SELECT paused FROM o) AS paused' })}`;
   const made = template(sql, { prepared: true });
   kept.set(key, made);

@@ -19,7 +19,7 @@ export interface Projection<Name extends keyof Schemas = keyof Schemas, Singular
   joins?: Record<string, string>;
   /** The text that `fulltext` searches, as its index spells it. */
   fulltext?: string;
-  /** Whether its records are never deleted. */
+  /** Whether its records are never deleted. They are written so often that no count of them is kept. */
   everlasting?: true;
 }
 

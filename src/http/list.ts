@@ -139,7 +139,7 @@ function planList(query: ListQuery, { db, now, projection, orders, filters = {} 
     descending: order_dir === 'desc',
     ...(!csv && { limit: cursor === END ? 0 : per_page + 1, offset: cursor === undefined ? (page - 1) * per_page : 0 }),
     after: after && (after.key === null ? 'null' : 'value'),
-    count: root && !csv ? (conditions.length > 0 ? 'counted' : 'kept') : 'none',
+    count: root && !csv ? (conditions.length > 0 || projection.everlasting ? 'counted' : 'kept') : 'none',
   };
   return { shape, values: { company_id: db.company_id, now: now.toISOString(), zone, after_key: after?.key, after_id: after?.id, ...values } };
 }

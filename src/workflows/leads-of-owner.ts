@@ -44,9 +44,7 @@ async function inBatches(
   const owned = schedule_id === undefined ? of_offer : 'l.schedule_id = $2::bigint';
   const text = `WITH batch AS (SELECT l.id FROM leads l WHERE l.company_id = $1 AND ${owned} AND l.id > $3::bigint AND l.deleted_at IS NULL AND ${which} ORDER BY l.id LIMIT ${BATCH} FOR UPDATE),
     changed AS (UPDATE leads l SET ${set}, updated_at = $4::timestamptz FROM batch WHERE l.company_id = $1 AND l.id = batch.id RETURNING l.id),
-    logged AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event) SELECT $1, $4::timestamptz, id, '${event}' FROM changed ORDER BY id RETURNING 1),
-    counted AS (INSERT INTO record_counts (company_id, resource, slot, n) SELECT $1, 'lead_logs', 0, count(*) FROM logged HAVING count(*) > 0
-      ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n)
+    logged AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event) SELECT $1, $4::timestamptz, id, '${event}' FROM changed ORDER BY id RETURNING 1)
     SELECT max(id)::text AS last FROM changed`;
   for (let last: string | null = '0'; last !== null;) {
     signal.throwIfAborted();

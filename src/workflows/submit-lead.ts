@@ -223,8 +223,7 @@ async function endExisting(db: Db, submission: Submission, how: 'expired' | 'del
       ended AS (UPDATE leads l SET ${set}, is_live = false, due_at = NULL, claim_id = NULL, updated_at = $4::timestamptz FROM locked WHERE l.company_id = $1 AND l.id = locked.id RETURNING l.id),
       called_off AS (UPDATE scheduled_callbacks y SET status = 'canceled' FROM ended WHERE y.company_id = $1 AND y.lead_id = ended.id AND y.status = 'pending'),
       logged AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event, message) SELECT $1, $4::timestamptz, id, '${how}', 'asked for by a submission' FROM ended RETURNING 1)
-      INSERT INTO record_counts (company_id, resource, slot, n)
-        SELECT $1, 'lead_logs', 0, count(*) FROM logged HAVING count(*) > 0 ${how === 'deleted' ? `UNION ALL SELECT $1, 'leads', 0, -count(*) FROM ended HAVING count(*) > 0` : ''}
+      INSERT INTO record_counts (company_id, resource, slot, n) SELECT $1, 'leads', 0, -count(*) FROM ended WHERE ${how === 'deleted'} HAVING count(*) > 0
       ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`,
     values: [db.company_id, ownerId(submission), submission.caller_number, submission.now],
   });
@@ -235,10 +234,8 @@ async function updateAll(db: Db, submission: Submission, except: string): Promis
   await db.query({
     text: `WITH locked AS (SELECT l.id FROM leads l WHERE ${matching(submission)} AND l.deleted_at IS NULL AND l.id <> $4::bigint ORDER BY l.id FOR UPDATE),
       changed AS (UPDATE leads l SET data = (l.data - $8::text[]) || $5::jsonb, email = coalesce($6, l.email), updated_at = $7::timestamptz FROM locked
-        WHERE l.company_id = $1 AND l.id = locked.id RETURNING l.id),
-      logged AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event, message) SELECT $1, $7::timestamptz, id, 'updated', 'with all leads of its number' FROM changed RETURNING 1)
-      INSERT INTO record_counts (company_id, resource, slot, n) SELECT $1, 'lead_logs', 0, count(*) FROM logged HAVING count(*) > 0
-      ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`,
+        WHERE l.company_id = $1 AND l.id = locked.id RETURNING l.id)
+      INSERT INTO lead_logs (company_id, created_at, lead_id, event, message) SELECT $1, $7::timestamptz, id, 'updated', 'with all leads of its number' FROM changed`,
     values: [db.company_id, ownerId(submission), submission.caller_number, except, submission.data, submission.email, submission.now, submission.removed],
   });
 }
