@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config';
 import type { EmbeddedDatabase } from '../../src/db/embedded';
 import { suppressedBuyers } from '../../src/db/suppression';
 import { createDeps } from '../../src/deps';
-import { median, memory, option, percentile, ready, startService } from './tools';
+import { median, memory, option, percentile, ready, round, say, startService } from './tools';
 import { PEPPER, prepareWorld, type BenchWorld } from './world';
 
 // Imports beside the floor, which is \copy of the clean numbers into a table of the same primary key.
@@ -158,7 +158,7 @@ export async function benchImports(server: EmbeddedDatabase): Promise<void> {
   }
   const floor = median(runs.floor!);
   for (const [name, seconds] of Object.entries(runs)) {
-    report[name] = { seconds: round(median(seconds)), of_floor: round(median(seconds.map((s, i) => s / runs.floor![i]!))), all: seconds.map(round) };
+    report[name] = { seconds: round(median(seconds)), of_floor: round(median(seconds.map((s, i) => s / runs.floor![i]!))), all: seconds.map((s) => round(s)) };
     say(
       `import of 1,000,000: ${name.padEnd(8)} ${median(seconds).toFixed(2)} s   ${(median(seconds) / floor).toFixed(2)} x floor   (${seconds.map((s) => s.toFixed(2)).join(', ')})`,
     );
@@ -251,6 +251,3 @@ export async function benchLookup(server: EmbeddedDatabase): Promise<object> {
   );
   return figures;
 }
-
-const round = (n: number) => Math.round(n * 100) / 100;
-const say = (line: string) => process.stdout.write(`${line}\n`);

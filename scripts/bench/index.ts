@@ -1,18 +1,30 @@
+import { execFileSync } from 'node:child_process';
+import type { EmbeddedDatabase } from '../../src/db/embedded';
+import { benchEngine } from './engine';
+import { benchEngineTick } from './engine-tick';
 import { benchImports, benchLookup } from './imports';
+import { benchLeads } from './leads';
 import { benchRequests } from './requests';
 import { option } from './tools';
 import { startDatabase } from './world';
 
-// npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only requests|imports|lookup|NAME OF A REQUEST]
+// npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only requests|imports|lookup|leads|engine|engine-tick|NAME OF A REQUEST]
 // Side by side in one run, in turns, because machines are noisy: medians and ratios count, not single figures.
 
+type Bench = (server: EmbeddedDatabase) => Promise<unknown>;
+const BENCHES: Record<string, Bench> = { imports: benchImports, lookup: benchLookup, leads: benchLeads, engine: benchEngine, 'engine-tick': benchEngineTick };
+const ALL: Bench[] = [benchRequests, benchImports, benchLeads, benchEngine, benchEngineTick];
+
 async function main(): Promise<void> {
+  // What is measured is what is built: an older build would be another program.
+  execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
   const server = await startDatabase();
   const only = option('only', '');
-  if (only === 'lookup') await benchLookup(server);
-  else if (only !== 'imports') await benchRequests(server);
-  if (only === '' || only === 'imports') await benchImports(server);
-  await server.stop();
+  try {
+    for (const bench of only === '' ? ALL : [BENCHES[only] ?? benchRequests]) await bench(server);
+  } finally {
+    await server.stop();
+  }
 }
 
 main().then(

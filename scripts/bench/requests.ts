@@ -1,10 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import { measureParts } from './parts';
 import type { EmbeddedDatabase } from '../../src/db/embedded';
-import { median, memory, option, ready, startService } from './tools';
-import { prepareWorld, query, type BenchWorld } from './world';
+import { end, median, memory, option, ready, startRival, startService } from './tools';
+import { prepareWorld, quiet, type BenchWorld } from './world';
 
 const SECONDS = Number(option('seconds', '4'));
 const ROUNDS = Number(option('rounds', '3'));
@@ -61,13 +61,7 @@ const PORTS: Record<Contender, number> = { floor: 4101, 'fastify+prisma': 4102, 
 function start(contender: Contender, { url, company_id }: BenchWorld): ChildProcess {
   const port = String(PORTS[contender]);
   if (contender === 'trunkline') return startService(url, port);
-  const base = { PATH: process.env.PATH, NODE_ENV: 'production', TZ: 'UTC' };
-  const quiet = { stdio: ['ignore', 'ignore', 'inherit'] as ['ignore', 'ignore', 'inherit'] };
-  const file = contender === 'floor' ? 'floor' : 'fastify-prisma';
-  return spawn('node', ['--import', 'tsx', `scripts/bench/${file}.ts`], {
-    ...quiet,
-    env: { ...base, BENCH_URL: url, BENCH_COMPANY: company_id, BENCH_PORT: port },
-  });
+  return startRival(contender === 'floor' ? 'floor' : 'fastify-prisma', { BENCH_URL: url, BENCH_COMPANY: company_id, BENCH_PORT: port });
 }
 
 async function measure({
@@ -99,12 +93,6 @@ async function measure({
     errors: result.errors + result.non2xx,
     rss_mb: memory(pid).now_mb,
   };
-}
-
-/** Waits until the database has nothing left to do of the run before: a slow contender's last statements must not slow the next. */
-async function quiet({ url }: BenchWorld): Promise<void> {
-  const busy = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE state = 'active' AND backend_type IN ('client backend', 'parallel worker', 'autovacuum worker') AND pid <> pg_backend_pid()`;
-  while (((await query(url, busy))[0]?.n as number) > 0) await new Promise((done) => setTimeout(done, 100));
 }
 
 /** Requests a second of the service, the floor and a usual stack, over the same database. */
@@ -140,8 +128,7 @@ export async function benchRequests(server: EmbeddedDatabase): Promise<void> {
       }
       print(report.filter((row) => row.buyers === size && row.work === work.name));
     }
-    for (const child of children.values()) child.kill('SIGTERM');
-    await Promise.all([...children.values()].map((child) => new Promise((done) => child.once('exit', done))));
+    await end(children.values());
   }
   const world = await prepareWorld(server, SIZES[0]!);
   const parts = await measureParts(world);

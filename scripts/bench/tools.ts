@@ -7,28 +7,45 @@ export const median = (numbers: number[]): number => numbers.toSorted((a, b) => 
 export const percentile = (numbers: number[], p: number): number =>
   numbers.toSorted((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * p))] ?? 0;
 
-const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
-/** What `npm start` runs once everything is built. */
-const START = scripts.start.split(' && ').at(-1)!;
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<'start' | 'worker', string> };
 
-/** The service as it is run by `npm start`. Its log is on; the lines go to /dev/null. */
-export function startService(url: string, port: string): ChildProcess {
-  const service = spawn('sh', ['-c', START], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: {
-      PATH: process.env.PATH,
-      NODE_ENV: 'production',
-      TZ: 'UTC',
-      DATABASE_URL: url,
-      PORT: port,
-      KEY_PEPPER: PEPPER,
-      DATA_DIR: '.bench',
-      LOG_LEVEL: 'info',
-    },
+/** A process that must not outlive a bench that breaks off. */
+function launch(command: string, args: string[], env: NodeJS.ProcessEnv): ChildProcess {
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { PATH: process.env.PATH, NODE_ENV: 'production', TZ: 'UTC', ...env } });
+  const end = () => void child.kill();
+  process.once('exit', end);
+  child.once('exit', () => process.off('exit', end));
+  return child;
+}
+
+/** What an npm script runs once everything is built. Its log is on; the lines go to /dev/null. */
+const built = (script: 'start' | 'worker', url: string, settings: NodeJS.ProcessEnv) =>
+  launch('sh', ['-c', scripts[script].split(' && ').at(-1)!], {
+    DATABASE_URL: url,
+    KEY_PEPPER: PEPPER,
+    DATA_DIR: '.bench',
+    LOG_LEVEL: 'info',
+    ...settings,
   });
-  // A bench that breaks off must not leave it behind.
-  process.once('exit', () => service.kill());
-  return service;
+
+/** The service as it is run by `npm start`. */
+export const startService = (url: string, port: string, settings: NodeJS.ProcessEnv = {}): ChildProcess => built('start', url, { PORT: port, ...settings });
+
+/** The job process as it is run by `npm run worker`. */
+export const startWorker = (url: string): ChildProcess => built('worker', url, {});
+
+/** Somebody else's way to do the same: a file of this folder. */
+export const startRival = (file: string, settings: NodeJS.ProcessEnv): ChildProcess =>
+  launch('node', ['--import', 'tsx', `scripts/bench/${file}.ts`], settings);
+
+export async function end(children: Iterable<ChildProcess>): Promise<void> {
+  await Promise.all(
+    [...children].map((child) => {
+      const ended = new Promise((done) => child.once('exit', done));
+      child.kill('SIGTERM');
+      return ended;
+    }),
+  );
 }
 
 export async function ready(port: number | string): Promise<void> {
@@ -45,3 +62,6 @@ export function memory(pid: number): { now_mb: number; peak_mb: number } {
   const mb = (field: string) => Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024);
   return { now_mb: mb('VmRSS'), peak_mb: mb('VmHWM') };
 }
+
+export const round = (n: number, digits = 2): number => Number(n.toFixed(digits));
+export const say = (line: string): void => void process.stdout.write(`${line}\n`);

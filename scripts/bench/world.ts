@@ -50,6 +50,23 @@ export async function prepareWorld(server: EmbeddedDatabase, buyers: number): Pr
   };
 }
 
+/** A copy of a world under a name of its own, to be written to and dropped. */
+export async function copyWorld(server: EmbeddedDatabase, world: BenchWorld, name: string): Promise<BenchWorld> {
+  await dropWorld(server, name);
+  await query(server.url, `CREATE DATABASE ${name} TEMPLATE bench_${world.buyers}`);
+  return { ...world, url: server.url.replace(/\/postgres$/, `/${name}`) };
+}
+
+export async function dropWorld(server: EmbeddedDatabase, name: string): Promise<void> {
+  await query(server.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+}
+
+/** Waits until the database has nothing left to do of the run before: a slow contender's last statements must not slow the next. */
+export async function quiet({ url }: BenchWorld): Promise<void> {
+  const busy = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE state = 'active' AND backend_type IN ('client backend', 'parallel worker', 'autovacuum worker') AND pid <> pg_backend_pid()`;
+  while (((await query(url, busy))[0]?.n as number) > 0) await new Promise((done) => setTimeout(done, 100));
+}
+
 export async function query(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -1,0 +1,59 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import type { Carrier } from '../../src/carriers/carrier';
+import { createDeps, type Deps } from '../../src/deps';
+import { testConfig, type World } from './world';
+
+const ROOT = join(__dirname, '../..');
+
+/** A process that contacts the leads of a world; it may be killed. Its leases are short, so that a test need not wait long for a dead one to be noticed. */
+export async function startEngineProcess(world: World, lease_ms: number, environment: Record<string, string> = {}): Promise<ChildProcess> {
+  const { storage_dir, data_dir } = world.deps.config;
+  const own = { DATABASE_URL: world.url, DATA_DIR: data_dir, STORAGE_DIR: storage_dir, LOG_LEVEL: 'silent', LEASE_MS: String(lease_ms) };
+  const child = spawn('node', ['--import', 'tsx', join(__dirname, 'engine-process.run.ts')], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...own, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise<void>((done, fail) => {
+    child.stdout.on('data', () => done());
+    child.once('exit', (code) => fail(new Error(`the engine process ended with ${code}`)));
+  });
+  return child;
+}
+
+/** What other processes would work with, in this one. */
+export function workersOf(world: () => World) {
+  const opened: Deps[] = [];
+  return {
+    open(edges: Partial<Pick<Deps, 'carrier' | 'mailer'>> = {}): Deps {
+      const { url, deps } = world();
+      const own = createDeps({ config: testConfig({ PUBLIC_URL: deps.config.public_url }), database_url: url, log: deps.log, ...edges });
+      opened.push(own);
+      return own;
+    },
+    closeAll: async () => {
+      for (const { database, mailer } of opened.splice(0)) await database.close().finally(() => mailer.close());
+    },
+  };
+}
+
+/** Something to wait for until it is let happen. */
+export function gate() {
+  let open!: () => void;
+  const opened = new Promise<void>((done) => (open = done));
+  return { open, opened };
+}
+
+/** What happens before a carrier is asked, and once it has answered, while whoever asked still waits. */
+export type Meanwhile = (phase: 'before' | 'after') => Promise<unknown>;
+
+export function watchedCarrier(carrier: Carrier, meanwhile: Meanwhile): Carrier {
+  const during = async <T>(send: () => Promise<T>): Promise<T> => {
+    await meanwhile('before');
+    const outcome = await send();
+    await meanwhile('after');
+    return outcome;
+  };
+  return { ...carrier, sendSms: (request) => during(() => carrier.sendSms(request)), placeCall: (request) => during(() => carrier.placeCall(request)) };
+}

@@ -1,0 +1,31 @@
+import type { AddressInfo } from 'node:net';
+import { SMTPServer } from 'smtp-server';
+
+export interface MailServer {
+  url: string;
+  /** What it has taken, as it came, oldest first. */
+  taken: string[];
+  close(): Promise<void>;
+}
+
+/** A mail server on loopback that takes everything. */
+export async function startMailServer(): Promise<MailServer> {
+  const taken: string[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    disableReverseLookup: true,
+    onData: (stream, _, done) => {
+      let text = '';
+      stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      stream.once('end', () => {
+        taken.push(text);
+        done();
+      });
+    },
+  });
+  server.on('error', () => undefined);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', () => done()));
+  const { port } = server.server.address() as AddressInfo;
+  return { url: `smtp://127.0.0.1:${port}`, taken, close: () => new Promise((done) => server.close(() => done())) };
+}
