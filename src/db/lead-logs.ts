@@ -23,7 +23,7 @@ const WRITE = `WITH entry AS (SELECT * FROM jsonb_to_recordset($2::jsonb) AS x(n
     email_id bigint, details jsonb)),
   logged AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event, message, schedule_action_id, call_id, text_message_id, email_id, details)
     SELECT company_id, $1::timestamptz, lead_id, event, message, schedule_action_id, call_id, text_message_id, email_id, details FROM entry ORDER BY n RETURNING id)
-  SELECT id::text FROM logged ORDER BY id`;
+  SELECT id::text FROM logged ORDER BY logged.id`;
 
 /** Writes what happened to leads, in this order, and answers the ids of the rows. */
 export async function writeLogs(db: Executor, entries: readonly (LogEntry & { company_id: string | bigint })[], now: Date): Promise<string[]> {
