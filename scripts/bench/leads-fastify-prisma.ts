@@ -17,10 +17,9 @@ app.setReplySerializer((payload) => JSON.stringify(payload, (_, value) => (typeo
 
 type Transaction = Prisma.TransactionClient;
 
-const count = (tx: Transaction, resource: string) => {
-  const slot = Math.floor(Math.random() * 64);
-  const where = { company_id_resource_slot: { company_id, resource, slot } };
-  return tx.recordCount.upsert({ where, create: { company_id, resource, slot, n: 1 }, update: { n: { increment: 1 } } });
+const countLead = (tx: Transaction) => {
+  const key = { company_id, resource: 'leads', slot: Math.floor(Math.random() * 64) };
+  return tx.recordCount.upsert({ where: { company_id_resource_slot: key }, create: { ...key, n: 1 }, update: { n: { increment: 1 } } });
 };
 
 interface Submission {
@@ -47,8 +46,7 @@ async function submit({ caller_number, data, ...fields }: Submission) {
           }, // prettier-ignore
         });
     await tx.leadLog.create({ data: { company_id, lead_id: lead.id, event: live ? 'updated' : 'created' } });
-    await count(tx, 'lead_logs');
-    if (!live) await count(tx, 'leads');
+    if (!live) await countLead(tx);
     return { lead, created: !live };
   });
 }

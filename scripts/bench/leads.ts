@@ -11,6 +11,8 @@ import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } fro
 
 const SECONDS = Number(option('seconds', '4'));
 const ROUNDS = Number(option('rounds', '3'));
+/** Until the engines have compiled what is hot. */
+const WARM_SECONDS = 3;
 const CONNECTIONS = 16;
 const KEPT_LEADS = 100_000;
 /** Their numbers are none of those that are submitted. */
@@ -118,7 +120,7 @@ async function race(runners: Runner[], world: BenchWorld): Promise<void> {
   const report: ({ mix: string; contender: Contender } & Figures)[] = [];
   for (const { mix, repeats } of MIXES) {
     const runs = new Map(runners.map(({ contender }) => [contender, [] as Figures[]]));
-    for (const runner of runners) await measure(runner, world, { repeats, seconds: 1 });
+    for (const runner of runners) await measure(runner, world, { repeats, seconds: WARM_SECONDS });
     for (let turn = 0; turn < ROUNDS; turn++) {
       for (const runner of runners) runs.get(runner.contender)!.push(await measure(runner, world, { repeats, seconds: SECONDS }));
     }

@@ -109,7 +109,8 @@ describe('nothing is sent to a number once it has been answered that it', () => 
     here = { ...here, company: { ...here.company, api: caller(await listening(world.deps), here.company.auth) } };
     let over = false;
     const engines = [worker(carrier), worker(carrier)].map(async (deps) => {
-      while (!over) if ((await contactDueLeads(deps)) === 0) await setTimeout(10);
+      // As in a process of its own, a round that the database did not take is simply followed by the next.
+      while (!over) if ((await contactDueLeads(deps).catch(() => 0)) === 0) await setTimeout(10);
     });
     const stopped = new Map<string, number>();
     const numbers = Array.from({ length: times }, (__, n) => `+1310200${String(n).padStart(4, '0')}`);
