@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { createApp } from './app';
 import { loadConfig, type Config } from './config';
 import { ensureDemo } from './demo';
+import { messageClasses } from './http/message-classes';
 import { FORGET_OLD_ANSWERS } from './http/idempotency';
 import { openInstallation, type Installation } from './installation';
 import { startEngine } from './jobs/engine';
@@ -31,7 +32,8 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   const { database, log } = deps;
   const demo = await ensureDemo(deps);
   // An hour is for uploads; other bodies are given less (app.ts).
-  const server = createServer({ headersTimeout: 5_000, requestTimeout: HOUR_MS, keepAliveTimeout: 65_000 }, createApp(deps));
+  const app = createApp(deps);
+  const server = createServer({ ...messageClasses(app), headersTimeout: 5_000, requestTimeout: HOUR_MS, keepAliveTimeout: 65_000 }, app);
   let closing = false;
   // Prepended, so that it speaks before the application answers.
   server.prependListener('request', (_req, res) => void (closing && res.setHeader('Connection', 'close')));

@@ -7,7 +7,7 @@ import { startEngine } from '../../src/jobs/engine';
 import { openMailer } from '../../src/mail';
 import type { Mailer } from '../../src/mail/mailer';
 import { contactDueLeads } from '../../src/workflows/contact-due-leads';
-import { gate, startEngineProcess, watchedCarrier, workersOf, type Meanwhile } from '../support/engine-process';
+import { eventually, gate, startEngineProcess, watchedCarrier, workersOf, type Meanwhile } from '../support/engine-process';
 import { kill } from '../support/job-process';
 import { DIAL, EMAIL, fillSchedule, leadRow, openShop, ownNumber, sentTo, SMS, story, submit, wait, type Shop } from '../support/leads';
 import { startMailServer, type MailServer } from '../support/mail-server';
@@ -63,7 +63,7 @@ const run = (deps: Deps) => contactDueLeads(deps, { lease_ms: LEASE_MS });
 /** Has everything done that is due, and what is due once the leases of dead workers are over. */
 async function settleAll(deps = worker()): Promise<void> {
   const waiting = () => world.sql('SELECT FROM leads WHERE company_id = $1 AND claim_id IS NOT NULL', [here.company.id]);
-  for (let n = 0; n < 200 && ((await run(deps)) > 0 || (await waiting()).length > 0); n++) await setTimeout(50);
+  await eventually(async () => (await run(deps)) === 0 && (await waiting()).length === 0, 50);
 }
 /** What was put off is due now. */
 const hurry = () => world.sql('UPDATE leads SET due_at = now(), next_action_at = now() WHERE company_id = $1 AND is_live', [here.company.id]);
@@ -108,10 +108,8 @@ describe('what goes out', () => {
     for (let n = 0; n < 40; n++) await submit(here, schedule.lead_token, { caller_id: `31020000${10 + n}`, email: 'ann@example.com' });
     const slow = () => worker({ carrier: watched(() => setTimeout(40)) });
     const [a, b] = [slow(), slow()];
-    const left = () => world.sql('SELECT FROM leads WHERE company_id = $1 AND is_live', [here.company.id]);
-    const loop = async (deps: Deps) => {
-      while ((await left()).length > 0) if ((await contactDueLeads(deps, { lease_ms: 150 })) === 0) await setTimeout(20);
-    };
+    const none = async () => (await world.sql('SELECT FROM leads WHERE company_id = $1 AND is_live', [here.company.id])).length === 0;
+    const loop = (deps: Deps) => eventually(async () => (await contactDueLeads(deps, { lease_ms: 150 })) === 0 && none(), 20);
     await Promise.all([loop(a), loop(b)]);
     expect([server.messages.length, new Set(server.messages.map(({ to }) => to)).size, mail.taken.length]).toEqual([40, 40, 40]);
     expect(await world.sql('SELECT status, count(*)::int FROM emails WHERE company_id = $1 GROUP BY 1', [here.company.id])).toEqual([
@@ -131,12 +129,14 @@ describe('a process that is killed while something is on its way', () => {
     if (troubles.length === 0) await held.query('BEGIN; LOCK TABLE lead_logs IN SHARE MODE');
     server.trouble(troubles);
     const made: number[] = [];
+    // Both in one batch.
+    const soon = new Date(Date.now() + 2_000);
     for (const [n, action] of [SMS, DIAL].entries()) {
       const { schedule } = await shopOf([action, wait(9)]);
-      made.push(...(await fillSchedule(here, schedule.id, { first: 13_102_000_001 + n, count: 1, now: new Date() })));
+      made.push(...(await fillSchedule(here, schedule.id, { first: 13_102_000_001 + n, count: 1, now: soon })));
     }
-    while (server.messages.length + server.calls.length < 2) await setTimeout(5);
-    if (troubles.length === 0) while (!(await blocked())) await setTimeout(5);
+    await eventually(() => server.messages.length + server.calls.length === 2);
+    if (troubles.length === 0) await eventually(blocked);
     await kill(child);
     await held.query('ROLLBACK');
     held.release();
@@ -265,7 +265,7 @@ describe('while a carrier is at work', () => {
       return inner.sendSms(request);
     };
     const working = run(worker({ carrier: { ...inner, sendSms } }));
-    while (began.length < 8) await setTimeout(2);
+    await eventually(() => began.length >= 8);
     const answered = new Map<string, number>();
     await Promise.all(
       numbers.toReversed().map(async (number) => {
@@ -309,7 +309,7 @@ describe('while a carrier is at work', () => {
     const { schedule } = await shopOf([SMS]);
     for (let n = 0; n < 30; n++) await submit(here, schedule.lead_token, { caller_id: `31020000${10 + n}` });
     const engine = startEngine(worker({ carrier: watched(() => setTimeout(100)) }));
-    while (server.messages.length < 4) await setTimeout(2);
+    await eventually(() => server.messages.length >= 4);
     await engine.stop();
     const sent = server.messages.length;
     expect(sent).toBeLessThan(30);

@@ -1,6 +1,7 @@
 import { contactDueLeads } from '../../src/workflows/contact-due-leads';
 import { standingClock } from '../support/clock';
 import { DIAL, EMAIL, fillSchedule, leadRow, NOON, openShop, ownNumber, runEngine, schedulesOf, sentTo, SMS, submit, wait } from '../support/leads';
+import { eventually } from '../support/engine-process';
 import { createWorld, type World } from '../support/world';
 
 jest.setTimeout(120_000);
@@ -85,7 +86,7 @@ describe('what stops a lead', () => {
     await hours(2);
     expect([await status(lead), await texts(lead)]).toEqual(['disabled', ['Hello']]);
     await ok('put', owner, { paused: false });
-    for (let n = 0; n < 100 && (await status(lead)) === 'disabled'; n++) await new Promise((done) => setTimeout(done, 100));
+    await eventually(async () => (await status(lead)) !== 'disabled', 50);
     await runEngine(here);
     expect([await status(lead), await texts(lead)]).toEqual(['completed', ['Hello', 'Again']]);
   });

@@ -6,7 +6,7 @@ import { openCarrier } from '../../src/carriers';
 import type { Carrier } from '../../src/carriers/carrier';
 import type { Deps } from '../../src/deps';
 import { contactDueLeads } from '../../src/workflows/contact-due-leads';
-import { startEngineProcess, workersOf } from '../support/engine-process';
+import { eventually, startEngineProcess, workersOf } from '../support/engine-process';
 import { kill } from '../support/job-process';
 import { DIAL, EMAIL, fillSchedule, openShop, runEngine, SMS, submit, wait, type Shop } from '../support/leads';
 import { caller, createWorld, type World } from '../support/world';
@@ -169,14 +169,13 @@ test('leads of a worker that is killed are taken over, and what it has done is n
   const child = await startEngineProcess(here, 1_500);
   await fillSchedule(here, shop.schedule.id, { first: 12_122_000_000, count: 3_000, now: new Date() });
   const sent = () => count('SELECT count(*) AS n FROM text_messages WHERE company_id = $1');
-  while ((await sent()) < 500) await setTimeout(5);
+  await eventually(async () => (await sent()) >= 500);
   await kill(child);
   const before = await sent();
   expect(before).toBeLessThan(6_000);
   const survivor = worker();
   const left = () => count('SELECT count(*) AS n FROM leads WHERE company_id = $1 AND is_live');
-  for (let n = 0; (await left()) > 0 && n < 600; n++) if ((await runEngine({ deps: survivor })) === 0) await setTimeout(100);
-  expect(await left()).toBe(0);
+  await eventually(async () => (await runEngine({ deps: survivor })) === 0 && (await left()) === 0, 100);
   expect([await sent(), await count('SELECT count(DISTINCT (lead_id, schedule_action_id)) AS n FROM text_messages WHERE company_id = $1')]).toEqual([
     6_000, 6_000,
   ]);

@@ -186,6 +186,10 @@ describe('the instructions of a schedule', () => {
   });
 
   test('webhook queues a job for what it told', async () => {
+    // Ids that are not in order as text.
+    await world.sql(
+      `SELECT setval('lead_logs_id_seq', (SELECT greatest(m, (10 ^ length(m::text))::bigint - 4) FROM (SELECT coalesce(max(id), 1) AS m FROM lead_logs) x))`,
+    );
     const { lead } = await begun([SMS, { action_type: 'webhook', url: 'https://hooks.example/x' }, { action_type: 'webhook', url: 'https://hooks.example/y' }]);
     const logs = await world.sql(`SELECT id::text FROM lead_logs WHERE lead_id = $1 AND event = 'webhook_queued' ORDER BY id`, [lead]);
     const jobs = await world.sql(`SELECT data FROM jobs.job WHERE name = 'send_action_webhook' AND data->>'company_id' = $1 ORDER BY data->>'lead_log_id'`, [String(here.company.id)]); // prettier-ignore

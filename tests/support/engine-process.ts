@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { Carrier } from '../../src/carriers/carrier';
 import { createDeps, type Deps } from '../../src/deps';
 import { testConfig, type World } from './world';
@@ -36,6 +37,15 @@ export function workersOf(world: () => World) {
       for (const { database, mailer } of opened.splice(0)) await database.close().finally(() => mailer.close());
     },
   };
+}
+
+/** Waits until it is so; throws when that takes too long. */
+export async function eventually(isSo: () => unknown, pause_ms = 5): Promise<void> {
+  const patience = Date.now() + 60_000;
+  while (!(await isSo())) {
+    if (Date.now() > patience) throw new Error(`it never came to: ${isSo.toString()}`);
+    await setTimeout(pause_ms);
+  }
 }
 
 /** Something to wait for until it is let happen. */
