@@ -76,6 +76,15 @@ describe('a schedule', () => {
     expect(await sentTo(world, 'emails', body.id)).toMatchObject([{ body: 'Call +12125550100' }]);
   });
 
+  test('sends e-mails from who the action says, else the schedule, else the installation', async () => {
+    const actions = [EMAIL, { ...EMAIL, from_email: 'Ann <ann@desk.example>' }];
+    const from = async (lead: number) => (await sentTo(world, 'emails', lead)).map(({ from_email }) => from_email);
+    const one = await begun(actions, { email: 'ann@example.com' }, { from_email: 'desk@desk.example' });
+    const other = await begun(actions, { email: 'ann@example.com' });
+    expect(await from(one.lead)).toEqual(['desk@desk.example', 'Ann <ann@desk.example>']);
+    expect(await from(other.lead)).toEqual(['Trunkline <no-reply@trunkline.example>', 'Ann <ann@desk.example>']);
+  });
+
   test('passes over what the lead’s tokens do not meet, as they are when it comes to it', async () => {
     const only = (body: string, ...token_filter_list: string[]) => ({ ...SMS, body, token_filter_list });
     const { lead } = await begun([only('young', 'age:<18'), only('grown', 'age:>=18'), wait(1), only('late', 'state:in CA,NV'), { ...DIAL, token_filter_list: ['x:1'] }], { age: 30 }); // prettier-ignore
@@ -122,6 +131,27 @@ describe('a schedule', () => {
     await world.sql('UPDATE leads SET buyer_converted = true WHERE id = $1', [lead]);
     await hours(1);
     expect(await status(lead)).toBe('completed_converted');
+  });
+});
+
+describe('a schedule that changes', () => {
+  test('is done as it is by the time the lead comes to it', async () => {
+    const { lead, schedule } = await begun([SMS, wait(1), { ...SMS, body: 'Two' }, { ...SMS, body: 'Three' }]);
+    const { schedule_actions: actions } = await ok('get', `schedule_actions?schedule_id=${schedule}&order=position&order_dir=asc`);
+    await ok('put', `schedule_actions/${actions[2].id}`, { body: 'Second' });
+    await ok('delete', `schedule_actions/${actions[3].id}`);
+    await ok('post', 'schedule_actions', { schedule_id: schedule, ...SMS, body: 'New', position: 2.5 });
+    await ok('post', 'schedule_actions', { schedule_id: schedule, ...SMS, body: 'Too late', position: 0.5 });
+    await hours(1);
+    expect([await texts(lead), await status(lead)]).toEqual([['Hello', 'New', 'Second'], 'completed']);
+  });
+
+  test('and is deleted contacts nobody any more', async () => {
+    const { lead, schedule } = await begun([SMS, wait(1), { ...SMS, body: 'Two' }, { ...SMS, body: 'Bye', end: true }]);
+    await ok('delete', `schedules/${schedule}`);
+    await hours(1);
+    expect(await texts(lead)).toEqual(['Hello']);
+    expect(await leadRow(world, lead)).toMatchObject({ status: 'disabled', is_live: false, due_at: null });
   });
 });
 
