@@ -18,6 +18,8 @@ export interface Database {
   streams: Pool;
   /** For the transactions of imports, which take seconds: neither requests nor slow readers of exports may keep them waiting. */
   bulk: Pool;
+  /** For statements that do the work of several requests: they fail (55P03) rather than let all of them wait long for a row that is locked. */
+  joint: Pool;
   prisma: PrismaClient;
   close(): Promise<void>;
 }
@@ -26,12 +28,14 @@ export interface Database {
 export function openDatabase(url: string, { pool_size, timeout_seconds, onIdleError = () => {} }: DatabaseOptions): Database {
   const timeout_ms = timeout_seconds * 1000;
   const common = { connectionString: url, options: '-c timezone=UTC', connectionTimeoutMillis: Math.min(3_000, timeout_ms), keepAlive: true };
-  const pool = new Pool({ ...common, max: pool_size, query_timeout: timeout_ms, statement_timeout: timeout_ms, idleTimeoutMillis: 60_000 });
+  const usual = { ...common, query_timeout: timeout_ms, statement_timeout: timeout_ms, idleTimeoutMillis: 60_000 };
+  const pool = new Pool({ ...usual, max: pool_size });
+  const joint = new Pool({ ...usual, options: `${common.options} -c lock_timeout=250ms`, max: 4 });
   // A statement that takes long ends soon after its process does, rather than hold its locks for nobody.
   const long = { ...common, options: `${common.options} -c client_connection_check_interval=2s`, max: 4 };
   const [streams, bulk] = [new Pool(long), new Pool(long)];
   // An idle connection that breaks must not end the process; the next use opens a new one.
-  for (const each of [pool, streams, bulk]) each.on('error', onIdleError);
+  for (const each of [pool, joint, streams, bulk]) each.on('error', onIdleError);
   const prisma = new PrismaClient({
     adapter: new PrismaPg(pool, { disposeExternalPool: false, statementNameGenerator: ({ sql, args }) => (args.length > 0 ? (statementName(sql) ?? '') : '') }),
   });
@@ -40,10 +44,11 @@ export function openDatabase(url: string, { pool_size, timeout_seconds, onIdleEr
     pool,
     streams,
     bulk,
+    joint,
     prisma,
     close: async () => {
       await prisma.$disconnect();
-      await Promise.all([pool.end(), streams.end(), bulk.end()]);
+      await Promise.all([pool, joint, streams, bulk].map((each) => each.end()));
     },
   };
 }

@@ -1,3 +1,4 @@
+import { gather } from './gather';
 import { recordTemplate, selectRecords, type Projection } from './projection';
 import { template, type Template } from './statement';
 import type { Db } from './tenant';
@@ -43,27 +44,21 @@ export interface Submitted {
   paused: boolean;
 }
 
+/** What is a submission's own, by its type in SQL. Everything else is the same for all that are written in one statement. */
+const OWN = {
+  uuid: 'uuid', caller_number: 'bigint', zones: 'text[]', data: 'jsonb', email: 'text', contact_field_type: 'text', expires_in: 'int', sub_id: 'text',
+  traffic_source_id: 'bigint', remote_ip: 'text', lead_priority: 'numeric', hours_to_expire: 'int', max_contact_attempts: 'int',
+} as const satisfies Partial<Record<keyof Submission, string>>; // prettier-ignore
+
 /** Columns of a new lead, by the SQL over the row s that gives them. */
 const COLUMNS: Record<string, string> = {
+  ...Object.fromEntries(Object.keys(OWN).map((name) => [name, `s.${name}`])),
   company_id: '{company_id}::bigint',
-  uuid: '{uuid}::uuid',
   created_at: '{now}::timestamptz',
   updated_at: '{now}::timestamptz',
   user_updated_at: '{now}::timestamptz',
-  caller_number: '{caller_number}::bigint',
   offer_id: 's.offer_id',
   schedule_id: '{schedule_id}::bigint',
-  zones: '{zones}::text[]',
-  data: '{data}::jsonb',
-  email: '{email}',
-  contact_field_type: '{contact_field_type}',
-  expires_in: '{expires_in}::int',
-  sub_id: '{sub_id}',
-  traffic_source_id: '{traffic_source_id}::bigint',
-  remote_ip: '{remote_ip}',
-  lead_priority: '{lead_priority}::numeric',
-  hours_to_expire: '{hours_to_expire}::int',
-  max_contact_attempts: '{max_contact_attempts}::int',
   status: 's.status',
   first_queued_at: '{now}::timestamptz',
   entered_at: '{now}::timestamptz',
@@ -90,8 +85,8 @@ const ANEW: Record<string, string> = {
 /** What a submission makes of the live lead of its number; `excluded` is the lead that it would be if there were none. */
 const SET = [
   ...KEPT.map((name) => `${name} = coalesce(excluded.${name}, leads.${name})`),
-  `data = (leads.data - {removed}::text[]) || {data}::jsonb`,
-  `zones = CASE WHEN {data}::jsonb ?| ${ZIPS} OR {removed}::text[] && ${ZIPS} THEN excluded.zones ELSE leads.zones END`,
+  `data = (leads.data - {removed}::text[]) || excluded.data`,
+  `zones = CASE WHEN excluded.data ?| ${ZIPS} OR {removed}::text[] && ${ZIPS} THEN excluded.zones ELSE leads.zones END`,
   `offer_id = coalesce({offer_id}::bigint, leads.offer_id, excluded.offer_id)`,
   `status = CASE WHEN NOT ${IN_ACTION} OR ${AGAIN} OR {next_action_at}::timestamptz IS NOT NULL OR {callback_at}::timestamptz IS NOT NULL THEN excluded.status ELSE leads.status END`,
   `due_at = CASE WHEN NOT ${IN_ACTION} THEN NULL WHEN {callback_at}::timestamptz IS NOT NULL OR {next_action_at}::timestamptz IS NOT NULL OR ${AGAIN} THEN excluded.due_at
@@ -117,7 +112,7 @@ const START: Record<OwnerKind, { owner: string; status: string; due: string; con
   offer: {
     owner: `SELECT o.paused, o.id AS offer_id FROM offers o WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint AND {schedule_id}::bigint IS NULL AND o.deleted_at IS NULL`,
     status: `CASE WHEN {callback_at}::timestamptz IS NOT NULL THEN 'waiting' ELSE 'queue' END`,
-    due: `coalesce({callback_at}::timestamptz, {now}::timestamptz + {expires_in}::int * interval '1 minute')`,
+    due: `coalesce({callback_at}::timestamptz, {now}::timestamptz + q.expires_in * interval '1 minute')`,
     conflict: '(company_id, offer_id, caller_number) WHERE is_live AND schedule_id IS NULL',
     match: 'leads.offer_id = {offer_id}::bigint AND leads.schedule_id IS NULL',
   },
@@ -139,11 +134,28 @@ const CALLBACK = `x AS (UPDATE scheduled_callbacks y SET status = 'replaced' FRO
 
 const kept = new Map<string, Template>();
 
-function statementFor(projection: Projection, { owner, update_only, callback_at }: Submission, selection: { grid: boolean; external: boolean }): Template {
-  const calls_back = callback_at !== null;
-  const key = `${owner}|${update_only}|${calls_back}|${selection.grid}|${selection.external}`;
+interface Selected {
+  grid: boolean;
+  external: boolean;
+}
+
+function statementFor(projection: Projection, submission: Submission, selection: Selected): Template {
+  const { owner, update_only, callback_at, next_action_at, restart } = submission;
+  const key = [owner, update_only, callback_at !== null, next_action_at !== null, restart, selection.grid, selection.external].join('|');
   const found = kept.get(key);
   if (found) return found;
+  // What is not asked for is planned away.
+  let sql = statementSql(projection, submission, selection).replaceAll('{restart}', String(restart));
+  for (const [name, value] of Object.entries({ callback_at, next_action_at }))
+    if (value === null) sql = sql.replaceAll(`{${name}}::timestamptz`, 'NULL::timestamptz');
+  const made = template(sql, { prepared: true });
+  kept.set(key, made);
+  return made;
+}
+
+/** What is sent together is written in the order of its numbers, so that two sets never wait for each other. */
+function statementSql(projection: Projection, { owner, update_only, callback_at }: Submission, selection: Selected): string {
+  const calls_back = callback_at !== null;
   const { owner: source, status, due, conflict, match } = START[owner];
   const names = Object.keys(COLUMNS).join(', ');
   const would_be = `SELECT ${Object.entries(COLUMNS)
@@ -152,42 +164,85 @@ function statementFor(projection: Projection, { owner, update_only, callback_at 
   const returning = (created: string) => `RETURNING leads.*, ${created} AS created`;
   const write = update_only
     ? `UPDATE leads SET ${SET} FROM (${would_be}) excluded
-        WHERE leads.company_id = {company_id} AND ${match} AND leads.caller_number = {caller_number}::bigint AND leads.is_live ${returning('false')}`
-    : `INSERT INTO leads (${names}) ${would_be} ON CONFLICT ${conflict} DO UPDATE SET ${SET} ${returning('(leads.xmax = 0)')}`;
-  const sql = `WITH o AS (${source}),
-    k AS (SELECT coalesce(bool_or(blocked), false) AS blocked, coalesce(bool_or(opt_out), false) AS opt_out FROM contacts WHERE company_id = {company_id} AND caller_number = {caller_number}::bigint),
-    w AS (SELECT CASE WHEN k.blocked THEN 'blocked' WHEN k.opt_out THEN 'opt_out' WHEN o.paused THEN 'disabled' ELSE ${status} END AS status, o.offer_id FROM o, k),
-    s AS (SELECT w.status, w.offer_id, ${calls_back ? `nextval('scheduled_callbacks_id_seq')` : 'NULL::bigint'} AS callback_id,
+        WHERE leads.company_id = {company_id} AND ${match} AND leads.caller_number = excluded.caller_number AND leads.is_live ${returning('false')}`
+    : `INSERT INTO leads (${names}) ${would_be} ORDER BY s.caller_number ON CONFLICT ${conflict} DO UPDATE SET ${SET} ${returning('(leads.xmax = 0)')}`;
+  const own = Object.entries(OWN).map(([name, type]) => `${name} ${type}`);
+  return `WITH o AS (${source}),
+    w AS (SELECT q.*, CASE WHEN k.blocked THEN 'blocked' WHEN k.opt_out THEN 'opt_out' WHEN o.paused THEN 'disabled' ELSE ${status} END AS status, o.offer_id, ${due} AS would_be_due
+      FROM o, json_to_recordset({rows}::json) AS q(${own.join(', ')}) LEFT JOIN contacts k ON k.company_id = {company_id} AND k.caller_number = q.caller_number),
+    s AS (SELECT w.*, ${calls_back ? `nextval('scheduled_callbacks_id_seq')` : 'NULL::bigint'} AS callback_id,
       coalesce({next_action_at}::timestamptz, CASE WHEN {schedule_id}::bigint IS NOT NULL THEN {now}::timestamptz END) AS next_action_at,
-      CASE WHEN w.status IN ('queue', 'scheduled', 'waiting') THEN ${due} END AS due_at FROM w),
+      CASE WHEN w.status IN ('queue', 'scheduled', 'waiting') THEN w.would_be_due END AS due_at FROM w),
     i AS (${write}),
     ${calls_back ? CALLBACK : ''}
     l AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event, message) SELECT {company_id}, {now}::timestamptz, g.id, g.event, g.message FROM (${LOGGED}) g),
-    n AS (INSERT INTO record_counts (company_id, resource, slot, n) SELECT {company_id}, 'leads', {slot}::int, 1 FROM i WHERE i.created
-      ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + 1)
-    ${selectRecords(projection, 'i', { ...selection, more: 't.id::text, t.offer_id::text, t.created, t.status, (SELECT paused FROM o) AS paused' })}`;
-  const made = template(sql, { prepared: true });
-  kept.set(key, made);
-  return made;
+    n AS (INSERT INTO record_counts (company_id, resource, slot, n) SELECT {company_id}, 'leads', {slot}::int, count(*) FROM i WHERE i.created HAVING count(*) > 0
+      ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n)
+    ${selectRecords(projection, 'i', { ...selection, more: 't.id::text, t.offer_id::text, t.caller_number, t.created, t.status, (SELECT paused FROM o) AS paused' })}`;
 }
 
 /** Rows of record_counts a submission may move; parallel ones choose different ones. */
 const SLOTS = 64;
 
-/**
- * Makes the lead of a submission or updates the live one of its number, in one statement: however many come at once, one lead lives. Undefined
- * when the owner is gone, or with `update_only` when there is no live lead.
- */
-export async function submit(
-  db: Db,
-  projection: Projection,
-  submission: Submission,
-  selection: { grid: boolean; external: boolean },
-): Promise<Submitted | undefined> {
-  const values = { ...submission, company_id: db.company_id, slot: Math.floor(Math.random() * SLOTS) };
-  const [row] = await db.query<Submitted>(statementFor(projection, submission, selection)(values));
-  return row;
+/** Writes submissions that differ in nothing but what is their own, of different numbers, in one statement. */
+async function write(
+  query: Db['query'],
+  company_id: bigint,
+  submissions: readonly Submission[],
+  { projection, selection }: Written,
+): Promise<(Submitted | undefined)[]> {
+  const statement = statementFor(projection, submissions[0]!, selection);
+  const values = { ...submissions[0], company_id, rows: `[${submissions.map(rowOf).join(',')}]`, slot: Math.floor(Math.random() * SLOTS) };
+  const found = await query<Submitted & { caller_number: string }>(statement(values));
+  const rows = new Map(found.map((row) => [Number(row.caller_number), row]));
+  return submissions.map(({ caller_number }) => rows.get(caller_number));
 }
+
+function rowOf(submission: Submission): string {
+  const own = Object.entries(submission).filter(([name, value]) => name in OWN && name !== 'data' && value !== null);
+  const { traffic_source_id } = submission;
+  return `${JSON.stringify({ ...Object.fromEntries(own), ...(traffic_source_id !== null && { traffic_source_id: String(traffic_source_id) }) }).slice(0, -1)},"data":${submission.data}}`;
+}
+
+interface Written {
+  projection: Projection;
+  selection: Selected;
+}
+
+/**
+ * Makes the lead of a submission or updates the live one of its number: however many come at once, one lead lives. Undefined when the owner is
+ * gone, or with `update_only` when there is no live lead. What many send to one owner at the same time is written together.
+ */
+export async function submit(db: Db, submission: Submission, how: Written): Promise<Submitted | undefined> {
+  const alone = async (one: Submission) => (await write(db.query, db.company_id, [one], how))[0];
+  const { joint } = db;
+  if (!joint || !isJoinable(submission)) return alone(submission);
+  const sets = setsOf(db);
+  const { owner, offer_id, schedule_id, restart } = submission;
+  const kind = [owner, offer_id, schedule_id, restart, how.projection.schema, how.selection.grid, how.selection.external].join('|');
+  let set = sets.get(kind);
+  if (!set) {
+    const run = (all: readonly Submission[]) => write(joint, db.company_id, all, how);
+    set = gather({ run, alone, keyOf: ({ caller_number }) => caller_number, isOfOne: isOfOneRow }, () => sets.delete(kind));
+    sets.set(kind, set);
+  }
+  return set(submission);
+}
+
+type Sets = Map<string, (submission: Submission) => Promise<Submitted | undefined>>;
+const of_companies = new WeakMap<Db, Sets>();
+
+function setsOf(db: Db): Sets {
+  const found = of_companies.get(db) ?? (new Map() as Sets);
+  of_companies.set(db, found);
+  return found;
+}
+
+const isJoinable = ({ removed, next_action_at, callback_at, update_only }: Submission): boolean =>
+  removed.length === 0 && next_action_at === null && callback_at === null && !update_only;
+
+/** Whether the database refused because of one row, or of a row that somebody has locked; not because it cannot serve. */
+const isOfOneRow = (error: unknown): boolean => /^(2[123]|40|55P03)/.test((error as { code?: string }).code ?? '');
 
 /** The record of a lead as JSON, as it now is. */
 export async function recordOf(

@@ -10,12 +10,16 @@ type Bound = ReturnType<typeof bind>;
 /** Prisma's client, bound to one company. */
 export type TenantClient = Omit<Bound, '$transaction' | '$connect' | '$disconnect' | '$extends' | '$on'>;
 
+type Query = <Row>(statement: Statement) => Promise<Row[]>;
+
 /** What a handler reads and writes with: one company's part of the database, inside a transaction or outside one. */
 export interface Db {
   readonly company_id: bigint;
   readonly prisma: TenantClient;
   /** Runs a statement that names its company itself (every projection does), on the transaction if there is one. */
-  query<Row>(statement: Statement): Promise<Row[]>;
+  query: Query;
+  /** The same for statements that do the work of several requests; undefined inside a transaction, which is one request's. */
+  readonly joint?: Query;
   /** Runs the work in a transaction: the one already open, or one of its own. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
   /** Connections for streams that outlive a statement (COPY). */
@@ -47,13 +51,14 @@ export function tenants(database: Database): TenantDatabases {
 
 function outside(database: Database, company_id: bigint): Db {
   const bound = bind(database.prisma, company_id);
-  const { pool, streams, bulk } = database;
+  const { pool, streams, bulk, joint } = database;
   return {
     company_id,
     streams,
     bulk,
     prisma: bound,
-    query: async <Row>(statement: Statement) => (await pool.query(statement)).rows as Row[],
+    query: queryOf(pool),
+    joint: queryOf(joint),
     transaction: (work) => {
       const run = () => bound.$transaction((transaction) => work(inside(transaction as unknown as TenantClient, company_id, { streams, bulk })), TRANSACTION);
       // One of two that wait for each other is chosen to fail; it has changed nothing and may simply run again.
@@ -64,6 +69,11 @@ function outside(database: Database, company_id: bigint): Db {
     },
   };
 }
+
+const queryOf =
+  (pool: Pool): Query =>
+  async <Row>(statement: Statement) =>
+    (await pool.query(statement)).rows as Row[];
 
 function inside(prisma: TenantClient, company_id: bigint, pools: Pick<Db, 'streams' | 'bulk'>): Db {
   const db: Db = {

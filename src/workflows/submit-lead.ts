@@ -200,7 +200,7 @@ async function write(db: Db, { submission, fields, now, options }: Writing): Pro
 }
 
 async function submitted(db: Db, submission: Submission, { selection }: SubmitOptions): Promise<Submitted> {
-  const lead = await submit(db, leadProjection, submission, selection);
+  const lead = await submit(db, submission, { projection: leadProjection, selection });
   if (lead) return lead;
   if (submission.update_only) throw Refusal.field('update_only', 'finds no live lead of this number to update; nothing was made');
   throw Refusal.field('lead_token', 'is of an offer or a schedule that was deleted');

@@ -1,0 +1,59 @@
+/** What is done for many at once. */
+export interface Joint<Item, Result> {
+  /** Does all of them, no two of which have the same key; answers in their order. */
+  run(items: readonly Item[]): Promise<Result[]>;
+  keyOf(item: Item): unknown;
+  /** Does one by itself: each of those that could not be done together, so that every one ends as it would have ended alone. */
+  alone(item: Item): Promise<Result>;
+  /** Whether an error of `run` may be that of a single item; any other is everybody's. */
+  isOfOne(error: unknown): boolean;
+}
+
+interface Waiting<Item, Result> {
+  item: Item;
+  done(result: Result): void;
+  fail(error: unknown): void;
+}
+
+const MOST_AT_ONCE = 100;
+/** One set may wait for a row while the other goes on. */
+const SETS = 2;
+
+/**
+ * Does what comes while the same is being done already together afterwards: under load a hundred pay the price of one, and without load nobody waits.
+ * `idle` is told when there is nothing left.
+ */
+export function gather<Item, Result>({ run, keyOf, alone, isOfOne }: Joint<Item, Result>, idle: () => void): (item: Item) => Promise<Result> {
+  let waiting: Waiting<Item, Result>[] = [];
+  let running = 0;
+
+  const each = async (set: Waiting<Item, Result>[]): Promise<void> => {
+    await Promise.all(set.map(({ item, done, fail }) => alone(item).then(done, fail)));
+  };
+  const together = async (set: Waiting<Item, Result>[]): Promise<void> => {
+    try {
+      const results = await run(set.map(({ item }) => item));
+      set.forEach(({ done }, n) => done(results[n]!));
+    } catch (error) {
+      if (set.length > 1 && isOfOne(error)) await each(set);
+      else for (const { fail } of set) fail(error);
+    }
+  };
+  const next = (): void => {
+    if (waiting.length === 0) return running === 0 ? idle() : undefined;
+    if (running === SETS) return;
+    const keys = new Set<unknown>();
+    const set = waiting.filter(({ item }) => keys.size < MOST_AT_ONCE && !keys.has(keyOf(item)) && keys.add(keyOf(item)));
+    waiting = waiting.filter((one) => !set.includes(one));
+    running++;
+    void together(set).finally(() => {
+      running--;
+      next();
+    });
+  };
+  return (item) =>
+    new Promise((done, fail) => {
+      waiting.push({ item, done, fail });
+      next();
+    });
+}
