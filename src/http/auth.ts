@@ -5,7 +5,7 @@ import { isSigned } from '../carriers/signature';
 import type { Pool } from 'pg';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { Refusal } from '../refusal';
-import { findLeadToken, ownerOf, take } from './lead-tokens';
+import { findLeadToken, ownerOf, ownOf, take } from './lead-tokens';
 
 /** Whose credentials a request carries. */
 export interface Caller {
@@ -71,9 +71,9 @@ function headerCredentials({ headers: { authorization } }: Request): Credentials
   return /^(token|bearer)$/i.test(scheme) ? parseToken(rest.replace(/^token=/, '').replace(/^"(.*)"$/, '$1')) : null;
 }
 
-/** The same of `auth_token` in query or body, which is taken out there. */
+/** The same of `auth_token` in query or body, where it is taken out. */
 function tokenCredentials(req: Request): Credentials | null | undefined {
-  const [in_query, in_body] = [take(req.query, 'auth_token'), take(req.body, 'auth_token')];
+  const [in_query, in_body] = [ownOf(req.query, 'auth_token'), take(req.body, 'auth_token')];
   const token = in_query ?? in_body;
   return token === undefined ? undefined : typeof token === 'string' ? parseToken(token) : null;
 }

@@ -77,6 +77,8 @@ function adapt(operation: Operation, handlers: Handlers, pipes: Pipeline): Reque
   if (!handler) throw new Error(`no handler for operation ${operation.id}`);
   return async (req, res) => {
     res.locals.operation = operation;
+    // Express parses the query string anew at every look.
+    Object.defineProperty(req, 'query', { value: req.query, writable: true, configurable: true });
     if (operation.effect && req.method === 'HEAD')
       throw new Refusal(405, 'HEAD changes nothing, and this path does.', {}, { Allow: operation.method.toUpperCase() });
     // A form with no file is read first: the token of a lead may be in it.
@@ -106,7 +108,7 @@ async function read({ operation, req, res, upload, caller, owner }: Received, pi
   const body_schema = isMultipart(req) ? operation.multipart : operation.body;
   const { query, body } = operation.merged ? merge(req, operation) : (req as { query: Record<string, unknown>; body: unknown });
   const input = normalize(operation, { params: req.params as Record<string, string>, query, body, body_schema });
-  Object.defineProperty(req, 'query', { value: input.query, writable: true, configurable: true });
+  Object.assign(req, { query: input.query });
   req.body = input.body;
   await validateAll(pipes.validate, { operation, req, res, unreadable: input.errors });
   return {

@@ -28,11 +28,11 @@ const NAMES = ['lead_token', 'schedule_lead_token', 'offer_lead_token'] as const
 type Name = (typeof NAMES)[number];
 
 /**
- * The owner whose tokens the request carries, in its path, its query or its body, where they are taken out: tokens of leads must not hold them.
+ * The owner whose tokens the request carries, in its path, its query or its body. They are taken out of the body, where the contract has no room for them.
  * A refusal of 401 when there is none or it is not known, of 422 when it is of another kind.
  */
 export async function ownerOf(req: Request, find: (token: string) => Promise<LeadOwner | undefined>): Promise<LeadOwner | Refusal> {
-  const sent = Object.fromEntries(NAMES.map((name) => [name, take(req.body, name) ?? take(req.query, name)])) as Record<Name, unknown>;
+  const sent = Object.fromEntries(NAMES.map((name) => [name, take(req.body, name) ?? ownOf(req.query, name)])) as Record<Name, unknown>;
   sent.lead_token ??= req.params.lead_token;
   const owners: Partial<Record<Name, LeadOwner>> = {};
   for (const name of NAMES) {
@@ -64,11 +64,13 @@ function combine({ lead_token, schedule_lead_token, offer_lead_token }: Partial<
 
 const refused = (status: number, name: Name, message: string) => new Refusal(status, `${name} ${message}`, { [name]: [message] });
 
-/** The value of a key, which is taken out. */
+/** The value of a key, if it is there. */
+export const ownOf = (source: unknown, key: string): unknown =>
+  typeof source === 'object' && source !== null && Object.hasOwn(source, key) ? (source as Record<string, unknown>)[key] : undefined;
+
+/** The same, which is taken out. */
 export function take(source: unknown, key: string): unknown {
-  if (typeof source !== 'object' || source === null || !Object.hasOwn(source, key)) return undefined;
-  const record = source as Record<string, unknown>;
-  const value = record[key];
-  Reflect.deleteProperty(record, key);
+  const value = ownOf(source, key);
+  if (value !== undefined) Reflect.deleteProperty(source as object, key);
   return value;
 }
