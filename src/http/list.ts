@@ -37,14 +37,16 @@ export interface ListQuery {
   serializer?: string;
 }
 
+/** Conditions of a resource's own filters, by parameter: SQL over t with `{parameter}` for the value, or of a boolean the SQL of each of its values. */
+export type Filters = Record<string, string | Record<'true' | 'false', string>>;
+
 export interface ListOptions {
   db: Db;
   now: Date;
   projection: Projection;
   /** Sort keys by the contract's names; `id` needs none. */
   orders: Record<string, SortKey>;
-  /** Conditions of the resource's own filters, by parameter: SQL over t with `{parameter}` for the value. */
-  filters?: Record<string, string>;
+  filters?: Filters;
 }
 
 interface Row {
@@ -145,7 +147,7 @@ function planList(query: ListQuery, { db, now, projection, orders, filters = {} 
 }
 
 /** The conditions of ids, created_at_*, fulltext and the resource's own filters. */
-function narrow(query: ListQuery, projection: Projection, filters: Record<string, string>): { conditions: string[]; values: Record<string, unknown> } {
+function narrow(query: ListQuery, projection: Projection, filters: Filters): { conditions: string[]; values: Record<string, unknown> } {
   const conditions: string[] = [];
   const values: Record<string, unknown> = {};
   const add = (condition: string, name: string, value: unknown) => {
@@ -167,7 +169,7 @@ function narrow(query: ListQuery, projection: Projection, filters: Record<string
     add(`${projection.fulltext} LIKE {fulltext}`, 'fulltext', `%${query.fulltext.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`);
   for (const [name, condition] of Object.entries(filters)) {
     const value = (query as Record<string, unknown>)[name];
-    if (value !== undefined) add(condition, name, value);
+    if (value !== undefined) add(typeof condition === 'string' ? condition : condition[value ? 'true' : 'false'], name, value);
   }
   return { conditions, values };
 }

@@ -7,7 +7,7 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Caller } from '../http/auth';
 import type { Handlers } from '../http/handlers';
-import { list } from '../http/list';
+import { list, type Filters } from '../http/list';
 import { isExternal, isGrid, recordReply } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { changeItsContact, deleteLead, updateLead } from '../workflows/change-lead';
@@ -25,13 +25,13 @@ const orders: Record<string, SortKey> = {
 
 const HAS_OPTED_OUT = 'EXISTS (SELECT FROM contacts x WHERE x.company_id = t.company_id AND x.caller_number = t.caller_number AND x.opt_out)';
 
-const FILTERS: Record<string, string> = {
+const FILTERS: Filters = {
   status: 't.status = {status}',
   number: 't.caller_number = {number}::bigint',
   email: 't.email = {email}',
-  has_next_action: `(${NEXT_ACTION_AT} IS NOT NULL) = {has_next_action}::boolean`,
-  buyer_converted: 't.buyer_converted = {buyer_converted}::boolean',
-  opt_out: `${HAS_OPTED_OUT} = {opt_out}::boolean`,
+  has_next_action: { true: `${NEXT_ACTION_AT} IS NOT NULL`, false: `${NEXT_ACTION_AT} IS NULL` },
+  buyer_converted: { true: 't.buyer_converted', false: 'NOT t.buyer_converted' },
+  opt_out: { true: HAS_OPTED_OUT, false: `NOT ${HAS_OPTED_OUT}` },
   next_action_at_from: `${NEXT_ACTION_AT} >= {next_action_at_from}::timestamptz`,
   next_action_at_to: `${NEXT_ACTION_AT} <= {next_action_at_to}::timestamptz`,
 };
