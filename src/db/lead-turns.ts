@@ -115,7 +115,7 @@ const KINDS: Record<'text_messages' | 'emails' | 'calls', Kind> = {
   calls: {
     table: 'calls',
     own: 'from_number bigint, to_number bigint, connect_to text, carrier text, carrier_call_id text',
-    fixed: { direction: `'outbound'` },
+    fixed: { direction: `'outbound'`, caller_number: 'x.to_number' },
     times: {
       answered_at: `CASE WHEN x.status IN ('in_progress', 'completed') THEN $1::timestamptz END`,
       ended_at: `CASE WHEN x.status NOT IN ('sending', 'queued', 'ringing', 'in_progress') THEN $1::timestamptz END`,

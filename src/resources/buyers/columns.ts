@@ -58,7 +58,7 @@ export const projection = {
     token_values_hash: hash('c.token_values'),
     attribution_token_values: `coalesce(c.attribution_token_values, '{}')`,
     attribution_token_values_hash: hash('c.attribution_token_values'),
-    last_call_at: true,
+    last_call_at: 'l.last_call_at',
     weight: true,
     tier: true,
     timeout_seconds: true,
@@ -101,13 +101,14 @@ const own = (column: string, type: SortKey['type'], nullable = false): SortKey =
 
 export const orders: Record<string, SortKey> = {
   name: own('name', 'text', true),
-  calls_count: own('calls_count', 'bigint'),
-  recent_calls_count: own('recent_calls_count', 'bigint'),
+  calls_count: { sql: 'coalesce(l.calls_count, 0)', type: 'bigint' },
+  // Those of today.
+  recent_calls_count: { sql: usedSql('attempt_daily_used'), type: 'bigint' },
   outgoing_webhooks_count: own('outgoing_webhooks_count', 'bigint'),
   paused: own('paused', 'boolean'),
   number: own('number', 'text', true),
   created_at: own('created_at', 'timestamptz'),
-  last_call_at: own('last_call_at', 'timestamptz', true),
+  last_call_at: { sql: 'l.last_call_at', type: 'timestamptz', nullable: true },
   tier: own('tier', 'double precision'),
   weight: own('weight', 'double precision'),
   time_zone: own('time_zone', 'text'),
