@@ -6,6 +6,7 @@ import { buyerGroups } from './resources/buyer_groups';
 import { buyerSuppressionFiles } from './resources/buyer_suppression_files';
 import { buyerSuppressions } from './resources/buyer_suppressions';
 import { buyers } from './resources/buyers';
+import { callSessions } from './resources/call_sessions';
 import { collections } from './resources/collections';
 import { contacts } from './resources/contacts';
 import { emails } from './resources/emails';
@@ -32,6 +33,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     leads(deps),
     leadCallers(deps),
     leadOutlook(deps),
+    callSessions(deps),
     offers(deps),
     schedules(deps),
     scheduleActions(deps),

@@ -1,6 +1,6 @@
 import { CAPS, INTERVALS, METRICS, type Interval, type LimitName, type Metric, type Usage, type UsedName } from '../routing/caps';
 import { template, type Template } from './statement';
-import type { Db } from './tenant';
+import type { Db, Statements } from './tenant';
 
 /**
  * The caps of buyers and groups in SQL. `l` is the owner's row of call_limits; `h` is where the hourly limits stand: l itself for a group, the
@@ -60,7 +60,7 @@ const NEXT: Record<Exclude<Interval, 'total'>, (zone: string) => string> = {
   monthly: (zone) => `(date_trunc('month', {now}::timestamptz AT TIME ZONE ${zone}) + interval '1 month') AT TIME ZONE ${zone}`,
 };
 
-export type CapOwner = { buyer_id: bigint } | { buyer_group_id: bigint };
+export type CapOwner = { buyer_id: bigint | number } | { buyer_group_id: bigint | number };
 
 const ownerOf = (owner: CapOwner) =>
   'buyer_id' in owner ? { column: 'buyer_id', id: owner.buyer_id } : { column: 'buyer_group_id', id: owner.buyer_group_id };
@@ -68,11 +68,9 @@ const ownerOf = (owner: CapOwner) =>
 /** The reservation of a call's use: one statement, which moves every counter or none. */
 function reservationSql(owner: 'buyer_id' | 'buyer_group_id', guarded: boolean): string {
   const amount = (metric: Metric) => `{${metric}}::numeric`;
-  const hourly = (metric: Metric) =>
-    owner === 'buyer_group_id'
-      ? `l.${metric}_hourly_limit`
-      : `(SELECT x.${metric}_hourly_limit FROM buyer_business_hours x WHERE x.company_id = l.company_id AND x.buyer_id = l.buyer_id
+  const open_hours = (what: string) => `(SELECT ${what} FROM buyer_business_hours x WHERE x.company_id = l.company_id AND x.buyer_id = l.buyer_id
           AND is_open(x.open_minutes, local_minute_of_week(${NOW}, l.zone)) ORDER BY x.position LIMIT 1)`;
+  const hourly = (metric: Metric) => (owner === 'buyer_group_id' ? `l.${metric}_hourly_limit` : open_hours(`x.${metric}_hourly_limit`));
   const counters = CAPS.map(({ metric, interval, used }) => `${used} = (${usedNow(metric, interval)}) + ${amount(metric)}`);
   const windows = (Object.keys(RESETS) as (keyof typeof RESETS)[]).map(
     (interval) => `${RESETS[interval]} = CASE WHEN l.${RESETS[interval]} > ${NOW} THEN l.${RESETS[interval]} ELSE ${NEXT[interval]('l.zone')} END`,
@@ -84,9 +82,15 @@ function reservationSql(owner: 'buyer_id' | 'buyer_group_id', guarded: boolean):
   });
   const slots = '{concurrency}::integer';
   const slot_free = `(${slots} <= 0 OR coalesce(l.concurrency_cap_used + ${slots} <= l.concurrency_cap_limit, true))`;
-  return `UPDATE call_limits l SET ${[...counters, ...windows].join(',\n')}, concurrency_cap_used = greatest(0, l.concurrency_cap_used + ${slots})
-WHERE l.company_id = {company_id} AND l.${owner} = {owner_id}${guarded ? ` AND ${[slot_free, ...within].join('\nAND ')}` : ''}
-RETURNING l.id`;
+  const calls = ['calls_count = l.calls_count + {calls}::int', `last_call_at = CASE WHEN {calls}::int > 0 THEN ${NOW} ELSE l.last_call_at END`];
+  const spaced = `coalesce(l.last_call_at <= ${NOW} - {spacing_seconds}::int * interval '1 second', true)`;
+  const hourly_limits =
+    owner === 'buyer_id'
+      ? open_hours(`json_build_object(${METRICS.map((metric) => `'${metric}_hourly_limit', x.${metric}_hourly_limit`).join(', ')})`)
+      : 'NULL::json';
+  return `UPDATE call_limits l SET ${[...counters, ...windows, ...calls].join(',\n')}, concurrency_cap_used = greatest(0, l.concurrency_cap_used + ${slots})
+WHERE l.company_id = {company_id} AND l.${owner} = {owner_id}${guarded ? ` AND ${[slot_free, spaced, ...within].join('\nAND ')}` : ''}
+RETURNING ${guarded ? `l.*, ${hourly_limits} AS hourly_limits` : 'l.id'}`;
 }
 
 export interface Move {
@@ -94,14 +98,24 @@ export interface Move {
   usage: Usage;
   /** Slots of concurrency taken (1) or given back (-1). */
   concurrency?: number;
+  /** Dials that it counts for. */
+  calls?: number;
+  /** Least time since the last of them. */
+  spacing_seconds?: number;
   now: Date;
 }
 
-async function move(db: Db, { owner, usage, concurrency = 0, now }: Move, guarded: boolean): Promise<boolean> {
+type LimitsRow = Record<string, unknown> & { id: bigint | string; hourly_limits?: Record<string, number | null> | null };
+
+async function move(
+  db: Statements,
+  { owner, usage, concurrency = 0, calls = 0, spacing_seconds = 0, now }: Move,
+  guarded: boolean,
+): Promise<LimitsRow | undefined> {
   const { column, id } = ownerOf(owner);
   const amounts = Object.fromEntries(METRICS.map((metric) => [metric, usage[metric] ?? 0]));
-  const statement = statements[`${column}|${guarded}`]!({ company_id: db.company_id, owner_id: id, concurrency, now: now.toISOString(), ...amounts });
-  return (await db.query(statement)).length === 1;
+  const moved = { company_id: db.company_id, owner_id: id, concurrency, calls, now: now.toISOString(), ...amounts, ...(guarded && { spacing_seconds }) };
+  return (await db.query<LimitsRow>(statements[`${column}|${guarded}`]!(moved)))[0];
 }
 
 const statements: Record<string, Template> = Object.fromEntries(
@@ -110,15 +124,46 @@ const statements: Record<string, Template> = Object.fromEntries(
   ),
 );
 
+/** A cap with a limit, as it stood before a reservation. */
+export interface CapStanding {
+  cap: string;
+  used: number;
+  limit: number;
+  /** Null when it does not reset by itself. */
+  resets_at: string | null;
+}
+
+/** What a reservation has taken. */
+export interface Reserved {
+  call_limit_id: string;
+  caps: CapStanding[];
+}
+
 /**
- * Reserves a call's use of all caps of one owner at once: true when every cap had room, those too that the call does not move yet (no call
- * is dialed to a buyer whose conversions are used up); false when one had none, and nothing moved. Exact
- * under any number of simultaneous calls, because the row itself decides.
+ * Reserves a call's use of all caps of one owner at once: answers what was taken when every cap had room, those too that the call does not move yet
+ * (no call is dialed to a buyer whose conversions are used up); undefined when one had none, and nothing moved. Exact under any number of
+ * simultaneous calls, because the row itself decides.
  */
-export const reserveUsage = (db: Db, reservation: Move): Promise<boolean> => move(db, reservation, true);
+export async function reserveUsage(db: Statements, reservation: Move): Promise<Reserved | undefined> {
+  const row = await move(db, reservation, true);
+  return row && { call_limit_id: String(row.id), caps: standings(row, reservation) };
+}
+
+function standings(row: LimitsRow, { usage, concurrency = 0 }: Move): CapStanding[] {
+  const caps = CAPS.flatMap(({ metric, interval, limit, used }) => {
+    const most = interval === 'hourly' && row.buyer_id !== null ? row.hourly_limits?.[limit] : row[limit];
+    if (most === null || most === undefined) return [];
+    const resets_at = interval === 'total' ? null : (row[RESETS[interval]] as Date).toISOString();
+    return [{ cap: `${metric}_${interval}`, used: Number(row[used]) - (usage[metric] ?? 0), limit: Number(most), resets_at }];
+  });
+  if (row.concurrency_cap_limit === null) return caps;
+  return [...caps, { cap: 'concurrency', used: Number(row.concurrency_cap_used) - concurrency, limit: Number(row.concurrency_cap_limit), resets_at: null }];
+}
 
 /** Records what has already happened (an answer, a conversion, revenue, the end of a call), whatever the caps say. */
-export const recordUsage = (db: Db, happened: Move): Promise<boolean> => move(db, happened, false);
+export async function recordUsage(db: Statements, happened: Move): Promise<boolean> {
+  return (await move(db, happened, false)) !== undefined;
+}
 
 export interface LimitChanges {
   /** Limits to set, by column; null lifts one. */

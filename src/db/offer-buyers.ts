@@ -1,9 +1,9 @@
 import { executorOf, type Executor } from './due-leads';
 import { CAPS } from '../routing/caps';
 import type { Candidate, CandidateGroup, UsedUpCap } from '../routing/eligibility';
-import { capColumns, limitsJoin, OPEN_HOURS_JOIN } from './call-limits';
+import { capColumns, limitsJoin, OPEN_HOURS_JOIN, type CapOwner } from './call-limits';
 import { template } from './statement';
-import type { Db } from './tenant';
+import type { Statements } from './tenant';
 
 /** Whose buyers are asked for, and who calls. */
 export interface Asked {
@@ -25,11 +25,19 @@ function usedUpJoin(hourly: 'h' | 'l'): string {
 
 const OWNER = `'id', t.id, 'name', t.name, 'paused', t.paused, 'tier', t.tier, 'weight', t.weight, 'zone', l.zone, 'used_up', u.cap`;
 
-const OWN = ['number', 'time_zone', 'buyer_type', 'buyer_fleet_id', 'timeout_seconds', 'dtmf_tones', 'press_one_to_accept', 'record_calls', 'display_caller_id_type', 'route_by_type', 'epc_assumed_amount'] as const satisfies readonly (keyof Candidate)[]; // prettier-ignore
+const OWN = ['number', 'time_zone', 'buyer_type', 'buyer_fleet_id', 'timeout_seconds', 'dtmf_tones', 'press_one_to_accept', 'record_calls', 'display_caller_id_type', 'route_by_type', 'user_buyer_id', 'record_token_additional_data'] as const satisfies readonly (keyof Candidate)[]; // prettier-ignore
 
 /** Of the first conversion of the first time frame that is open now. */
 const CURRENT_REVENUE = `(SELECT x.revenue FROM buyer_conversions x WHERE x.company_id = t.company_id AND x.buyer_id = t.id
   AND is_open(x.open_minutes, local_minute_of_week({now}::timestamptz, l.zone)) ORDER BY x.time_frame, x.position LIMIT 1)`;
+
+/** The number of the company that the buyer sees in place of the caller's. */
+const DISPLAYED = `(SELECT '+' || n.phone_number FROM numbers n WHERE n.company_id = t.company_id AND n.id = t.display_service_number_id AND n.deleted_at IS NULL)`;
+
+/** What a call brought in the last hours that count; what is assumed until there were calls enough, and of a buyer that is not ranked so nothing. */
+const EPC = `CASE WHEN t.route_by_type = 'epc' THEN (SELECT CASE WHEN count(*) >= greatest(1, coalesce(t.epc_assumed_calls_count, 1)) THEN coalesce(sum(v.revenue), 0) / count(*) ELSE t.epc_assumed_amount END
+  FROM call_attempts a LEFT JOIN conversions v ON v.company_id = a.company_id AND v.call_id = a.call_id AND v.buyer_id = a.buyer_id
+  WHERE a.company_id = t.company_id AND a.buyer_id = t.id AND a.created_at > {now}::timestamptz - coalesce(t.epc_timeframe, 24) * interval '1 hour') END`;
 
 const BUSINESS_HOURS = `coalesce((SELECT json_agg(x.open_minutes ORDER BY x.position) FROM buyer_business_hours x WHERE x.company_id = t.company_id AND x.buyer_id = t.id), '[]')`;
 
@@ -80,7 +88,7 @@ const candidates = template(
     FROM buyers_of w LEFT JOIN suppressed s ON s.company_id = w.company_id AND s.offer_id = w.offer_id AND s.buyer_id = w.buyer_id
     ${each(
       `SELECT json_build_object(${OWNER}, ${OWN.map((name) => `'${name}', t.${name}`).join(', ')},
-        'current_conversion_revenue', ${CURRENT_REVENUE}, 'business_hours', ${BUSINESS_HOURS}, 'record_token_filter_list', t.record_token_filter_data,
+        'current_conversion_revenue', ${CURRENT_REVENUE}, 'epc', ${EPC}, 'last_call_at', l.last_call_at, 'display_service_number', ${DISPLAYED}, 'business_hours', ${BUSINESS_HOURS}, 'record_token_filter_list', t.record_token_filter_data,
         'direct', w.direct, 'groups', w.groups) AS facts, t.deleted_at
       FROM buyers t ${limitsJoin('buyer_id')} ${OPEN_HOURS_JOIN} ${usedUpJoin('h')} WHERE t.company_id = w.company_id AND t.id = w.buyer_id`,
       'x',
@@ -97,7 +105,7 @@ interface Row {
   company_id: string;
   offer_id: string;
   lists: { id: number; name: string; places: number[] }[];
-  facts: Read<Omit<Candidate, 'groups' | 'suppressed_by'>> & { groups: Read<CandidateGroup>[] };
+  facts: Read<Omit<Candidate, 'groups' | 'suppressed_by' | 'last_call_at'>> & { groups: Read<CandidateGroup>[]; last_call_at: string | null };
 }
 
 /** The buyers of offers by the place in `asked`, each once however many ways lead to it, in the order of their ids. Without those that are deleted. */
@@ -127,9 +135,34 @@ export async function loadCandidates(client: Executor, asked: readonly Asked[], 
 }
 
 /** The buyers of one offer for one caller. */
-export async function candidatesOf(db: Db, offer_id: bigint | number | string, caller_number: bigint | number | string, now: Date): Promise<Candidate[]> {
+export async function candidatesOf(
+  db: Statements,
+  offer_id: bigint | number | string,
+  caller_number: bigint | number | string,
+  now: Date,
+): Promise<Candidate[]> {
   const asked = { company_id: String(db.company_id), offer_id: String(offer_id), caller_number: String(caller_number) };
   return (await loadCandidates(executorOf(db), [asked], now)).get(0)!;
+}
+
+const USED_UP = {
+  buyer_id: template(
+    `SELECT u.cap FROM buyers t ${limitsJoin('buyer_id')} ${OPEN_HOURS_JOIN} ${usedUpJoin('h')} WHERE t.company_id = {company_id} AND t.id = {id}::bigint`,
+    { prepared: true },
+  ),
+  buyer_group_id: template(
+    `SELECT u.cap FROM buyer_groups t ${limitsJoin('buyer_group_id')} ${usedUpJoin('l')} WHERE t.company_id = {company_id} AND t.id = {id}::bigint`,
+    { prepared: true },
+  ),
+};
+
+/** The cap that keeps its owner from calls now; null when all have room. */
+export async function readUsedUp(db: Statements, owner: CapOwner, now: Date): Promise<UsedUpCap | null> {
+  const [column, id] = Object.entries(owner)[0] as [keyof typeof USED_UP, bigint | number];
+  const [row] = await db.query<{ cap: Read<{ used_up: UsedUpCap | null }>['used_up'] }>(
+    USED_UP[column]({ company_id: db.company_id, id, now: now.toISOString() }),
+  );
+  return row ? dated({ used_up: row.cap }).used_up : null;
 }
 
 const offerKey = ({ company_id, offer_id }: Omit<Asked, 'caller_number'>) => `${company_id}/${offer_id}`;
@@ -143,8 +176,10 @@ interface Offered {
 function read({ facts, lists: holding }: Row): Offered {
   const lists: Offered['lists'] = new Map();
   for (const { id, name, places } of holding) for (const place of places) lists.set(place, [...(lists.get(place) ?? []), { id, name }]);
-  return { candidate: { ...dated(facts), groups: facts.groups.map(dated) }, lists };
+  return { candidate: { ...dated(facts), last_call_at: instant(facts.last_call_at), groups: facts.groups.map(dated) }, lists };
 }
+
+const instant = (text: string | null) => (text === null ? null : new Date(text));
 
 function dated<Owner extends Read<{ used_up: UsedUpCap | null }>>(owner: Owner): Omit<Owner, 'used_up'> & { used_up: UsedUpCap | null } {
   const { used_up } = owner;

@@ -22,11 +22,16 @@ export interface Db {
   readonly joint?: Query;
   /** Runs the work in a transaction: the one already open, or one of its own. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  /** The same for work that is statements alone: each is planned once a connection, which Prisma's transactions cannot. */
+  statements<T>(work: (db: Statements) => Promise<T>): Promise<T>;
   /** Connections for streams that outlive a statement (COPY). */
   readonly streams: Pool;
   /** Connections for transactions that take seconds (imports). */
   readonly bulk: Pool;
 }
+
+/** A company's part of the database, asked by statements alone. */
+export type Statements = Pick<Db, 'company_id' | 'query'>;
 
 const TRANSACTION = { maxWait: 5_000, timeout: 10_000 };
 
@@ -59,6 +64,13 @@ function outside(database: Database, company_id: bigint): Db {
     prisma: bound,
     query: queryOf(pool),
     joint: queryOf(joint),
+    statements: (work) => {
+      const run = () => inStatements(pool, company_id, work);
+      return run().catch((error: unknown) => {
+        if (isDeadlock(error)) return run();
+        throw error;
+      });
+    },
     transaction: (work) => {
       const run = () => bound.$transaction((transaction) => work(inside(transaction as unknown as TenantClient, company_id, { streams, bulk })), TRANSACTION);
       // One of two that wait for each other is chosen to fail; it has changed nothing and may simply run again.
@@ -75,6 +87,26 @@ const queryOf =
   async <Row>(statement: Statement) =>
     (await pool.query(statement)).rows as Row[];
 
+async function inStatements<T>(pool: Pool, company_id: bigint, work: (db: Statements) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  // The pool listens only to idle connections.
+  const onError = (error: Error) => void (broken = error);
+  client.on('error', onError);
+  try {
+    await client.query('BEGIN');
+    const result = await work({ company_id, query: async <Row>(statement: Statement) => (await client.query(statement)).rows as Row[] });
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch((fault: Error) => void (broken ??= fault));
+    throw error;
+  } finally {
+    client.off('error', onError);
+    client.release(broken);
+  }
+}
+
 function inside(prisma: TenantClient, company_id: bigint, pools: Pick<Db, 'streams' | 'bulk'>): Db {
   const db: Db = {
     company_id,
@@ -82,6 +114,7 @@ function inside(prisma: TenantClient, company_id: bigint, pools: Pick<Db, 'strea
     prisma,
     query: <Row>({ text, values }: Statement) => prisma.$queryRawUnsafe<Row[]>(text, ...values),
     transaction: (work) => work(db),
+    statements: (work) => work(db),
   };
   return db;
 }
@@ -90,7 +123,14 @@ function inside(prisma: TenantClient, company_id: bigint, pools: Pick<Db, 'strea
 function isDeadlock(error: unknown): boolean {
   const { code, meta } = error as { code?: string; meta?: { driverAdapterError?: { cause?: { originalCode?: string; kind?: string } } } };
   const cause = meta?.driverAdapterError?.cause;
-  return code === 'P2034' || cause?.kind === 'TransactionWriteConflict' || cause?.originalCode === '40P01' || cause?.originalCode === '40001';
+  return (
+    code === 'P2034' ||
+    code === '40P01' ||
+    code === '40001' ||
+    cause?.kind === 'TransactionWriteConflict' ||
+    cause?.originalCode === '40P01' ||
+    cause?.originalCode === '40001'
+  );
 }
 
 /** Adds the company to every condition and every new row of every statement Prisma makes. */

@@ -1315,6 +1315,115 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/call_sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a call
+         * @description For a softswitch of your own: tells of a call that has come in, and answers what to do with it. A buyer is chosen, its caps are taken up, and `instruction` says whom to dial with everything that is needed; or what the caller is given when nobody can take it. What then happens is told to `/call_sessions/{id}/events`, which answers the next instruction. A `call_sid` that is known already is the same call: it is answered as it stands, and nothing is taken up again.
+         */
+        post: operations["createCallSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/call_sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a call and what to do with it
+         * @description The instruction that holds now, for a softswitch that has lost it. Changes nothing.
+         */
+        get: operations["showCallSession"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/call_sessions/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell what happened to a call
+         * @description Answers the next instruction. An event that comes twice, or after what it tells of is over, changes nothing and is answered as the call stands.
+         */
+        post: operations["createCallEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/calls/{id}/decision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show why a call went where it went
+         * @description Each time a buyer was looked for: every candidate in the order considered, chosen or the reason it was not, the caps as they stood and when they reset, the draw and its seed.
+         */
+        get: operations["showCallDecision"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/routing/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Explain where a call would go
+         * @description The decision about a call that does not take place: for any caller, offer, tokens and any time. Nothing is taken up and nothing is kept.
+         */
+        post: operations["explainRouting"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/telephony/sms": {
         parameters: {
             query?: never;
@@ -1585,10 +1694,10 @@ export interface components {
          */
         RouteByType: "tier" | "revenue" | "epc";
         /**
-         * @description Which caller ID the buyer is shown.
+         * @description Which caller ID the buyer is shown: that of the caller, none, or the number of yours in `display_service_number_id`.
          * @enum {string}
          */
-        DisplayCallerIdType: "display_caller_id" | "display_fake_caller_id";
+        DisplayCallerIdType: "display_caller_id" | "display_fake_caller_id" | "display_service_number_id";
         /** @enum {string} */
         BuyerType: "buyer" | "quality_assurance" | "voice_bot";
         /**
@@ -1617,7 +1726,7 @@ export interface components {
          * @description A resource and what may be done with it.
          * @enum {string}
          */
-        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
+        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
         /** @enum {string} */
         BuyerSerializer: "buyer" | "buyer_grid" | "";
         /** @enum {string} */
@@ -1885,6 +1994,8 @@ export interface components {
             epc_assumed_calls_count?: number | null;
             /** @default display_caller_id */
             display_caller_id_type?: components["schemas"]["DisplayCallerIdType"];
+            /** @description Number or uuid of the telephone number that is shown with `display_service_number_id`. */
+            display_service_number_id?: string | number | null;
             /** @description Suppression lists of the buyer. Replaces them all. */
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
             /** @description Number or uuid of the fleet the buyer is in. */
@@ -2073,6 +2184,7 @@ export interface components {
             record_calls?: boolean;
             press_one_to_accept?: boolean;
             display_caller_id_type?: components["schemas"]["DisplayCallerIdType"];
+            display_service_number_id?: number | null;
             epc_timeframe?: number | null;
             epc_assumed_amount?: number | null;
             epc_assumed_calls_count?: number | null;
@@ -2602,6 +2714,34 @@ export interface components {
             remove_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
             /** @description The buyer groups of the offer. Replaces them all. */
             buyer_group_ids?: components["schemas"]["RecordIds"];
+            /** @description What callers hear first. */
+            greeting_message?: string | null;
+            /** @default hang_up */
+            fallback_type?: components["schemas"]["FallbackType"];
+            /** @description What the caller hears with `message`, and before a voicemail. */
+            fallback_message?: string | null;
+            /**
+             * Format: call-destination
+             * @description Where the caller goes with `number`.
+             */
+            fallback_number?: string | null;
+            /** @default route_as_new */
+            callback_behavior?: components["schemas"]["CallbackBehavior"];
+            /**
+             * @description Passes over buyers that would not pay for the caller, because they have within the `duplicate_timeframe` of their current conversion.
+             * @default false
+             */
+            skip_duplicates?: boolean;
+            /**
+             * @description Least time between two calls to a buyer.
+             * @default 0
+             */
+            spacing_seconds?: number;
+            /**
+             * @description What traffic sources are paid for a call. The first that fits counts.
+             * @default []
+             */
+            payouts?: components["schemas"]["OfferPayout"][];
             /** @description Suppression lists of the offer: calls from their numbers are not taken and leads with them not contacted. Replaces them all. */
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
             external_record_id?: string | null;
@@ -2645,6 +2785,14 @@ export interface components {
             unpaused_at?: components["schemas"]["Timestamp"];
             /** @description What leads for the offer are submitted with. Null in an answer to `new`. */
             lead_token?: string | null;
+            greeting_message?: string | null;
+            fallback_type?: components["schemas"]["FallbackType"];
+            fallback_message?: string | null;
+            fallback_number?: string | null;
+            callback_behavior?: components["schemas"]["CallbackBehavior"];
+            skip_duplicates?: boolean;
+            spacing_seconds?: number;
+            payouts?: components["schemas"]["OfferPayout"][];
             buyer_ids?: number[];
             buyer_group_ids?: number[];
             buyer_suppression_ids?: number[];
@@ -2669,6 +2817,244 @@ export interface components {
             success: true;
             offers: components["schemas"]["Offer"][];
             metadata: components["schemas"]["PageMetadata"];
+        };
+        /**
+         * @description What a caller is given when no buyer is left: the end of the call, a message and the end, a message and a recording, or another number.
+         * @enum {string}
+         */
+        FallbackType: "hang_up" | "message" | "voicemail" | "number";
+        /**
+         * @description Where somebody goes who was connected to a buyer of the offer before.
+         * @enum {string}
+         */
+        CallbackBehavior: "route_as_new" | "same_buyer_first" | "same_buyer_only";
+        OfferPayout: {
+            /** @description Number of the traffic source; null for all. */
+            traffic_source_id?: number | null;
+            /**
+             * @description Dollars, or a part of what the buyer pays.
+             * @enum {string}
+             */
+            payout_type: "fixed" | "percentage";
+            /** @description Dollars, or percent. */
+            amount: number;
+            /**
+             * @description A call that the buyer pays for, or one that has lasted `duration` seconds. `buyer_conversion` when left out.
+             * @enum {string}
+             */
+            paid_for?: "buyer_conversion" | "duration";
+            /** @description Seconds, with `duration`. */
+            duration?: number;
+            /** @description Seconds in which the same caller is paid for once. 0 when left out. */
+            duplicate_timeframe?: number;
+        };
+        /**
+         * @description Why a buyer does not get a call; of several the first in this order. `already_tried`: it was dialed for the same call before. `spacing`: the offer gives a buyer one call in so many seconds.
+         * @enum {string}
+         */
+        SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "already_tried" | "not_previous_buyer" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "duplicate_caller" | "spacing" | "no_number";
+        /** @description What the reason is made of: `cap`, `used`, `limit` and `resets_at`; `opens_at`; `buyer_suppression_ids`; `filter`; `pays_again_at`; `next_call_at`; `previous_buyer_id`. */
+        SkipDetails: {
+            [key: string]: unknown;
+        } | null;
+        ConsideredBuyer: {
+            buyer_id: number;
+            name: string | null;
+            /** @description Its place in the order in which buyers are tried, from 1; members of a group that rings all at once share one. Null of those that cannot take the call. */
+            rank: number | null;
+            /** @description Whether it is dialed. Those behind it in the order were not needed. */
+            chosen: boolean;
+            reason: components["schemas"]["SkipReason"] | null;
+            /** @description The same in words. */
+            message: string | null;
+            details: components["schemas"]["SkipDetails"];
+            route_by_type: components["schemas"]["RouteByType"];
+            /** @description What it is ranked by: the tier, or minus the revenue or the earnings per call. */
+            tier: number;
+            weight: number;
+            /** @description Its part of all weight in its tier. */
+            share: number | null;
+            /** @description What it drew: the lowest of a tier goes first. The same seed draws the same. Null without weight. */
+            draw: number | null;
+            /** @description The group through which it comes to the call, whose caps count too. */
+            buyer_group_id: number | null;
+        };
+        CapStanding: {
+            buyer_id: number | null;
+            buyer_group_id: number | null;
+            /** @description Such as `attempt_daily`, or `concurrency`. */
+            cap: string;
+            /** @description Before the call. */
+            used: number;
+            limit: number;
+            /** Format: date-time */
+            resets_at: string | null;
+        };
+        RoutingDecision: {
+            /** @description From 1: a call is decided anew when those dialed did not take it. */
+            round: number;
+            /** Format: date-time */
+            at: string;
+            /** @description What the draw was made with. */
+            seed: string;
+            offer_id: number | null;
+            /** @enum {string} */
+            action: "dial" | "fallback" | "hang_up";
+            /** @description Why nobody is dialed: `no_buyers`, `no_buyer_available`, or what keeps the call from all of them. */
+            reason: string | null;
+            message: string | null;
+            /** @description Who is dialed. */
+            buyer_ids: number[];
+            /** @description Every buyer of the offer once: those that can take the call in their order, then the others. */
+            candidates: components["schemas"]["ConsideredBuyer"][];
+            /** @description The caps of those who are dialed and of their groups, as they stood. */
+            caps: components["schemas"]["CapStanding"][];
+        };
+        CallDecisionReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            decisions: components["schemas"]["RoutingDecision"][];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        RoutingQuestion: {
+            /** @description Number or uuid of the offer. */
+            offer_id: string | number;
+            /**
+             * Format: telephone
+             * @description Who calls. Null or left out: withheld.
+             */
+            caller_number?: string | null;
+            tokens?: components["schemas"]["CallTokens"];
+            /**
+             * Format: date-time
+             * @description When. Caps stand as they would then if nothing happened until then. Now when left out.
+             */
+            at?: string | null;
+            /** @description To draw the same again. A new one when left out. */
+            seed?: string | null;
+            /**
+             * Format: time-zone
+             * @description The zone of an `at` without one.
+             */
+            time_zone?: string | null;
+        };
+        RoutingExplanation: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            decision: components["schemas"]["RoutingDecision"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        /** @description What is known of the call, by names of lowercase letters, digits and underscores. What a lead of the caller brought counts where nothing is given. */
+        CallTokens: {
+            [key: string]: string | number | boolean | null;
+        };
+        CallSessionCreate: {
+            /**
+             * Format: telephone
+             * @description A number of yours: it tells the offer and the traffic source. Give this or `offer_id`.
+             */
+            number_called?: string;
+            /** @description Number or uuid of the offer. */
+            offer_id?: string | number;
+            /**
+             * Format: telephone
+             * @description Who calls. Null, blank, `anonymous` or left out: withheld.
+             */
+            caller_number?: string | null;
+            tokens?: components["schemas"]["CallTokens"];
+            /** @description Number or uuid. That of the number called when left out. */
+            traffic_source_id?: string | number | null;
+            sub_id?: string | null;
+            /** @description Your own identifier of the call. Each is one call. */
+            call_sid?: string | null;
+        };
+        CallEventCreate: {
+            event: components["schemas"]["CallEventKind"];
+            /**
+             * Format: uuid
+             * @description Which of those dialed it is about. May be left out where one is.
+             */
+            attempt?: string | null;
+            /** @description With `key_press`: 1 takes the call, any other key declines it. */
+            key?: string | null;
+            /** @description With `duration` and `completed`: seconds since the buyer took the call. Worked out from the times of the events when left out. */
+            duration?: number | null;
+            recording_url?: string | null;
+            hangup_cause?: string | null;
+        };
+        /**
+         * @description `ringing`, `answered`, `key_press`, `no_answer`, `busy` and `failed` are about a buyer that was dialed. `duration`: the call goes on, and holds its slots. `completed`: the call is over, whoever hung up.
+         * @enum {string}
+         */
+        CallEventKind: "ringing" | "answered" | "key_press" | "no_answer" | "busy" | "failed" | "duration" | "completed";
+        CallInstruction: {
+            /**
+             * @description `dial` these, all at once; `wait` for what comes of those that are being dialed; `ask_for_key`: ask who has answered to press 1; `connect` the caller to `attempt` and let the others go (`cancel`); `fallback`; `hang_up`.
+             * @enum {string}
+             */
+            action: "dial" | "wait" | "ask_for_key" | "connect" | "fallback" | "hang_up";
+            /** @description Why nobody is dialed. */
+            reason: string | null;
+            message: string | null;
+            dial: components["schemas"]["DialBuyer"][];
+            /** Format: uuid */
+            attempt: string | null;
+            /** @description Those that still ring and are not wanted any more. */
+            cancel: string[];
+            fallback: {
+                type: components["schemas"]["FallbackType"];
+                message: string | null;
+                number: string | null;
+            } | null;
+            /** @description A call of which nothing is told for so long is taken for dead, and its slots are given back. An event `duration` keeps it alive. */
+            report_within_seconds: number | null;
+        };
+        DialBuyer: {
+            /**
+             * Format: uuid
+             * @description What events call it.
+             */
+            attempt: string;
+            buyer_id: number;
+            user_buyer_id: string | null;
+            name: string | null;
+            buyer_group_id: number | null;
+            /** @description + and digits, or a SIP address. */
+            number: string;
+            timeout_seconds: number;
+            /** @description What to show the buyer. Null: withheld. */
+            caller_id: string | null;
+            /** @description To send once it is answered: `w` waits half a second, `W` a whole one. */
+            dtmf_tones: string | null;
+            /** @description Whether who answers is asked for a key before the caller is connected. */
+            press_one_to_accept: boolean;
+            record_calls: boolean;
+        };
+        CallSession: {
+            /** @description Number of the call. */
+            id: number;
+            /** Format: uuid */
+            uuid: string;
+            status: components["schemas"]["CallStatus"];
+            offer_id: number | null;
+            caller_number: string | null;
+            number_called: string | null;
+            call_sid: string | null;
+            instruction: components["schemas"]["CallInstruction"];
+        };
+        /** @enum {string} */
+        CallStatus: "sending" | "queued" | "ringing" | "in_progress" | "completed" | "busy" | "no_answer" | "failed" | "canceled" | "unknown";
+        CallSessionReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            call_session: components["schemas"]["CallSession"];
+            metadata: components["schemas"]["RecordMetadata"];
         };
         TrafficSourceFields: {
             name?: string;
@@ -3486,13 +3872,11 @@ export interface components {
             buyer_id: number;
             name: string | null;
             available: boolean;
-            /**
-             * @description Why it is not.
-             * @enum {string|null}
-             */
-            reason: "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "no_number" | null;
+            /** @description Why it is not. */
+            reason: components["schemas"]["SkipReason"] | null;
             /** @description The same in words. */
             message: string | null;
+            details: components["schemas"]["SkipDetails"];
         };
         BuyerIsAvailableReply: {
             status: number;
@@ -7608,6 +7992,189 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createCallSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallSessionCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["CallSessionCreate"];
+            };
+        };
+        responses: {
+            /** @description The call with this `call_sid` as it stands. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallSessionReply"];
+                };
+            };
+            /** @description The call, and what to do with it. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallSessionReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showCallSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The call. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallSessionReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createCallEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallEventCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["CallEventCreate"];
+            };
+        };
+        responses: {
+            /** @description The call, and what to do with it now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallSessionReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showCallDecision: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The decisions, the first first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallDecisionReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    explainRouting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RoutingQuestion"];
+                "application/x-www-form-urlencoded": components["schemas"]["RoutingQuestion"];
+            };
+        };
+        responses: {
+            /** @description The decision. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutingExplanation"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

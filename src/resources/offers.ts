@@ -33,6 +33,14 @@ export const projection = {
     paused_at: true,
     unpaused_at: true,
     lead_token: true,
+    greeting_message: true,
+    fallback_type: true,
+    fallback_message: true,
+    fallback_number: true,
+    callback_behavior: true,
+    skip_duplicates: true,
+    spacing_seconds: true,
+    payouts: true,
     buyer_ids: attached('offer_buyers', 'buyer_id'),
     buyer_group_ids: attached('offer_buyer_groups', 'buyer_group_id'),
     buyer_suppression_ids: attached('buyer_suppression_offers', 'buyer_suppression_id'),
@@ -112,13 +120,18 @@ export const offers = ({ clock, queue, authenticator }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-const OWN = ['name', 'user_offer_id', 'description', 'time_zone', 'paused', 'external_record_id'] as const satisfies readonly (keyof Fields)[];
+const OWN = [
+  'name', 'user_offer_id', 'description', 'time_zone', 'paused', 'external_record_id', 'greeting_message', 'fallback_type', 'fallback_message', 'fallback_number', 'callback_behavior',
+  'skip_duplicates', 'spacing_seconds', 'payouts',
+] as const satisfies readonly (keyof Fields)[]; // prettier-ignore
 
 /** The columns of the offer's row among the fields. */
 const columnsOf = (fields: Fields) => Object.fromEntries(OWN.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])));
 
 /** What is attached to an offer: suppression lists, then groups, then buyers, in the order of locks. */
 async function writeParts(db: Db, offer_id: bigint, fields: Fields, lists: bigint[] | undefined): Promise<void> {
+  const sources = fields.payouts?.flatMap(({ traffic_source_id }) => traffic_source_id ?? []) ?? [];
+  await resolveReferences(db, 'traffic_sources', sources, { field: 'payouts' });
   if (lists) await replaceAttached(db, 'buyer_suppression_offers', { offer_id }, { buyer_suppression_id: lists });
   if (fields.buyer_group_ids !== undefined) {
     const buyer_group_id = await resolveReferences(db, 'buyer_groups', fields.buyer_group_ids ?? [], { field: 'buyer_group_ids' });

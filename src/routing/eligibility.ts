@@ -5,7 +5,11 @@ import type { TokenSource } from '../tokens/substitute';
 import { CAPS, type Interval, type Metric } from './caps';
 
 /** Of several the first is told, in this order. */
-export type Reason = 'paused' | 'group_paused' | 'closed' | 'suppressed' | 'filter_unmet' | 'cap_reached' | 'concurrency_full' | 'no_number';
+export const REASONS = [
+  'blacklisted', 'offer_paused', 'offer_suppressed', 'already_tried', 'not_previous_buyer', 'paused', 'group_paused', 'closed', 'suppressed', 'filter_unmet', 'cap_reached',
+  'concurrency_full', 'duplicate_caller', 'spacing', 'no_number',
+] as const; // prettier-ignore
+export type Reason = (typeof REASONS)[number];
 
 export type CapName = `${Metric}_${Interval}` | 'concurrency';
 
@@ -46,11 +50,19 @@ export interface Candidate extends Owner {
   dtmf_tones: string | null;
   press_one_to_accept: boolean;
   record_calls: boolean;
-  display_caller_id_type: 'display_caller_id' | 'display_fake_caller_id';
+  display_caller_id_type: 'display_caller_id' | 'display_fake_caller_id' | 'display_service_number_id';
+  /** + and digits. */
+  display_service_number: string | null;
+  user_buyer_id: string | null;
+  /** Tokens that calls to it get, as key:value. */
+  record_token_additional_data: readonly string[];
   route_by_type: 'tier' | 'revenue' | 'epc';
   /** Of its current conversion, dollars; null without one. */
   current_conversion_revenue: number | null;
-  epc_assumed_amount: number | null;
+  /** Dollars a call brought in the hours that count; what is assumed until there were calls enough. */
+  epc: number | null;
+  /** When it was last dialed for any call. */
+  last_call_at: Date | null;
   /** Open minutes of each entry of its business hours (openMinutes of schedules/hours.ts). Without entries it is always open. */
   business_hours: readonly (readonly number[])[];
   record_token_filter_list: readonly string[];
@@ -62,9 +74,24 @@ export interface Candidate extends Owner {
   groups: readonly CandidateGroup[];
 }
 
+/** What keeps a call from all buyers. */
+export interface Refused {
+  reason: 'blacklisted' | 'offer_paused' | 'offer_suppressed';
+  message: string;
+}
+
 export interface Facts {
   now: Date;
   tokens: TokenSource;
+  refused?: Refused | undefined;
+  /** Buyers that the call was tried with before: none is rung again. */
+  tried?: ReadonlySet<number>;
+  /** The one it must go to, if it goes to any. */
+  only_buyer_id?: number | undefined;
+  /** When a buyer would pay again for this caller; of those that would now, nothing. */
+  pays_again_at?: ReadonlyMap<number, Date>;
+  /** Least time between two calls to a buyer. */
+  spacing_seconds?: number;
 }
 
 export interface Eligibility {
@@ -73,11 +100,14 @@ export interface Eligibility {
   available: boolean;
   reason: Reason | null;
   message: string | null;
+  /** What the reason is made of, for programs. */
+  details: Record<string, unknown> | null;
 }
 
 interface Fault {
   reason: Reason;
   message: string;
+  details?: Record<string, unknown>;
 }
 
 /** Whether a buyer could take a call now, and if not the first reason. */
@@ -85,6 +115,8 @@ export function eligibility(candidate: Candidate, facts: Facts): Eligibility {
   const found = [capFault(candidate, 'the buyer'), wayFault(candidate)];
   const capOrWay = (reason: Reason) => found.find((fault) => fault?.reason === reason);
   const fault =
+    facts.refused ??
+    callFault(candidate, facts) ??
     pauseFault(candidate, 'paused', 'the buyer') ??
     capOrWay('group_paused') ??
     closedFault(candidate, facts.now) ??
@@ -92,44 +124,11 @@ export function eligibility(candidate: Candidate, facts: Facts): Eligibility {
     filterFault(candidate, facts.tokens) ??
     capOrWay('cap_reached') ??
     capOrWay('concurrency_full') ??
+    duplicateFault(candidate, facts) ??
+    spacingFault(candidate, facts) ??
     numberFault(candidate);
-  return { buyer_id: candidate.id, name: candidate.name, available: !fault, reason: fault?.reason ?? null, message: fault?.message ?? null };
-}
-
-/** Those that could take a call now, in the order in which they are tried: the lowest tier first, in it the highest weight, then the oldest. */
-export function availableInOrder(candidates: readonly Candidate[], facts: Facts): Candidate[] {
-  return candidates
-    .filter((candidate) => eligibility(candidate, facts).available)
-    .map((candidate) => ({ candidate, place: placeOf(candidate) }))
-    .toSorted((a, b) => byPlace(a.place, b.place) || a.candidate.id - b.candidate.id)
-    .map(({ candidate }) => candidate);
-}
-
-interface Place {
-  tier: number;
-  weight: number;
-}
-
-const byPlace = (a: Place, b: Place) => a.tier - b.tier || b.weight - a.weight;
-
-/** A group that rings all its members at once is chosen as one, by its own tier and weight. Where several ways are open the best counts. */
-function placeOf(candidate: Candidate): Place {
-  const own = { tier: tierOf(candidate), weight: candidate.weight };
-  const open = candidate.groups.filter((group) => !groupFault(group));
-  const through = open.map((group) => (group.dial_buyers_type === 'simultaneously' ? group : own));
-  return [...(candidate.direct ? [own] : []), ...through].toSorted(byPlace)[0] ?? own;
-}
-
-function tierOf({ route_by_type, tier, current_conversion_revenue, epc_assumed_amount }: Candidate): number {
-  switch (route_by_type) {
-    case 'tier':
-      return tier;
-    case 'revenue':
-      return 0 - (current_conversion_revenue ?? 0);
-    case 'epc':
-      // No call is kept with its buyer and revenue yet, so that what is assumed until there are enough stands in for all of them.
-      return 0 - (epc_assumed_amount ?? 0);
-  }
+  const { reason = null, message = null, details = null } = (fault ?? {}) as Partial<Fault>;
+  return { buyer_id: candidate.id, name: candidate.name, available: !fault, reason, message, details };
 }
 
 /** What is wrong with the groups, when they leave no way from the offer to the buyer: one that is open is enough. */
@@ -140,13 +139,21 @@ function wayFault({ direct, groups }: Candidate): Fault | undefined {
   return { reason, message: faults.map(({ message }) => message).join('; ') };
 }
 
-function groupFault(group: CandidateGroup): Fault | undefined {
+/** What keeps a group from calls. */
+export function groupFault(group: CandidateGroup): Fault | undefined {
   const who = group.name ? `its group "${group.name}" (${group.id})` : `its group ${group.id}`;
   return pauseFault(group, 'group_paused', who) ?? capFault(group, who);
 }
 
 function pauseFault({ paused }: Owner, reason: Reason, who: string): Fault | undefined {
   return paused ? { reason, message: `${who} is paused` } : undefined;
+}
+
+function callFault({ id }: Candidate, { tried, only_buyer_id }: Facts): Fault | undefined {
+  if (tried?.has(id)) return { reason: 'already_tried', message: 'the call was tried with the buyer before' };
+  if (only_buyer_id === undefined || only_buyer_id === id) return undefined;
+  const details = { previous_buyer_id: only_buyer_id };
+  return { reason: 'not_previous_buyer', message: `the offer sends who calls back to the buyer before, ${only_buyer_id}`, details };
 }
 
 const ALL_DAY = [0, 1_439] as const;
@@ -160,13 +167,27 @@ function closedFault({ business_hours, zone }: Candidate, now: Date): Fault | un
     if (opening) opens = Math.min(opens, opening.at.getTime());
   }
   const until = opens === Infinity ? 'for the next 14 days at least' : `until ${localTime(new Date(opens), zone)}`;
-  return { reason: 'closed', message: `the buyer is closed ${until}` };
+  return { reason: 'closed', message: `the buyer is closed ${until}`, details: { opens_at: opens === Infinity ? null : new Date(opens).toISOString() } };
 }
 
 function suppressedFault({ suppressed_by }: Candidate): Fault | undefined {
   if (suppressed_by.length === 0) return undefined;
   const lists = suppressed_by.map(({ id, name }) => `"${name}" (${id})`).join(', ');
-  return { reason: 'suppressed', message: `the caller's number is on a suppression list of the buyer: ${lists}` };
+  const details = { buyer_suppression_ids: suppressed_by.map(({ id }) => id) };
+  return { reason: 'suppressed', message: `the caller's number is on a suppression list of the buyer: ${lists}`, details };
+}
+
+function duplicateFault({ id, zone }: Candidate, { pays_again_at }: Facts): Fault | undefined {
+  const at = pays_again_at?.get(id);
+  const message = at && `the buyer has paid for this caller, and pays again from ${localTime(at, zone)}`;
+  return message ? { reason: 'duplicate_caller', message, details: { pays_again_at: at.toISOString() } } : undefined;
+}
+
+function spacingFault({ last_call_at, zone }: Candidate, { now, spacing_seconds = 0 }: Facts): Fault | undefined {
+  const at = last_call_at && new Date(last_call_at.getTime() + spacing_seconds * 1000);
+  if (spacing_seconds === 0 || !at || at <= now) return undefined;
+  const message = `the offer gives a buyer one call in ${spacing_seconds} seconds: the next at ${localTime(at, zone)}`;
+  return { reason: 'spacing', message, details: { next_call_at: at.toISOString() } };
 }
 
 function numberFault({ number }: Candidate): Fault | undefined {
@@ -180,7 +201,9 @@ function filterFault({ record_token_filter_list: filters }: Candidate, tokens: T
   const conditions = compiled.get(filters) ?? filters.map(compileFilter);
   compiled.set(filters, conditions);
   const unmet = conditions.findIndex((holds) => !holds?.(tokens));
-  return unmet === -1 ? undefined : { reason: 'filter_unmet', message: `a filter of the buyer does not hold: ${filters[unmet]}` };
+  return unmet === -1
+    ? undefined
+    : { reason: 'filter_unmet', message: `a filter of the buyer does not hold: ${filters[unmet]}`, details: { filter: filters[unmet] } };
 }
 
 const COUNTED: Record<Metric, string> = {
@@ -194,14 +217,15 @@ const COUNTED: Record<Metric, string> = {
 function capFault({ used_up, zone }: Owner, who: string): Fault | undefined {
   if (!used_up) return undefined;
   const { cap, used, limit, resets_at } = used_up;
+  const details = { cap, used, limit, resets_at: resets_at?.toISOString() ?? null };
   const named = CAPS.find(({ metric, interval }) => `${metric}_${interval}` === cap);
-  if (!named) return { reason: 'concurrency_full', message: `${who} has ${used} of ${limit} simultaneous calls` };
+  if (!named) return { reason: 'concurrency_full', message: `${who} has ${used} of ${limit} simultaneous calls`, details };
   const which = `the ${named.interval} cap on ${COUNTED[named.metric]} of ${who}`;
-  if (limit === 0) return { reason: 'cap_reached', message: `${which} allows none` };
+  if (limit === 0) return { reason: 'cap_reached', message: `${which} allows none`, details };
   const money = named.metric === 'revenue' || named.metric === 'earned_revenue';
   const amounts = [used, limit].map((amount) => (money ? `$${amount.toFixed(2)}` : amount)).join(' of ');
   const resets = resets_at ? `resets at ${localTime(resets_at, zone)}` : 'stays so until it is reset';
-  return { reason: 'cap_reached', message: `${which} is reached (${amounts}) and ${resets}` };
+  return { reason: 'cap_reached', message: `${which} is reached (${amounts}) and ${resets}`, details };
 }
 
 function localTime(at: Date, zone: string): string {

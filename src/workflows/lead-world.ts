@@ -2,7 +2,7 @@ import {
   loadCallFacts, loadNumbers, loadOffers, loadSchedules, loadSuppressed, type CallFacts, type ContactState, type DueLead, type Executor, type OfferRow, type OwnNumber,
 } from '../db/due-leads'; // prettier-ignore
 import { loadCandidates } from '../db/offer-buyers';
-import { availableInOrder } from '../routing/eligibility';
+import { availableInOrder } from '../routing/route';
 import type { Facts, Plan, Progress } from '../schedules/cadence';
 import { offerTurn, type OfferVerdict } from '../schedules/offer-turn';
 import { compileSchedule, planOf, type CompiledSchedule } from '../schedules/plan';

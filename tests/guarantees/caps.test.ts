@@ -20,7 +20,9 @@ async function owner(kind: 'buyer' | 'buyer_group', body: object): Promise<{ cap
   return { id, cap, read: async () => (await world.company.api('get', `${path}/${id}`)).body[kind] };
 }
 
-const dial = (cap: CapOwner) => reserveUsage(db(), { owner: cap, usage: { attempt: 1 }, now: clock.read() });
+/** Whether there was room. */
+const reserved = async (move: Parameters<typeof reserveUsage>[1]) => (await reserveUsage(db(), move)) !== undefined;
+const dial = (cap: CapOwner) => reserved({ owner: cap, usage: { attempt: 1 }, now: clock.read() });
 
 describe('a counter resets at the local hour, day and month of its owner', () => {
   /** What has passed at each of these instants since one call at the first. */
@@ -98,14 +100,14 @@ describe('caps are exact', () => {
   test.each(['attempt', 'connection', 'buyer_conversion'] as const)('200 simultaneous calls on a %s cap of 50 take 50', async (metric) => {
     clock.set('2026-06-01T12:00:00Z');
     const { cap, read } = await owner('buyer', { [`${metric}_daily_limit`]: 50 });
-    const taken = await Promise.all(Array.from({ length: 200 }, () => reserveUsage(db(), { owner: cap, usage: { [metric]: 1 }, now: clock.read() })));
+    const taken = await Promise.all(Array.from({ length: 200 }, () => reserved({ owner: cap, usage: { [metric]: 1 }, now: clock.read() })));
     expect(taken.filter(Boolean)).toHaveLength(50);
     expect(await read()).toMatchObject({ [`${metric}_daily_used`]: 50, [`${metric}_total_used`]: 50, maxed_out_by: `${metric}_daily` });
   });
 
   test('concurrency: slots are taken while there are any and come back', async () => {
     const { cap, read } = await owner('buyer', { concurrency_cap_limit: 7 });
-    const take = () => reserveUsage(db(), { owner: cap, usage: {}, concurrency: 1, now: clock.read() });
+    const take = () => reserved({ owner: cap, usage: {}, concurrency: 1, now: clock.read() });
     expect((await Promise.all(Array.from({ length: 40 }, take))).filter(Boolean)).toHaveLength(7);
     expect(await read()).toMatchObject({ concurrency_cap_used: 7, maxed_out_by: 'concurrency' });
     await recordUsage(db(), { owner: cap, usage: {}, concurrency: -1, now: clock.read() });
@@ -114,8 +116,8 @@ describe('caps are exact', () => {
 
   test('a refused reservation moves nothing, in any of its counters', async () => {
     const { cap, read } = await owner('buyer', { attempt_monthly_limit: 1, connection_total_limit: 10 });
-    expect(await reserveUsage(db(), { owner: cap, usage: { attempt: 1, connection: 1 }, now: clock.read() })).toBe(true);
-    expect(await reserveUsage(db(), { owner: cap, usage: { attempt: 1, connection: 1 }, now: clock.read() })).toBe(false);
+    expect(await reserved({ owner: cap, usage: { attempt: 1, connection: 1 }, now: clock.read() })).toBe(true);
+    expect(await reserved({ owner: cap, usage: { attempt: 1, connection: 1 }, now: clock.read() })).toBe(false);
     expect(await read()).toMatchObject({ attempt_total_used: 1, connection_total_used: 1 });
   });
 
@@ -133,7 +135,7 @@ describe('caps are exact', () => {
 
   test('revenue is counted in dollars and cents and stops at its cap', async () => {
     const { cap, read } = await owner('buyer', { revenue_daily_limit: 100 });
-    const earn = () => reserveUsage(db(), { owner: cap, usage: { revenue: 33.33 }, now: clock.read() });
+    const earn = () => reserved({ owner: cap, usage: { revenue: 33.33 }, now: clock.read() });
     expect([await earn(), await earn(), await earn(), await earn()]).toEqual([true, true, true, false]);
     expect((await read()).revenue_daily_used).toBe(99.99);
   });

@@ -1,5 +1,6 @@
 import { contract, facets } from '../../src/contract';
 import { standingClock } from '../support/clock';
+import { ownNumber } from '../support/leads';
 import { createWorld, type World } from '../support/world';
 
 const clock = standingClock('2026-06-01T16:00:00Z'); // Monday noon in New York
@@ -101,7 +102,7 @@ test('what is written is read back, for every writable field', async () => {
   };
   const lists = await Promise.all(['a', 'b'].map((name) => world.company.api('post', 'buyer_suppressions', { body: { name } })));
   const buyer_suppression_ids = lists.map((list) => list.body.buyer_suppression.id).sort();
-  Object.assign(body, { buyer_suppression_ids });
+  Object.assign(body, { buyer_suppression_ids, display_service_number_id: await ownNumber(world, world.company) });
   const res = await create(body);
   expect(res.body.errors).toEqual({});
   expect(res.body.buyer).toMatchObject(body);

@@ -113,6 +113,7 @@ export async function createFixture(world: World, company = world.company): Prom
     ids[plural] = record.id;
     if (plural === 'schedules') ({ lead_token } = record);
   }
+  ids.calls = ids.call_sessions!;
   for (const id of ['blockContacts', 'receiveTextMessage'] as const) await send(contract.operations.find((operation) => operation.id === id)!);
   const first = async (table: string) =>
     Number((await world.sql<{ id: string }>(`SELECT id FROM ${table} WHERE company_id = $1 ORDER BY id LIMIT 1`, [company.id]))[0]!.id);

@@ -59,6 +59,8 @@ CREATE TABLE "call_attempts" (
     "connect_to" TEXT NOT NULL,
     "status" TEXT NOT NULL,
     "timeout_seconds" INTEGER NOT NULL,
+    "press_one_to_accept" BOOLEAN NOT NULL,
+    "dial" JSONB NOT NULL,
     "answered_at" TIMESTAMPTZ(3),
     "connected_at" TIMESTAMPTZ(3),
     "ended_at" TIMESTAMPTZ(3),

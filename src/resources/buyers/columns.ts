@@ -86,6 +86,7 @@ export const projection = {
     record_calls: true,
     press_one_to_accept: true,
     display_caller_id_type: true,
+    display_service_number_id: true,
     epc_timeframe: true,
     epc_assumed_amount: true,
     epc_assumed_calls_count: true,

@@ -44,7 +44,7 @@ export const buyers = ({ clock }: Deps) =>
         const pause = fields.paused ? { paused_at: now, paused_by_user_id: caller.user_id } : {};
         const row = {
           ...columnsOf(withDefaults(fields, DEFAULTS)),
-          ...(await fleetOf(tx, fields)),
+          ...(await referencesOf(tx, fields)),
           ...pause,
           user_updated_at: now,
           created_at: now,
@@ -67,7 +67,7 @@ export const buyers = ({ clock }: Deps) =>
       const fields = withDefaults(body, DEFAULTS);
       const id = await db.transaction(async (tx) => {
         // Fleet and lists before the buyer: whoever deletes one of those locks in this order too.
-        const fleet = await fleetOf(tx, fields);
+        const fleet = await referencesOf(tx, fields);
         const lists = await suppressionsOf(tx, fields);
         const before = await lockRecord(tx, 'buyers', params.id, ['paused', 'time_zone']);
         await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
@@ -124,11 +124,16 @@ function columnsOf(fields: Fields) {
   };
 }
 
-async function fleetOf(db: Db, { buyer_fleet_id }: Fields): Promise<{ buyer_fleet_id?: bigint | null }> {
-  if (buyer_fleet_id === undefined) return {};
-  if (buyer_fleet_id === null) return { buyer_fleet_id: null };
-  const [id] = await resolveReferences(db, 'buyer_fleets', [buyer_fleet_id], { field: 'buyer_fleet_id' });
-  return { buyer_fleet_id: id! };
+const REFERENCES = { buyer_fleet_id: 'buyer_fleets', display_service_number_id: 'numbers' } as const;
+
+/** The ids of the records that a buyer refers to. */
+async function referencesOf(db: Db, fields: Fields): Promise<{ buyer_fleet_id?: bigint | null; display_service_number_id?: bigint | null }> {
+  const found: Record<string, bigint | null> = {};
+  for (const [field, table] of Object.entries(REFERENCES)) {
+    const named = fields[field as keyof typeof REFERENCES];
+    if (named !== undefined) found[field] = named === null ? null : (await resolveReferences(db, table, [named], { field }))[0]!;
+  }
+  return found;
 }
 
 interface Parts {

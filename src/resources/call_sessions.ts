@@ -1,0 +1,114 @@
+import { callerNumber } from '../db/caller-ids';
+import { readCall, readDecisions } from '../db/calls';
+import { loadCallFacts } from '../db/call-facts';
+import { candidatesOf } from '../db/offer-buyers';
+import { findRecord, type Reference } from '../db/records';
+import type { Db } from '../db/tenant';
+import type { Deps } from '../deps';
+import type { Handlers } from '../http/handlers';
+import { Json } from '../http/reply';
+import { notFound, Refusal } from '../refusal';
+import { tokensOf } from '../tokens/lead-data';
+import { beginCall } from '../workflows/begin-call';
+import { takeCallEvent } from '../workflows/call-event';
+import { readSession, type CallSession } from '../workflows/call-session';
+import { explain, newSeed, routeFacts } from '../workflows/route-call';
+import { refuseFaults, trafficSource } from '../workflows/submit-lead';
+
+/** How the calls of one's own softswitch are told from those of carriers. */
+const SOFTSWITCH = 'softswitch';
+
+/** Calls as they happen, and why they go where they go. */
+export const callSessions = ({ clock }: Deps) =>
+  ({
+    createCallSession: async ({ body, db }) => {
+      const now = clock();
+      const caller_number = await callerOf(db, body.caller_number);
+      const called = await calledNumber(db, body.number_called, body.offer_id);
+      const traffic_source_id = body.traffic_source_id ? String(await trafficSource(db, body.traffic_source_id)) : called.traffic_source_id;
+      const incoming = {
+        ...called,
+        carrier: SOFTSWITCH,
+        call_sid: body.call_sid || null,
+        caller_number,
+        traffic_source_id,
+        sub_id: body.sub_id ?? null,
+        tokens: tokensIn(body.tokens),
+      };
+      const { call, created } = await beginCall(db, incoming, now);
+      return reply(await readSession(db, call, { now, fresh: true }), created ? 201 : 200);
+    },
+
+    showCallSession: async ({ params, db }) => {
+      const call = await readCall(db, params.id);
+      if (!call) throw notFound();
+      return reply(await readSession(db, call, { now: clock(), fresh: true }));
+    },
+
+    createCallEvent: async ({ params, body, db }) => reply(await takeCallEvent(db, params.id, body, clock())),
+
+    showCallDecision: async ({ params, db }) => {
+      const call = await readCall(db, params.id);
+      if (!call) throw notFound();
+      return new Json(`{"status":200,"success":true,"errors":{},"decisions":${await readDecisions(db, call.id)},"metadata":{"root":"decisions"}}`);
+    },
+
+    explainRouting: async ({ body, db }) => {
+      const now = body.at ? new Date(body.at) : clock();
+      const caller_number = await callerOf(db, body.caller_number);
+      const offer_id = await offerOf(db, body.offer_id);
+      const facts = (await loadCallFacts(db, { offer_id, number: caller_number, now }))!;
+      const candidates = await candidatesOf(db, offer_id, caller_number ?? 0, now);
+      const tokens = { ...facts.lead?.data, ...tokensIn(body.tokens) };
+      const asked = routeFacts(facts, { now, seed: body.seed || newSeed(), caller_number, tokens, tried: new Set() });
+      return { status: 200, success: true, errors: {}, decision: explain(facts, candidates, asked), metadata: { root: 'decision' } };
+    },
+  }) satisfies Partial<Handlers>;
+
+function reply(call_session: CallSession, status = 200): Json<never> {
+  return new Json(JSON.stringify({ status, success: true, errors: {}, call_session, metadata: { root: 'call_session' } }), {}, status);
+}
+
+const WITHHELD = /^(anonymous|restricted|unknown|unavailable|private|withheld|blocked)?$/i;
+
+/** Null when it is withheld, whatever word says so. */
+async function callerOf(db: Db, sent: string | null | undefined): Promise<number | null> {
+  if (sent === undefined || sent === null || WITHHELD.test(sent.trim())) return null;
+  return (await callerNumber(db, sent, 'caller_number')) ?? null;
+}
+
+function tokensIn(sent: Record<string, unknown> | undefined): Record<string, unknown> {
+  const { tokens, faults } = tokensOf({}, sent ?? {});
+  refuseFaults(faults.map(({ field, message }) => ({ field: field === 'data' ? 'tokens' : `tokens.${field}`, message })));
+  return tokens;
+}
+
+interface Called {
+  offer_id: string;
+  number_called: number | null;
+  number_id: string | null;
+  traffic_source_id: string | null;
+}
+
+/** What a call is for: the offer that is named, else that of the number. Refuses with 422. */
+async function calledNumber(db: Db, sent: string | undefined, offer: Reference | undefined): Promise<Called> {
+  if (sent === undefined && offer === undefined) throw Refusal.field('offer_id', 'must be given, or number_called');
+  const number_called = sent === undefined ? null : ((await callerNumber(db, sent, 'number_called')) ?? null);
+  const [owned] = await db.query<{ id: string; offer_id: string | null; traffic_source_id: string | null }>({
+    name: 'own_number_called',
+    text: 'SELECT id::text, offer_id::text, traffic_source_id::text FROM numbers WHERE company_id = $1 AND phone_number = $2::bigint AND deleted_at IS NULL',
+    values: [db.company_id, number_called],
+  });
+  const of_number = { number_called, number_id: owned?.id ?? null, traffic_source_id: owned?.traffic_source_id ?? null };
+  if (offer !== undefined) return { ...of_number, offer_id: String(await offerOf(db, offer)) };
+  if (!owned) throw Refusal.field('number_called', 'is no number of the company');
+  if (owned.offer_id === null) throw Refusal.field('number_called', 'belongs to no offer; give offer_id');
+  return { ...of_number, offer_id: owned.offer_id };
+}
+
+/** Refuses with 422 what names no offer. */
+async function offerOf(db: Db, reference: Reference): Promise<bigint> {
+  return findRecord(db, 'offers', reference).catch((error: unknown) => {
+    throw error instanceof Refusal ? Refusal.field('offer_id', `names no record of yours: ${reference}`) : error;
+  });
+}

@@ -1,0 +1,54 @@
+import { loadCallFacts, type OfferTerms } from '../db/call-facts';
+import { readAttempts, type AttemptRow, type CallRow, type DialBuyer } from '../db/calls';
+import type { Statements } from '../db/tenant';
+import { instructionOf, type Instruction } from '../routing/instruction';
+
+/** How long a call that goes on may tell nothing before it is taken for dead. */
+export const TALKING_LEASE_SECONDS = 900;
+
+export interface CallSession {
+  id: number;
+  uuid: string;
+  status: string;
+  offer_id: number | null;
+  caller_number: string | null;
+  number_called: string | null;
+  call_sid: string | null;
+  instruction: Instruction<DialBuyer>;
+}
+
+const withPlus = (number: number | null) => (number === null ? null : `+${number}`);
+
+/** A call as whoever carries it sees it. `fresh`: those that ring are to be dialed now. */
+export function sessionOf(call: CallRow, attempts: readonly AttemptRow[], { offer, fresh }: { offer: OfferTerms | undefined; fresh: boolean }): CallSession {
+  const { id, uuid, status, offer_id, caller_number, number_called, carrier_call_id, fallback, hangup_cause, ended_at } = call;
+  const given =
+    fallback !== null && fallback !== 'hang_up' && offer
+      ? { type: fallback as OfferTerms['fallback_type'], message: offer.fallback_message, number: offer.fallback_number }
+      : null;
+  const instruction = instructionOf({
+    ended: ended_at !== null,
+    fallback: given,
+    reason: hangup_cause,
+    attempts,
+    fresh,
+    report_within_seconds: leaseOf(attempts),
+  });
+  return { id, uuid, status, offer_id, caller_number: withPlus(caller_number), number_called: withPlus(number_called), call_sid: carrier_call_id, instruction };
+}
+
+/** While buyers ring, their time and some more; then what a call is given that goes on. */
+export function leaseOf(attempts: readonly AttemptRow[]): number {
+  const ringing = attempts.filter(({ status }) => status === 'ringing').map(({ dial }) => dial.timeout_seconds);
+  return ringing.length === attempts.filter(({ status }) => ['ringing', 'answered', 'connected'].includes(status)).length && ringing.length > 0
+    ? Math.max(...ringing) + 60
+    : TALKING_LEASE_SECONDS;
+}
+
+/** The same of a call that is read anew. */
+export async function readSession(db: Statements, call: CallRow, { now, fresh }: { now: Date; fresh: boolean }): Promise<CallSession> {
+  const attempts = await readAttempts(db, call.id);
+  const needs_offer = call.fallback !== null && call.fallback !== 'hang_up' && call.offer_id !== null;
+  const facts = needs_offer ? await loadCallFacts(db, { offer_id: call.offer_id!, number: null, now }) : undefined;
+  return sessionOf(call, attempts, { offer: facts?.offer, fresh });
+}
