@@ -1,5 +1,5 @@
 import type { AvailableNumber, CarrierName } from '../carriers/carrier';
-import { claimNumber, enterOwner } from '../db/number-lookups';
+import { claimNumber, enterOwner, holderOf } from '../db/number-lookups';
 import { moveCount } from '../db/records';
 import type { Db } from '../db/tenant';
 import { Refusal } from '../refusal';
@@ -22,7 +22,9 @@ export interface NewNumber extends AvailableNumber, NumberFields {
 
 /** Makes a number that the carrier has sold already the company's own. Refuses with 422 one that has an owner, or is being bought at this moment. */
 export async function addNumber(db: Db, number: NewNumber, now: Date): Promise<bigint> {
-  if (!(await claimNumber(db, BigInt(number.phone_number.slice(1))))) throw Refusal.field('phone_number', 'is being bought by somebody at this moment');
+  const digits = BigInt(number.phone_number.slice(1));
+  if (!(await claimNumber(db, digits))) throw Refusal.field('phone_number', 'is being bought by somebody at this moment');
+  if ((await holderOf(db, digits))?.number_id) throw Refusal.field('phone_number', 'belongs to somebody already');
   const id = await recordNumber(db, number, now);
   await moveCount(db, 'numbers', 1);
   return id;

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { signatureOf } from '../../src/carriers/signature';
+import { createApp } from '../../src/app';
+import { openTwilio } from '../carriers/requests';
+import { addNumber } from '../../src/workflows/add-number';
 import { DOWN, GONE, openMarket, type Market } from '../support/numbers';
-import { TWILIO_TOKEN, type Api } from '../support/world';
+import { startTwilio, type Trouble, type TwilioServer } from '../support/twilio-server';
+import { caller, TWILIO_TOKEN, type Api } from '../support/world';
 
 let market: Market;
 beforeAll(async () => {
@@ -180,6 +184,17 @@ describe('a purchase that is cut short', () => {
     expect(await lookups(requested_number)).toEqual([]);
   });
 
+  test('is finished by making the number known, too', async () => {
+    const requested_number = '+12125550154';
+    market.carrier.trouble.buy = { ...DOWN, maybe_sent: true };
+    await buy({ requested_number });
+    const number = { phone_number: requested_number, country: 'US', toll_free: false, carrier: 'sandbox', carrier_number_id: null } as const;
+    const add = () => market.world.deps.tenants.of(market.theirs.id).transaction((tx) => addNumber(tx, number, new Date()));
+    const id = await add();
+    expect(await lookups(requested_number)).toMatchObject([{ number_id: String(id), company_id: String(market.theirs.id), purchase_key: null }]);
+    await expect(add()).rejects.toThrow('phone_number belongs to somebody already');
+  });
+
   test('is no owner: what comes in for the number is nobody’s', async () => {
     const requested_number = '+12125550153';
     market.carrier.trouble.buy = { ...DOWN, maybe_sent: true };
@@ -192,5 +207,33 @@ describe('a purchase that is cut short', () => {
     market.carrier.quiet();
     await bought({ requested_number });
     expect((await api('post', at, { auth: null, headers, body: new URLSearchParams(params).toString() })).status).toBe(200);
+  });
+});
+
+describe('at a carrier outside', () => {
+  let twilio: TwilioServer;
+  let by: Api;
+  beforeAll(async () => {
+    twilio = await startTwilio(['+16175550110', '+16175550111']);
+    by = caller(createApp({ ...market.world.deps, carrier: openTwilio(twilio, { timeout_ms: 500 }) }), market.world.company.auth);
+  });
+  afterAll(() => twilio.close());
+
+  test.each<Trouble>(['break after accepting', 'hang after accepting'])('a sale that is not answered («%s») is one, and can be given back', async (trouble) => {
+    twilio.trouble([trouble], 'POST');
+    const cut = await buy({ prefix: '617' }, by);
+    expect([cut.status, cut.headers['retry-after'], twilio.numbers.length]).toEqual([503, '5', 1]);
+    const number = await bought({ prefix: '617' }, by);
+    expect(number).toMatchObject({
+      carrier: 'twilio',
+      sandbox: false,
+      phone_number: twilio.numbers[0]!.phone_number,
+      carrier_number_id: twilio.numbers[0]!.sid,
+    });
+    expect(twilio.numbers).toHaveLength(1);
+    twilio.trouble([trouble], 'DELETE');
+    const path = `phone_numbers/${number.id}`;
+    expect([(await by('delete', path)).status, (await by('get', path)).status]).toEqual([503, 200]);
+    expect([(await by('delete', path)).status, (await by('get', path)).status, twilio.numbers]).toEqual([200, 404, []]);
   });
 });
