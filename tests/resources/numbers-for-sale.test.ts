@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { signatureOf } from '../../src/carriers/signature';
 import { createApp } from '../../src/app';
 import { openTwilio } from '../carriers/requests';
+import { purchases } from '../../src/cli/doctor';
 import { addNumber } from '../../src/workflows/add-number';
 import { DOWN, GONE, openMarket, type Market } from '../support/numbers';
 import { startTwilio, type Trouble, type TwilioServer } from '../support/twilio-server';
@@ -144,9 +145,12 @@ describe('a purchase that is cut short', () => {
     expect([market.carrier.sold.has(requested_number), await show(requested_number).then(({ status }) => status)]).toEqual([true, 404]);
     expect(await lookups(requested_number)).toMatchObject([{ number_id: null, company_id: String(market.world.company.id) }]);
     market.carrier.trouble.afterSale = undefined;
+    await market.world.sql(`UPDATE number_lookups SET purchase_tried_at = purchase_tried_at - interval '2 minutes' WHERE number_id IS NULL`);
+    const begun = await purchases(market.world.deps.database.pool);
     const number = await bought({ requested_number, name: 'at last' });
     expect(number).toMatchObject({ name: 'at last', carrier_number_id: market.carrier.sold.get(requested_number)!.id });
     const [first, second] = market.carrier.asked.buy;
+    expect(begun).toMatchObject({ check: 'numbers', ok: false, finding: expect.stringContaining(`${requested_number} (company ${market.world.company.id})`) });
     expect([second!.key, first!.tried_at, second!.tried_at]).toEqual([first!.key, undefined, expect.any(Date)]);
   });
 
