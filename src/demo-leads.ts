@@ -2,7 +2,7 @@ import type { Schemas } from './contract';
 import type { Db } from './db/tenant';
 import type { Deps } from './deps';
 import type { Call, Handlers } from './http/handlers';
-import { addNumber } from './workflows/add-number';
+import { Refusal } from './refusal';
 
 type Maker = Omit<Call<'createOffer'>, 'body' | 'query'> & { query: Record<never, never> };
 
@@ -46,7 +46,7 @@ export async function populateLeads(db: Db, call: Maker, { handlers, deps }: { h
   const schedule_id = await idOf(db, 'schedules');
   for (const action of ACTIONS) await handlers.createScheduleAction({ ...call, body: { ...action, schedule_id } });
   // A carrier that sells real numbers is not asked for one.
-  if (deps.carrier.name === 'sandbox') await buyNumber(db, deps);
+  if (deps.carrier.name === 'sandbox') await handlers.createPhoneNumber({ ...call, body: { prefix: '310' } }).catch(unlessSoldOut);
 }
 
 async function idOf(db: Db, table: 'offers' | 'schedules'): Promise<string> {
@@ -54,9 +54,7 @@ async function idOf(db: Db, table: 'offers' | 'schedules'): Promise<string> {
   return row!.id;
 }
 
-async function buyNumber(db: Db, { carrier, clock }: Deps): Promise<void> {
-  const sold = await db.query<{ phone_number: bigint }>({ text: 'SELECT phone_number FROM number_lookups', values: [] });
-  const found = await carrier.searchNumbers({ country: 'US', prefix: '310', limit: 1, except: sold.map(({ phone_number }) => `+${phone_number}`) });
-  const number = found.ok ? found.numbers[0] : undefined;
-  if (number) await addNumber(db, { ...number, carrier: carrier.name, carrier_number_id: null }, clock());
+/** A demo can do without a number of its own. */
+function unlessSoldOut(error: unknown): void {
+  if (!(error instanceof Refusal)) throw error;
 }

@@ -16,6 +16,7 @@ import { leadOutlook } from './resources/lead_outlook';
 import { leads } from './resources/leads';
 import { me } from './resources/me';
 import { offers } from './resources/offers';
+import { phoneNumbers } from './resources/phone_numbers';
 import { scheduleActions } from './resources/schedule_actions';
 import { schedules } from './resources/schedules';
 import { telephony } from './resources/telephony';
@@ -38,6 +39,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     schedules(deps),
     scheduleActions(deps),
     trafficSources(deps),
+    phoneNumbers(deps),
     contacts(deps),
     textMessages(deps),
     emails(deps),

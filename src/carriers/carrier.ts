@@ -96,6 +96,8 @@ export interface NumberSearch {
   except?: readonly string[];
 }
 
+export type Released = { ok: true } | Failure;
+
 export type Found = { ok: true; numbers: AvailableNumber[] } | Failure;
 
 /** Sends texts, places calls, sells numbers. Nothing of it throws. */
@@ -108,4 +110,6 @@ export interface Carrier {
   searchNumbers(search: NumberSearch): Promise<Found>;
   /** `carrier_id` is the carrier's id of the number. */
   buyNumber(request: NumberRequest): Promise<Outcome<'bought'>>;
+  /** Gives a number back, by the carrier's id of it. One that the carrier no longer has is given back already, so this may be repeated. */
+  releaseNumber(carrier_number_id: string): Promise<Released>;
 }

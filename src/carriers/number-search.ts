@@ -2,7 +2,10 @@ import { getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/max
 import type { AvailableNumber, NumberSearch } from './carrier';
 
 const DEFAULT_LIMIT = 20;
-const MOST = 1000;
+/** How many numbers are found at most. */
+export const MOST = 1000;
+/** Digits of the longest national numbers of the countries that are sold. */
+const LONGEST_NATIONAL = 10;
 /** Letter groups of the keys 2 to 9 (ITU-T E.161). */
 const KEYS = ['abc', 'def', 'ghi', 'jkl', 'mno', 'pqrs', 'tuv', 'wxyz'];
 
@@ -17,12 +20,15 @@ export function nationalPrefix({ country, prefix = '' }: NumberSearch): string {
   return digits.replace(code === '1' ? /^1/ : /^0/, '');
 }
 
-/** A search's query as digits and `*`; spaces, dots and the like do not count. */
-export function keypadPattern({ query = '' }: NumberSearch): string {
-  return query
+/** A search's query as digits and `*`; spaces, dots and the like do not count, nor do country code and trunk digit of a whole number. */
+export function keypadPattern({ country, query = '' }: NumberSearch): string {
+  const pattern = query
     .toLowerCase()
     .replace(/[^a-z0-9*]/g, '')
     .replace(/[a-z]/g, (letter) => String(KEYS.findIndex((key) => key.includes(letter)) + 2));
+  const code = callingCode(country);
+  if (code && pattern.startsWith(code) && (query.trim().startsWith('+') || pattern.length > LONGEST_NATIONAL)) return pattern.slice(code.length);
+  return pattern.length >= LONGEST_NATIONAL ? pattern.replace(/^0/, '') : pattern;
 }
 
 /** The numbers that a search is about, as many as it asks for. */

@@ -45,6 +45,7 @@ export function sandbox(): Carrier {
     searchNumbers: async (search) => ({ ok: true, numbers: pick(inventory(), search) }),
     buyNumber: async ({ key, phone_number }) =>
       answer(key, inventory().some((number) => number.phone_number === phone_number) ? { status: 'bought' } : { code: 'not_available' }),
+    releaseNumber: async () => ({ ok: true }),
   };
 }
 

@@ -12,7 +12,7 @@ export interface Account {
 export type Fields = Record<string, string | readonly string[] | undefined>;
 
 export interface Question {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   /** Behind /2010-04-01/Accounts/{sid}/, without .json. */
   path: string;
   fields: Fields;
@@ -40,7 +40,7 @@ export async function ask(account: Account, { method, path, fields, key, signal 
     ...(method === 'POST' && { 'content-type': 'application/x-www-form-urlencoded' }),
   };
   try {
-    const { statusCode, body } = await request(method === 'GET' ? `${url}?${params}` : url, {
+    const { statusCode, body } = await request(params && method !== 'POST' ? `${url}?${params}` : url, {
       method,
       headers,
       signal,
@@ -71,6 +71,8 @@ function understand(status: number, body: Json | undefined): Answer {
   const code = typeof body?.code === 'number' ? body.code : undefined;
   const message = `The carrier answered ${status}${code ? ` (${code})` : ''}${body?.message ? `: ${body.message}` : ''}`.slice(0, MESSAGE_CHARS);
   const failure = (failed: FailureCode, more: Partial<Failure> = {}): Failure => ({ ok: false, retryable: true, code: failed, message, ...more });
+  // No content is what a deletion is answered with.
+  if (status === 204) return { ok: true, body: {} };
   if (status >= 200 && status < 300) return body ? { ok: true, body } : failure('unavailable', { maybe_sent: true, message: `${message}, and no JSON` });
   if (status === 429) return failure('unavailable');
   if (status === 408 || status >= 500) return failure('unavailable', { maybe_sent: true });

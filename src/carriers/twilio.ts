@@ -1,4 +1,4 @@
-import type { AvailableNumber, CallRequest, Carrier, Failure, Found, NumberRequest, NumberSearch, Outcome, SmsRequest, Try } from './carrier';
+import type { AvailableNumber, CallRequest, Carrier, Failure, Found, NumberRequest, NumberSearch, Outcome, Released, SmsRequest, Try } from './carrier';
 import { keypadPattern, limitOf, nationalPrefix, pick } from './number-search';
 import { ask, type Account, type Fields, type Json } from './twilio-api';
 import { callStatusOf, failureCodeOf, messageStatusOf } from './twilio-words';
@@ -35,6 +35,7 @@ interface Errand<Status extends string> extends Try {
 /** The clocks of the two sides differ, and the carrier's times are whole seconds. */
 const CLOCK_SKEW_MS = 5_000;
 const MOST_RECORDS = '1000';
+const NUMBERS = 'IncomingPhoneNumbers';
 const CALL_EVENTS = ['initiated', 'ringing', 'answered', 'completed'];
 
 /** Twilio, or a service that speaks its REST. */
@@ -52,6 +53,7 @@ export function twilio({ account_sid, auth_token, base_url = 'https://api.twilio
     placeCall: (request) => once(line, callErrand(line, request)),
     searchNumbers: (search) => searchNumbers(line, search),
     buyNumber: (request) => once(line, numberErrand(line, request)),
+    releaseNumber: (carrier_number_id) => releaseNumber(line, carrier_number_id),
   };
 }
 
@@ -89,7 +91,7 @@ function callErrand(line: Line, { from, to, connect_to, timeout_seconds, ...rest
 function numberErrand(line: Line, { phone_number, ...rest }: NumberRequest) {
   return {
     ...rest,
-    path: 'IncomingPhoneNumbers',
+    path: NUMBERS,
     fields: { PhoneNumber: phone_number, SmsUrl: line.hook('sms'), VoiceUrl: line.hook('voice') },
     lookup: { PhoneNumber: phone_number },
     list: 'incoming_phone_numbers',
@@ -167,6 +169,16 @@ async function searchNumbers(line: Line, search: NumberSearch): Promise<Found> {
     toll_free,
   }));
   return { ok: true, numbers: pick(numbers, search) };
+}
+
+async function releaseNumber(line: Line, sid: string): Promise<Released> {
+  const signal = AbortSignal.timeout(line.timeout_ms);
+  const path = `${NUMBERS}/${encodeURIComponent(sid)}`;
+  const answer = await ask(line.account, { method: 'DELETE', path, fields: {}, signal });
+  if (answer.ok || answer.code !== 'not_found') return answer.ok ? { ok: true } : answer;
+  // A wrong account or address knows no such number either: only one that answers for its other numbers has given this one back.
+  const known = await ask(line.account, { method: 'GET', path: NUMBERS, fields: { PageSize: '1' }, signal });
+  return known.ok ? { ok: true } : known;
 }
 
 /** `Contains` finds its digits anywhere, and only American area codes can be asked for: what is found is picked over once more. */

@@ -14,7 +14,7 @@ export interface Finding {
   remedy?: string;
 }
 
-/** Looks at configuration, disk, port, database, extensions and migrations. */
+/** Looks at configuration, disk, port, database, extensions, migrations and purchases of numbers. */
 export async function examine(): Promise<Finding[]> {
   let config: Config;
   try {
@@ -50,6 +50,20 @@ async function ports({ port, host }: Config): Promise<Finding> {
   return { check: 'port', ok: false, finding: `${host}:${port} is taken by another program`, remedy: 'Stop that program, or set PORT to another.' };
 }
 
+/** A number whose purchase was cut short may be paid for and be nobody's, until somebody asks for it again. */
+export async function purchases(client: Pick<Client, 'query'>): Promise<Finding> {
+  const { rows } = await client.query(
+    "SELECT '+' || phone_number || ' (company ' || company_id || ')' AS number FROM number_lookups WHERE number_id IS NULL AND purchase_tried_at < now() - interval '1 minute' ORDER BY purchase_tried_at LIMIT 20",
+  );
+  const ok = rows.length === 0;
+  return {
+    check: 'numbers',
+    ok,
+    finding: ok ? 'no purchase was cut short' : `purchases cut short: ${rows.map(({ number }) => number).join(', ')}`,
+    ...(!ok && { remedy: 'Finish each: POST /api/v1/phone_numbers with its requested_number; DELETE gives it back then.' }),
+  };
+}
+
 async function databases(config: Config): Promise<Finding[]> {
   let embedded: EmbeddedDatabase | undefined;
   let client: Client | undefined;
@@ -80,6 +94,7 @@ async function databases(config: Config): Promise<Finding[]> {
         finding: pending.length === 0 ? 'all applied' : `pending: ${pending.join(', ')}`,
         ...(pending.length > 0 && { remedy: 'Run: npm run --silent cli -- migrate (a start does it too)' }),
       },
+      ...(pending.length === 0 ? [await purchases(client)] : []),
     ];
   } catch (error) {
     const finding = (error as Error).message || (error as { code?: string }).code || 'cannot be reached';

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { numberFacts } from '../carriers/number-facts';
 import { loadConfig } from '../config';
 import { contract } from '../contract';
 import { createDemo } from '../demo';
@@ -140,13 +141,8 @@ program
     if (!parsed?.isPossible()) return program.error(`must be a telephone number such as +12135550123, not "${phone_number}"`);
     return run(options.json, async ({ deps }) => {
       const db = deps.tenants.of(await companyOf(deps.database.pool, options.company));
-      const number = {
-        phone_number: parsed.number,
-        country: parsed.country ?? 'US',
-        toll_free: parsed.getType() === 'TOLL_FREE',
-        carrier: deps.carrier.name,
-        carrier_number_id: null,
-      };
+      const facts = { phone_number: parsed.number, country: parsed.country ?? 'US', toll_free: parsed.getType() === 'TOLL_FREE' };
+      const number = { ...facts, ...numberFacts(parsed.number), carrier: deps.carrier.name, carrier_number_id: null };
       const id = await db.transaction((tx) => addNumber(tx, number, deps.clock()));
       return { company_id: Number(db.company_id), id: Number(id), phone_number: number.phone_number };
     });

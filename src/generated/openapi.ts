@@ -686,6 +686,102 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/phone_numbers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List phone numbers
+         * @description The company's own numbers: leads are called and texted from them, and what comes in for them is the company's.
+         */
+        get: operations["listPhoneNumbers"];
+        put?: never;
+        /**
+         * Buy a phone number
+         * @description Buys `requested_number`, or without it the first that a search with `country`, `toll_free` and `prefix` finds. Everything may stand in the query string or in the body; what is in the body counts. A number has one owner in the whole installation, however many ask for it at once: one gets it, the others are answered 422 on `requested_number`, and the carrier is asked to sell it once.
+         *     A carrier that cannot be asked, or does not answer, is 503. Send the same again then: whether it has sold the number already is found out before it is asked anew, and a purchase that was cut short is finished by whoever asks for the number next; without `requested_number` the company's own come first.
+         */
+        post: operations["createPhoneNumber"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/phone_numbers/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search numbers for sale
+         * @description What the carrier has for sale, without the numbers that somebody in this installation owns. Nothing is reserved. The sandbox sells numbers that regulators keep for fiction. A search finds 1,000 numbers at most, and `total_count` counts those that it found: a narrower one finds others.
+         */
+        get: operations["searchPhoneNumbers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/phone_numbers/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A phone number with defaults
+         * @description Nothing is bought or stored. Use it to fill a form.
+         */
+        get: operations["newPhoneNumber"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/phone_numbers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven digits and more are a telephone number. */
+                id: components["parameters"]["NumberId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a phone number
+         * @description One number, by its id, its uuid or the telephone number itself. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showPhoneNumber"];
+        /**
+         * Change a phone number
+         * @description Changes the fields that are sent and leaves the rest.
+         */
+        put: operations["updatePhoneNumber"];
+        post?: never;
+        /**
+         * Release a phone number
+         * @description Gives the number back to the carrier. It is no longer listed or shown, nobody is called or texted from it, and somebody may own it again; leads that had it get another when they are next called or texted. A number that was made known by `number add` stays with the carrier. When the carrier cannot be asked, the answer is 503 and the number stays the company's.
+         */
+        delete: operations["deletePhoneNumber"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/schedules": {
         parameters: {
             query?: never;
@@ -1726,7 +1822,7 @@ export interface components {
          * @description A resource and what may be done with it.
          * @enum {string}
          */
-        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
+        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
         /** @enum {string} */
         BuyerSerializer: "buyer" | "buyer_grid" | "";
         /** @enum {string} */
@@ -1766,6 +1862,23 @@ export interface components {
          * @enum {string}
          */
         TrafficSourceOrder: "id" | "name" | "user_traffic_source_id" | "created_at" | "updated_at";
+        /** @enum {string} */
+        NumberSerializer: "number" | "number_grid" | "";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        NumberOrder: "id" | "created_at" | "phone_number" | "country" | "name";
+        /**
+         * @description The country whose numbers are looked for, US unless told.
+         * @enum {string}
+         */
+        NumberCountry: "US" | "CA" | "GB" | "AU";
+        /**
+         * @description Where calls to the number go: to the buyers of its offer, which is the default, or always to its buyer.
+         * @enum {string}
+         */
+        NumberForwardType: "offer_id" | "buyer_id";
         /** @enum {string} */
         ScheduleSerializer: "schedule" | "schedule_grid" | "";
         /**
@@ -3114,6 +3227,122 @@ export interface components {
             traffic_sources: components["schemas"]["TrafficSource"][];
             metadata: components["schemas"]["PageMetadata"];
         };
+        NumberFields: {
+            name?: string | null;
+            /** @description Number or uuid of the offer that its calls are for. Its leads are called and texted from it before other numbers. */
+            offer_id?: string | number | null;
+            /** @description Number or uuid of the traffic source that its calls come from. */
+            traffic_source_id?: string | number | null;
+            forward_type?: components["schemas"]["NumberForwardType"];
+            /** @description Number or uuid of the buyer. Must be there with `forward_type` `buyer_id`. */
+            buyer_id?: string | number | null;
+            external_record_id?: string | null;
+            serializer?: components["schemas"]["NumberSerializer"];
+        };
+        NumberCreate: {
+            /**
+             * Format: telephone
+             * @description The number to buy, as a search gives it. Left out, the first that a search finds is bought.
+             */
+            requested_number?: string;
+            country?: components["schemas"]["NumberCountry"];
+            /** @description Whether a toll-free number is looked for, `false` unless told. */
+            toll_free?: boolean;
+            /** @description What the number that is looked for begins with: an area code or more. */
+            prefix?: string | null;
+        } & components["schemas"]["NumberFields"];
+        NumberUpdate: components["schemas"]["NumberFields"];
+        Number: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "Number";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            name?: string | null;
+            /** @description `+` and the digits. */
+            phone_number?: string | null;
+            /** @description The same as `phone_number`. */
+            number?: string | null;
+            /** @description Two letters. */
+            country?: string;
+            toll_free?: boolean;
+            /** @description Who sold it. */
+            carrier?: string;
+            /** @description Whether it is a number for fiction, which rings nowhere. */
+            sandbox?: boolean;
+            forward_type?: components["schemas"]["NumberForwardType"];
+            /** @description Null again once the offer is deleted. */
+            offer_id?: number | null;
+            /** @description Name of the offer. */
+            offer?: string | null;
+            /** @description Null again once the buyer is deleted; calls that went to it go to the offer then, and `forward_type` says so. */
+            buyer_id?: number | null;
+            /** @description Name of the buyer, or its number where it has none. */
+            buyer?: string | null;
+            /** @description Null again once the traffic source is deleted. */
+            traffic_source_id?: number | null;
+            /** @description Name of the traffic source. */
+            traffic_source?: string | null;
+            /** @description When a lead was last given it to be called or texted from. */
+            last_assigned_at?: components["schemas"]["Timestamp"];
+            /** @description The carrier's own id of it. Null for one that was made known by `number add`. */
+            carrier_number_id?: string | null;
+        };
+        NumberReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            number: components["schemas"]["Number"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        NumberList: components["schemas"]["NumberPage"] | components["schemas"]["Number"][];
+        NumberPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            numbers: components["schemas"]["Number"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        PhoneNumberSearchResult: {
+            /** @description The telephone number. */
+            id: string;
+            /** @description The telephone number. */
+            legacy_id: string;
+            /** @constant */
+            type: "PhoneNumberSearchResult";
+            /** @description `+` and the digits. */
+            phone_number: string;
+            /** @description Two letters. */
+            country: string;
+        };
+        PhoneNumberSearchResultList: components["schemas"]["PhoneNumberSearchResultPage"] | components["schemas"]["PhoneNumberSearchResult"][];
+        PhoneNumberSearchResultPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            phone_number_search_results: components["schemas"]["PhoneNumberSearchResult"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
         ScheduleFields: {
             name?: string;
             /** @description Your own identifier of the schedule. Unique. */
@@ -4228,6 +4457,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The carrier, or the database, cannot be reached. Try again: what the carrier may have done already is not done twice. */
+        CarrierUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description A fault of the service. `request_id` finds it in the log. */
         InternalError: {
             headers: {
@@ -4318,6 +4557,46 @@ export interface components {
         /** @description `traffic_source_grid` adds foreign keys to the record; a traffic source has none beyond its columns. */
         TrafficSourceSerializer: components["schemas"]["TrafficSourceSerializer"];
         TrafficSourceOrder: components["schemas"]["TrafficSourceOrder"];
+        /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven digits and more are a telephone number. */
+        NumberId: string;
+        /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
+        NumberSerializer: components["schemas"]["NumberSerializer"];
+        NumberOrder: components["schemas"]["NumberOrder"];
+        /** @description Only numbers of this offer. */
+        NumberOfOffer: components["schemas"]["RecordId"];
+        /** @description Only numbers of this traffic source. */
+        NumberOfTrafficSource: components["schemas"]["RecordId"];
+        /** @description Only numbers with this buyer. */
+        NumberOfBuyer: components["schemas"]["RecordId"];
+        /** @description Only numbers of this country. */
+        NumberOfCountry: string;
+        /** @description Only toll-free numbers, or only others. */
+        NumberTollFree: boolean;
+        /** @description Only this telephone number. */
+        NumberIs: string;
+        /** @description The number to buy, as a search gives it. */
+        NumberRequested: string;
+        /** @description The offer that its calls are for. */
+        NumberWantedOffer: string | number | null;
+        NumberWantedCountry: components["schemas"]["NumberCountry"];
+        /** @description Whether a toll-free number is looked for. */
+        NumberWantedTollFree: boolean;
+        /** @description What the number that is looked for begins with. */
+        NumberWantedPrefix: string | null;
+        /** @description Where its calls come from. */
+        NumberWantedTrafficSource: string | number | null;
+        NumberWantedForwardType: components["schemas"]["NumberForwardType"];
+        /** @description The buyer that its calls go to with `forward_type` `buyer_id`. */
+        NumberWantedBuyer: string | number | null;
+        NumberWantedName: string | null;
+        NumberWantedExternalRecordId: string | null;
+        NumberSearchCountry: components["schemas"]["NumberCountry"];
+        /** @description Toll-free numbers in place of all others. */
+        NumberSearchTollFree: boolean;
+        /** @description What the numbers begin with: an area code or more. `+44161`, `0161` and `161` are the same in GB. */
+        NumberSearchPrefix: string | null;
+        /** @description A number or a part of one. The letters of a keypad stand for their digits, `*` for any one digit. */
+        NumberSearchQuery: string | null;
         /** @description `schedule_grid` adds foreign keys to the record. */
         ScheduleSerializer: components["schemas"]["ScheduleSerializer"];
         ScheduleOrder: components["schemas"]["ScheduleOrder"];
@@ -6391,6 +6670,324 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    listPhoneNumbers: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                format?: components["parameters"]["Format"];
+                order?: components["parameters"]["NumberOrder"];
+                /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
+                serializer?: components["parameters"]["NumberSerializer"];
+                /** @description Only numbers of this offer. */
+                offer_id?: components["parameters"]["NumberOfOffer"];
+                /** @description Only numbers of this traffic source. */
+                traffic_source_id?: components["parameters"]["NumberOfTrafficSource"];
+                /** @description Only numbers with this buyer. */
+                buyer_id?: components["parameters"]["NumberOfBuyer"];
+                /** @description Only numbers of this country. */
+                country?: components["parameters"]["NumberOfCountry"];
+                /** @description Only toll-free numbers, or only others. */
+                toll_free?: components["parameters"]["NumberTollFree"];
+                /** @description Only this telephone number. */
+                number?: components["parameters"]["NumberIs"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NumberList"];
+                    "text/csv": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createPhoneNumber: {
+        parameters: {
+            query?: {
+                /** @description The number to buy, as a search gives it. */
+                requested_number?: components["parameters"]["NumberRequested"];
+                /** @description The offer that its calls are for. */
+                offer_id?: components["parameters"]["NumberWantedOffer"];
+                country?: components["parameters"]["NumberWantedCountry"];
+                /** @description Whether a toll-free number is looked for. */
+                toll_free?: components["parameters"]["NumberWantedTollFree"];
+                /** @description What the number that is looked for begins with. */
+                prefix?: components["parameters"]["NumberWantedPrefix"];
+                /** @description Where its calls come from. */
+                traffic_source_id?: components["parameters"]["NumberWantedTrafficSource"];
+                forward_type?: components["parameters"]["NumberWantedForwardType"];
+                /** @description The buyer that its calls go to with `forward_type` `buyer_id`. */
+                buyer_id?: components["parameters"]["NumberWantedBuyer"];
+                name?: components["parameters"]["NumberWantedName"];
+                external_record_id?: components["parameters"]["NumberWantedExternalRecordId"];
+                /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
+                serializer?: components["parameters"]["NumberSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NumberCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["NumberCreate"];
+            };
+        };
+        responses: {
+            /** @description The number as bought. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NumberReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["CarrierUnavailable"];
+        };
+    };
+    searchPhoneNumbers: {
+        parameters: {
+            query?: {
+                country?: components["parameters"]["NumberSearchCountry"];
+                /** @description Toll-free numbers in place of all others. */
+                toll_free?: components["parameters"]["NumberSearchTollFree"];
+                /** @description What the numbers begin with: an area code or more. `+44161`, `0161` and `161` are the same in GB. */
+                prefix?: components["parameters"]["NumberSearchPrefix"];
+                /** @description A number or a part of one. The letters of a keypad stand for their digits, `*` for any one digit. */
+                query?: components["parameters"]["NumberSearchQuery"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of numbers. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhoneNumberSearchResultList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["CarrierUnavailable"];
+        };
+    };
+    newPhoneNumber: {
+        parameters: {
+            query?: {
+                /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
+                serializer?: components["parameters"]["NumberSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NumberReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showPhoneNumber: {
+        parameters: {
+            query?: {
+                /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
+                serializer?: components["parameters"]["NumberSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven digits and more are a telephone number. */
+                id: components["parameters"]["NumberId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NumberReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updatePhoneNumber: {
+        parameters: {
+            query?: {
+                /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
+                serializer?: components["parameters"]["NumberSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven digits and more are a telephone number. */
+                id: components["parameters"]["NumberId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NumberUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["NumberUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NumberReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deletePhoneNumber: {
+        parameters: {
+            query?: {
+                /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
+                serializer?: components["parameters"]["NumberSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven digits and more are a telephone number. */
+                id: components["parameters"]["NumberId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as released. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NumberReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["CarrierUnavailable"];
         };
     };
     listSchedules: {

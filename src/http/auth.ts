@@ -85,7 +85,7 @@ export function credentialsOf(req: Request): Credentials | null | undefined {
   return header === undefined ? token : header;
 }
 
-const FIND_NUMBER = `SELECT n.company_id, c.name AS company_name FROM number_lookups n JOIN companies c ON c.id = n.company_id WHERE n.phone_number = $1::bigint`;
+const FIND_NUMBER = `SELECT n.company_id, c.name AS company_name FROM number_lookups n JOIN companies c ON c.id = n.company_id WHERE n.phone_number = $1::bigint AND n.number_id IS NOT NULL`;
 
 function parseBasic(encoded: string): Credentials | null {
   const text = Buffer.from(encoded, 'base64').toString('utf8');

@@ -2,6 +2,7 @@ import type { Deps } from '../deps';
 import { eraseSuppressionList } from '../workflows/erase-suppression-list';
 import { removeLeads, resumeLeads } from '../workflows/leads-of-owner';
 import { importSuppressionFile } from '../workflows/import-suppression-file';
+import { forgetNumber } from '../workflows/release-number';
 import { sendActionWebhook } from '../workflows/send-action-webhook';
 import type { Runners } from './queue';
 
@@ -11,5 +12,6 @@ export const createRunners = (deps: Deps): Runners => ({
   erase_suppression_list: (payload, context) => eraseSuppressionList(payload, context, deps),
   resume_leads: (payload, context) => resumeLeads(payload, context, deps),
   send_action_webhook: (payload, context) => sendActionWebhook(payload, context, deps),
+  forget_number: (payload, context) => forgetNumber(payload, context, deps),
   remove_leads: (payload, context) => removeLeads(payload, context, deps),
 });

@@ -8,6 +8,8 @@ export interface Tasks {
   resume_leads: { company_id: string; offer_id?: string; schedule_id?: string };
   /** Ends the leads of a deleted offer or schedule. */
   remove_leads: { company_id: string; offer_id?: string; schedule_id?: string };
+  /** Takes a released number from the leads that had it. */
+  forget_number: { company_id: string; id: string };
   /** Sends the webhook of a schedule's action for a lead. */
   send_action_webhook: { company_id: string; lead_log_id: string };
 }
@@ -24,6 +26,7 @@ export const TASKS: { readonly [Name in TaskName]: TaskOptions } = {
   erase_suppression_list: { concurrency: 1 },
   resume_leads: { concurrency: 1 },
   remove_leads: { concurrency: 1 },
+  forget_number: { concurrency: 1 },
   send_action_webhook: { concurrency: 20 },
 };
 

@@ -110,6 +110,7 @@ export const offers = ({ clock, queue, authenticator }: Deps) => {
           const { lead_token } = await tx.prisma.offer.update({ where, data: { deleted_at: now, updated_at: now, user_updated_at: now } });
           await revokeLeadToken(tx, { offer_id: id });
           await tx.prisma.schedule.updateMany({ where: { offer_id: id }, data: { offer_id: null } });
+          await tx.prisma.number.updateMany({ where: { offer_id: id, deleted_at: null }, data: { offer_id: null, updated_at: now } });
           await tx.prisma.offerBuyer.deleteMany({ where: { offer_id: id } });
           await tx.prisma.offerBuyerGroup.deleteMany({ where: { offer_id: id } });
           await tx.prisma.buyerSuppressionOffer.deleteMany({ where: { offer_id: id } });

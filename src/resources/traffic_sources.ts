@@ -49,6 +49,7 @@ export const trafficSources = ({ clock }: Deps) => {
     deleteTrafficSource: (call) =>
       records.delete(call, async (tx, id, now) => {
         await tx.prisma.trafficSource.update({ where: key(tx.company_id, id), data: { deleted_at: now, updated_at: now, user_updated_at: now } });
+        await tx.prisma.number.updateMany({ where: { traffic_source_id: id, deleted_at: null }, data: { traffic_source_id: null, updated_at: now } });
       }),
   } satisfies Partial<Handlers>;
 };

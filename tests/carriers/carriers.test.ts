@@ -99,6 +99,9 @@ describe.each(Object.entries(OPEN))('%s', (name, open) => {
       [{ country: 'US', prefix: '212' }, /^\+121255501\d\d$/],
       [{ country: 'US', prefix: '+1 (212) 555-013' }, /^\+1212555013\d$/],
       [{ country: 'US', prefix: '1212', query: '77' }, /^\+12125550177$/],
+      [{ country: 'US', query: '+1 (212) 555-0177' }, /^\+12125550177$/],
+      [{ country: 'US', query: '12125550177' }, /^\+12125550177$/],
+      [{ country: 'GB', query: '020 7946 0123' }, /^\+442079460123$/],
       [{ country: 'US', query: 'jjj01**' }, /^\+1\d{3}55501\d\d$/],
       [{ country: 'US', query: '0142', limit: 1000 }, /^\+1\d{3}5550142$/],
       [{ country: 'US', toll_free: true }, /^\+18(00|44|66|77)55501\d\d$/],
@@ -134,6 +137,19 @@ describe.each(Object.entries(OPEN))('%s', (name, open) => {
         expect(await found(search)).toEqual([]);
       },
     );
+
+    test('what was bought can be given back, again and again, and then bought anew', async () => {
+      const carrier = open();
+      const phone_number = '+442079460124';
+      const buy = async () => {
+        const outcome = await carrier.buyNumber({ key: randomUUID(), phone_number });
+        return outcome.ok ? outcome.carrier_id : Promise.reject(new Error(outcome.message));
+      };
+      const first = await buy();
+      expect(await carrier.releaseNumber(first)).toEqual({ ok: true });
+      expect(await carrier.releaseNumber(first)).toEqual({ ok: true });
+      expect(await buy()).not.toBe(first);
+    });
 
     test('what was found can be bought, what is not for sale cannot', async () => {
       const carrier = open();

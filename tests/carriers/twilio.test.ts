@@ -96,6 +96,40 @@ describe('at most once', () => {
   });
 });
 
+describe('a number that is given back', () => {
+  const bought = async () => {
+    const outcome = await openTwilio(server).buyNumber({ key: randomUUID(), phone_number: '+12125550110' });
+    return outcome.ok ? outcome.carrier_id : '';
+  };
+
+  test('is deleted by its sid, and for sale again', async () => {
+    const sid = await bought();
+    expect(await openTwilio(server).releaseNumber(sid)).toEqual({ ok: true });
+    expect(server.asked.at(-1)).toMatchObject({ method: 'DELETE', path: `IncomingPhoneNumbers/${sid}` });
+    expect(server.numbers).toEqual([]);
+    expect(await bought()).not.toBe(sid);
+  });
+
+  test.each<Trouble>(['break after accepting', 'hang after accepting'])('after «%s» is given back by the next try', async (trouble) => {
+    const sid = await bought();
+    server.trouble([trouble]);
+    const carrier = openTwilio(server, { timeout_ms: 300 });
+    expect(await carrier.releaseNumber(sid)).toMatchObject({ ok: false, retryable: true, code: 'unavailable' });
+    expect(await carrier.releaseNumber(sid)).toEqual({ ok: true });
+  });
+
+  test('stays while the carrier is down, or does not know the account', async () => {
+    const sid = await bought();
+    for (const trouble of [{ status: 503 }, { status: 429 }, { status: 401, code: 20003 }] satisfies Trouble[]) {
+      server.trouble([trouble]);
+      expect(await openTwilio(server).releaseNumber(sid)).toMatchObject({ ok: false, retryable: true });
+    }
+    server.trouble([{ status: 404 }, { status: 404 }]);
+    expect(await openTwilio(server).releaseNumber(sid)).toMatchObject({ ok: false, code: 'not_found' });
+    expect(server.numbers).toHaveLength(1);
+  });
+});
+
 describe('failures', () => {
   const FAILURES: [Trouble, object][] = [
     [

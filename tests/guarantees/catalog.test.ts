@@ -3,6 +3,7 @@ import { projection as buyerGroups } from '../../src/resources/buyer_groups';
 import { projection as buyerSuppressionFiles } from '../../src/resources/buyer_suppression_files';
 import { projection as buyerSuppressions } from '../../src/resources/buyer_suppressions';
 import { projection as offers } from '../../src/resources/offers';
+import { projection as phoneNumbers } from '../../src/resources/phone_numbers';
 import { projection as schedules } from '../../src/resources/schedules';
 import { projection as trafficSources } from '../../src/resources/traffic_sources';
 import { projection as buyers } from '../../src/resources/buyers/columns';
@@ -81,6 +82,7 @@ test.each([
   ['offers', offers.fulltext, 'name, time_zone, lead_token', "md5(i::text), 'UTC', i::text"],
   ['schedules', schedules.fulltext, 'name, time_zone, daylight_hours, business_hours, lead_token', "md5(i::text), 'UTC', '08:00..20:59', '[]', i::text"],
   ['traffic_sources', trafficSources.fulltext, 'name', 'md5(i::text)'],
+  ['numbers', phoneNumbers.fulltext, 'name, phone_number, country, carrier', "md5(i::text), i, 'US', 'sandbox'"],
   ['buyer_fleets', buyerFleets.fulltext, 'name, user_fleet_id', 'md5(i::text), i::text'],
 ])('a fulltext search of %s is answered by its index', async (table, expression, columns, values) => {
   await world.sql(`INSERT INTO ${table} (company_id, uuid, ${columns}) SELECT $1, gen_random_uuid(), ${values} FROM generate_series(1, 4000) i`, [

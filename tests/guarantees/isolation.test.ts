@@ -1,5 +1,5 @@
 import { contract, facets, type Operation, type Schema } from '../../src/contract';
-import { createFixture, type Fixture } from '../support/example';
+import { createFixture, tableOf, type Fixture } from '../support/example';
 import { createWorld, type Company, type World } from '../support/world';
 
 // Derived from openapi.yaml: every id that an operation takes, in the path, in `ids` and in the body, is tried with another company's.
@@ -29,7 +29,7 @@ const with_id = contract.operations
   .map((operation) => [operation.id, operation] as const);
 
 test.each(with_id)("%s answers another company's record exactly as one that does not exist", async (_, operation) => {
-  const plural = operation.path.split('/')[3]!;
+  const plural = tableOf(operation);
   const id = fixture.ids[plural]!;
   const by_user_id = operation.path.includes('{user_buyer_id}');
   const foreign = by_user_id ? ['only-theirs'] : [String(id), await uuidOf(plural, id)];
@@ -47,7 +47,7 @@ const lists = contract.operations
   .map((operation) => [operation.id, operation] as const);
 
 test.each(lists)('%s finds nothing of another company by ids, and counts nothing', async (_, operation) => {
-  const plural = operation.path.split('/')[3]!;
+  const plural = tableOf(operation);
   const id = fixture.ids[plural]!;
   const res = await world.company.api('get', operation.path, { query: { ids: `${id},${await uuidOf(plural, id)}` } });
   expect([res.body[plural], res.body.metadata.total_count]).toEqual([[], 0]);

@@ -68,7 +68,7 @@ test('the operator’s commands work beside the running server', () => {
   expect(cli('token', 'revoke', token.public_key).code).toBe(1);
   expect(JSON.parse(cli('migrate', '--json').output)).toEqual({ applied: [] });
   const doctor = runScript('src/cli/index.ts', ['doctor', '--json'], { ...environment, PORT: new URL(server.url).port });
-  expect([doctor.code, JSON.parse(doctor.output).map(({ ok }: { ok: boolean }) => ok)]).toEqual([0, Array(6).fill(true)]);
+  expect([doctor.code, JSON.parse(doctor.output).map(({ ok }: { ok: boolean }) => ok)]).toEqual([0, Array(7).fill(true)]);
   expect(cli('seed', '--name', 'Third', '--json').output).toContain('public_key');
 });
 

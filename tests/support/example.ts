@@ -1,5 +1,6 @@
 import { signatureOf } from '../../src/carriers/signature';
 import { contract, facets, type Operation } from '../../src/contract';
+import { addNumber } from '../../src/workflows/add-number';
 import { TWILIO_TOKEN, type Api, type Company, type Method, type Sent, type World } from './world';
 
 /** What a request shows of who sends it: what its operation asks for unless told otherwise. */
@@ -51,19 +52,19 @@ function withReferences(operation: Operation, ids: Record<string, number>): Reco
 const ownNumber = ({ id }: Company) => `1213555${String(Number(id) % 100).padStart(2, '0')}00`;
 const LEAD_NUMBER = '+13105550123';
 
+/** The table of an operation's records, which is also their root key. */
+export const tableOf = ({ path }: Operation): string => path.split('/')[3]!.replace(/^phone_numbers$/, 'numbers');
+
 /** Makes one record of each resource by the contract's examples. */
 export async function createFixture(world: World, company = world.company): Promise<Fixture> {
   const ids: Record<string, number> = {};
   const { api } = company;
   const number = ownNumber(company);
-  const [owned] = await world.sql<{ id: string }>(
-    `INSERT INTO numbers (company_id, uuid, phone_number, country, carrier) VALUES ($1, gen_random_uuid(), $2, 'US', 'sandbox') RETURNING id`,
-    [company.id, number],
-  );
-  await world.sql('INSERT INTO number_lookups (phone_number, company_id, number_id) VALUES ($1, $2, $3)', [number, company.id, owned!.id]);
+  const owned = { phone_number: `+${number}`, country: 'US', toll_free: false, carrier: 'sandbox', carrier_number_id: null } as const;
+  await world.deps.tenants.of(company.id).transaction((tx) => addNumber(tx, owned, world.deps.clock()));
   let lead_token = '';
   const values = (operation: Operation): Record<string, string> => ({
-    id: String(ids[operation.path.split('/')[3]!]),
+    id: String(ids[tableOf(operation)]),
     user_buyer_id: String(exampleOf('BuyerCreate').user_buyer_id),
     collection: 'route_by_type',
     caller_id: LEAD_NUMBER,
@@ -104,7 +105,7 @@ export async function createFixture(world: World, company = world.company): Prom
   const makers = contract.operations.filter(({ method, path: at }) => method === 'post' && at.split('/').length === 4);
   // What is made for a lead needs the token of its owner first.
   for (const operation of makers.toSorted((a, b) => Number(a.credentials !== 'account') - Number(b.credentials !== 'account'))) {
-    const plural = operation.path.split('/').at(-1)!;
+    const plural = tableOf(operation);
     const res = hasFile(operation)
       ? await api('post', operation.path, { form: formOf(operation) })
       : await send(operation, operation.credentials === 'lead_token' ? { query: { lead_token } } : {});

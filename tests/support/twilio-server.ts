@@ -28,7 +28,7 @@ export interface TwilioServer {
   /** Numbers for sale, as + and digits; the account's own drop out. */
   stock: string[];
   /** Next come these troubles, one a request; `only` leaves requests of the other method alone. */
-  trouble(troubles: Trouble[], only?: 'GET' | 'POST'): void;
+  trouble(troubles: Trouble[], only?: 'GET' | 'POST' | 'DELETE'): void;
   /** Sends the status callbacks of all that was accepted since, with how each thing ended, and answers their statuses. */
   settle(): Promise<number[]>;
   /** Sends a signed webhook. */
@@ -130,6 +130,7 @@ function fail(res: ServerResponse, { status, code, text, location }: Exclude<Tro
 }
 
 function send(res: ServerResponse, { status, body }: Reply): void {
+  if (status === 204) return void res.writeHead(204).end();
   res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
@@ -137,6 +138,7 @@ function answer(state: State, { method, path, query, form }: Asked): Reply {
   const [collection, country, kind] = path.split('/') as [string, string?, string?];
   if (method === 'GET' && collection === 'AvailablePhoneNumbers') return available(state, country!, kind!, query);
   if (method === 'GET' && !country) return list(state, collection, query);
+  if (method === 'DELETE' && collection === 'IncomingPhoneNumbers') return deleteNumber(state, country!);
   if (method !== 'POST' || country) return refusal(NOT_FOUND);
   const refused = REFUSED[ending(form.get('To') ?? '')];
   if (refused?.of.includes(collection)) return refusal(refused);
@@ -177,6 +179,13 @@ function createNumber(state: State, form: URLSearchParams): Reply {
   const made = { ...common(state, 'PN'), phone_number, friendly_name: phone_number, sms_url: form.get('SmsUrl'), voice_url: form.get('VoiceUrl') };
   state.numbers.unshift(made as Resource);
   return { status: 201, body: made };
+}
+
+function deleteNumber(state: State, sid: string): Reply {
+  const index = state.numbers.findIndex((number) => number.sid === sid);
+  if (index < 0) return refusal(NOT_FOUND);
+  state.numbers.splice(index, 1);
+  return { status: 204, body: {} };
 }
 
 const forSale = (state: State): string[] => state.stock.filter((number) => !state.numbers.some(({ phone_number }) => phone_number === number));

@@ -96,6 +96,8 @@ export const buyers = ({ clock }: Deps) =>
         const { id } = await lockRecord(tx, 'buyers', params.id);
         await requireUnchanged({ db: tx, now, projection, serializer: query.serializer, if_match }, params.id);
         await detachBuyer(tx, id);
+        // Calls that went to it alone go to the offer.
+        await tx.prisma.number.updateMany({ where: { buyer_id: id, deleted_at: null }, data: { buyer_id: null, forward_type: 'offer_id', updated_at: now } });
         await tx.prisma.buyer.update({
           where: { company_id_id: { company_id: tx.company_id, id } },
           data: { deleted_at: now, updated_at: now, user_updated_at: now, buyer_fleet_id: null },
