@@ -6,6 +6,8 @@ import { buyerGroups } from './resources/buyer_groups';
 import { buyerSuppressionFiles } from './resources/buyer_suppression_files';
 import { buyerSuppressions } from './resources/buyer_suppressions';
 import { buyers } from './resources/buyers';
+import { callReports } from './resources/call_reports';
+import { calls } from './resources/calls';
 import { collections } from './resources/collections';
 import { contacts } from './resources/contacts';
 import { emails } from './resources/emails';
@@ -32,6 +34,8 @@ export const createHandlers = (deps: Deps): Handlers =>
     leads(deps),
     leadCallers(deps),
     leadOutlook(deps),
+    calls(deps),
+    callReports(deps),
     offers(deps),
     schedules(deps),
     scheduleActions(deps),
