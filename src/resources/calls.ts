@@ -18,8 +18,8 @@ const orders: Record<string, SortKey> = {
   status: { sql: 't.status', type: 'text' },
 };
 
-// Conditions stand as the partial indexes of calls have them.
-const FILTERS: Filters = {
+/** Conditions stand as the partial indexes of calls have them. */
+export const callFilters = {
   ended_at_from: 't.ended_at >= {ended_at_from}::timestamptz',
   ended_at_to: 't.ended_at <= {ended_at_to}::timestamptz',
   caller_number: 't.caller_number = {caller_number}::bigint',
@@ -33,7 +33,7 @@ const FILTERS: Filters = {
   no_buyer: { true: 't.buyer_id IS NULL', false: 't.buyer_id IS NOT NULL' },
   token_named: 't.token_values ? {token_named}',
   token_like: '(t.token_values @> ({token_like}::jsonb->0) OR t.token_values @> ({token_like}::jsonb->1))',
-};
+} as const satisfies Filters;
 
 /** What a token in a query can be in JSON besides a text. */
 const PLAIN = /^(-?(0|[1-9]\d{0,14})(\.\d{1,10})?|true|false)$/;
@@ -57,7 +57,7 @@ export const calls = ({ clock }: Deps) => {
         offer_id: 'offers', buyer_id: 'buyers', traffic_source_id: 'traffic_sources', schedule_id: 'schedules', number_id: 'numbers', lead_id: 'leads',
       }); // prettier-ignore
       const narrowed = { ...query, caller_number, ...tokens };
-      return list(narrowed, { db, now: clock(), projection, orders, filters: { ...FILTERS, ...named } });
+      return list(narrowed, { db, now: clock(), projection, orders, filters: { ...callFilters, ...named } });
     },
 
     showCall: recordHandlers(projection, clock).show,

@@ -250,7 +250,6 @@ describe('one call', () => {
       ['sold', other],
       ['gone', company],
     ] as const) {
-      // prettier-ignore
       for (const reference of [made[name]!.id, made[name]!.uuid])
         for (const part of ['', '/events', '/attempts']) expect([part, (await api(`calls/${reference}${part}`, {}, by)).status]).toEqual([part, 404]);
     }
