@@ -7,6 +7,8 @@ import { buyerSuppressionFiles } from './resources/buyer_suppression_files';
 import { buyerSuppressions } from './resources/buyer_suppressions';
 import { buyers } from './resources/buyers';
 import { callSessions } from './resources/call_sessions';
+import { callReports } from './resources/call_reports';
+import { calls } from './resources/calls';
 import { collections } from './resources/collections';
 import { contacts } from './resources/contacts';
 import { emails } from './resources/emails';
@@ -35,6 +37,8 @@ export const createHandlers = (deps: Deps): Handlers =>
     leadCallers(deps),
     leadOutlook(deps),
     callSessions(deps),
+    calls(deps),
+    callReports(deps),
     offers(deps),
     schedules(deps),
     scheduleActions(deps),

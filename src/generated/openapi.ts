@@ -1205,6 +1205,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/leads/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sum leads up
+         * @description Leads, how far they came, and dollars: by offer, schedule, traffic source, status, local day or local hour of their creation. Every lead counts in one row.
+         */
+        get: operations["reportLeads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/leads/{id}": {
         parameters: {
             query?: never;
@@ -1514,6 +1534,115 @@ export interface paths {
          * @description The decision about a call that does not take place: for any caller, offer, tokens and any time. Nothing is taken up and nothing is kept.
          */
         post: operations["explainRouting"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List calls
+         * @description Calls that came in and that went out, in the order of their ids unless `order` says otherwise. `total_count` is exact, with filters too. Durations are whole seconds; those of a call in progress count up to now.
+         */
+        get: operations["listCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/calls/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sum calls up
+         * @description Calls, attempts, conversions, dollars and the reasons for which buyers were passed over: by buyer, offer, traffic source, local day or local hour. Every call counts in one row, that of the buyer it was connected to or last tried with; every attempt, and every reason, in the row of its own buyer.
+         */
+        get: operations["reportCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/calls/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a call
+         * @description One record, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged; the durations of a call in progress change by the second.
+         */
+        get: operations["showCall"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/calls/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List what happened in a call
+         * @description Everything that happened in the call, in order.
+         */
+        get: operations["listCallEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/calls/{id}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the buyers a call was tried with
+         * @description Every buyer that was rung for the call, in order, and what came of it.
+         */
+        get: operations["listCallAttempts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1937,6 +2066,35 @@ export interface components {
          * @enum {string}
          */
         LeadStatus: "queue" | "scheduled" | "waiting" | "running" | "completed" | "completed_attempted" | "completed_connected" | "completed_converted" | "exceeded_max_calls" | "expired" | "dnc" | "failure" | "disabled" | "blocked" | "opt_out";
+        /** @enum {string} */
+        CallSerializer: "call" | "call_grid" | "";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        CallOrder: "id" | "created_at" | "ended_at" | "total_duration" | "revenue" | "payout" | "status";
+        /** @enum {string} */
+        CallCategory: "inbound" | "outbound";
+        /**
+         * @description `sending` is handed to the carrier, `queued` taken by it; `failed` says why in `error_message`; `canceled` was given up before it was answered.
+         * @enum {string}
+         */
+        CallStatus: "sending" | "queued" | "ringing" | "in_progress" | "completed" | "busy" | "no_answer" | "failed" | "canceled";
+        /**
+         * @description `answered` is being asked for the key press; `declined` did not press it; `released` was rung beside the one that took the call; `canceled`: the caller hung up.
+         * @enum {string}
+         */
+        CallAttemptStatus: "ringing" | "answered" | "connected" | "completed" | "no_answer" | "busy" | "failed" | "declined" | "released" | "canceled";
+        /**
+         * @default buyer
+         * @enum {string}
+         */
+        CallReportCategory: "buyer" | "offer" | "traffic_source" | "day" | "hour";
+        /**
+         * @default offer
+         * @enum {string}
+         */
+        LeadReportCategory: "offer" | "schedule" | "traffic_source" | "status" | "day" | "hour";
         /**
          * @default id
          * @enum {string}
@@ -3159,8 +3317,6 @@ export interface components {
             call_sid: string | null;
             instruction: components["schemas"]["CallInstruction"];
         };
-        /** @enum {string} */
-        CallStatus: "sending" | "queued" | "ringing" | "in_progress" | "completed" | "busy" | "no_answer" | "failed" | "canceled" | "unknown";
         CallSessionReply: {
             status: number;
             /** @constant */
@@ -4163,6 +4319,320 @@ export interface components {
             timeline: components["schemas"]["Timeline"];
             metadata: components["schemas"]["RecordMetadata"];
         };
+        /** @description All rows together. */
+        LeadReportFigures: {
+            leads: components["schemas"]["Count"];
+            /** @description Those that have not ended. */
+            live: components["schemas"]["Count"];
+            /** @description Those that were called or texted. */
+            contacted: components["schemas"]["Count"];
+            /** @description Those that answered a call. */
+            connected: components["schemas"]["Count"];
+            /** @description Those a buyer has paid for. */
+            converted: components["schemas"]["Count"];
+            /** @description Those whose number has opted out. */
+            opted_out: components["schemas"]["Count"];
+            revenue: components["schemas"]["Money"];
+            payout: components["schemas"]["Money"];
+            profit: components["schemas"]["Money"];
+        };
+        LeadReportRow: {
+            /** @description Number of the record, the status, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for what has none. */
+            key: number | string | null;
+            /** @description Null where a row has no name. */
+            name: string | null;
+            leads: components["schemas"]["Count"];
+            /** @description Those that have not ended. */
+            live: components["schemas"]["Count"];
+            /** @description Those that were called or texted. */
+            contacted: components["schemas"]["Count"];
+            /** @description Those that answered a call. */
+            connected: components["schemas"]["Count"];
+            /** @description Those a buyer has paid for. */
+            converted: components["schemas"]["Count"];
+            /** @description Those whose number has opted out. */
+            opted_out: components["schemas"]["Count"];
+            revenue: components["schemas"]["Money"];
+            payout: components["schemas"]["Money"];
+            profit: components["schemas"]["Money"];
+        };
+        LeadReportList: components["schemas"]["LeadReport"] | components["schemas"]["LeadReportRow"][];
+        LeadReport: {
+            status: number;
+            /** @constant */
+            success: true;
+            /** @description In the order of their keys. */
+            rows: components["schemas"]["LeadReportRow"][];
+            totals: components["schemas"]["LeadReportFigures"];
+            metadata: components["schemas"]["ReportMetadata"];
+        };
+        Call: {
+            /** @description Number of the record. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "Call";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The identifier of the record in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            /** @description Of the person, from its tokens. */
+            name?: string | null;
+            recording_url?: string | null;
+            category?: components["schemas"]["CallCategory"];
+            /** @description The number of the company that was called, or that it called from. */
+            number_called?: string | null;
+            number_id?: number | null;
+            /** @description The number or SIP address it was to be connected to. */
+            connected_to?: string | null;
+            /** @description The number of the person, whoever called. Null when it was withheld. */
+            caller_number?: string | null;
+            /** @description Its name. */
+            offer?: string | null;
+            user_offer_id?: string | null;
+            offer_id?: number | null;
+            /** @description Always null: there are no agents yet. */
+            quality_assurance_user_id?: string | null;
+            /** @description Always null: there are no agents yet. */
+            quality_assurance_name?: string | null;
+            /** @description Always null: there are no agents yet. */
+            quality_assurance_id?: number | null;
+            /** @description Always null: there are no agents yet. */
+            agent_id?: number | null;
+            /** @description Its name. */
+            traffic_source?: string | null;
+            user_traffic_source_id?: string | null;
+            traffic_source_id?: number | null;
+            /** @description The name of the buyer it was connected to, else of the one it was last tried with. */
+            buyer?: string | null;
+            user_buyer_id?: string | null;
+            buyer_id?: number | null;
+            /** @description All but the last four digits masked. */
+            obfuscated_caller_number?: string | null;
+            caller_city?: string | null;
+            caller_country?: string | null;
+            /** @description Its tokens. */
+            token_values?: {
+                [key: string]: unknown;
+            };
+            /** @description Seconds. */
+            total_duration?: number;
+            /** @description Seconds from the beginning of the call, or from the answer to one that went out, until it was connected. */
+            hold_duration?: number;
+            /** @description Seconds from the answer of the buyer to its key press. */
+            ivr_duration?: number;
+            /** @description Seconds in which buyers were rung. */
+            attempted_duration?: number;
+            /** @description Seconds after it was answered. */
+            answered_duration?: number;
+            /** @description Always 0: there are no agents yet. */
+            agent_duration?: number;
+            sub_id?: string | null;
+            schedule_id?: number | null;
+            schedule_name?: string | null;
+            /** @description Always null: there are no ring pools. */
+            ring_pool_id?: number | null;
+            status?: components["schemas"]["CallStatus"];
+            buyer_converted?: boolean;
+            buyer_repeat_caller?: boolean;
+            buyer_revenue?: components["schemas"]["Money"];
+            revenue?: components["schemas"]["Money"];
+            traffic_source_converted?: boolean;
+            traffic_source_repeat_caller?: boolean;
+            /** @description The same dollars as `payout`. */
+            traffic_source_payout?: components["schemas"]["Money"];
+            payout?: components["schemas"]["Money"];
+            /** @description Always 0: the service is yours. */
+            service_cost?: components["schemas"]["Money"];
+            /** @description Dollars. Null until the carrier has told. */
+            provider_cost?: number | null;
+            /** @description The identifier of the call at the carrier. */
+            call_sid?: string | null;
+            /** @description The carrier. */
+            provider?: string;
+            outgoing_webhooks_count?: components["schemas"]["Count"];
+            ended_at?: components["schemas"]["Timestamp"];
+            contact_field_type?: string | null;
+            /** @description Always null: there are no agents yet. */
+            disposition_id?: number | null;
+            /** @description Always null: there are no agents yet. */
+            disposition_key?: string | null;
+            /** @description Always null: there are no agents yet. */
+            disposition_name?: string | null;
+            /** @description Always null: there are no agents yet. */
+            disposition_notes?: string | null;
+            hangup_cause?: string | null;
+            lead_id?: number | null;
+            answered_at?: components["schemas"]["Timestamp"];
+            /** @description When the buyer took it: at the key press where one is asked for. */
+            connected_at?: components["schemas"]["Timestamp"];
+            /** @description What the caller was given once no buyer was left. */
+            fallback?: string | null;
+            /** @description How many buyers were rung. */
+            attempts_count?: components["schemas"]["Count"];
+            error_code?: string | null;
+            error_message?: string | null;
+            /** @description Whether it was only kept and not placed. */
+            sandbox?: boolean;
+            /** @description With `call_grid`. */
+            schedule_action_id?: number | null;
+        };
+        CallReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            call: components["schemas"]["Call"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        CallList: components["schemas"]["CallPage"] | components["schemas"]["Call"][];
+        CallPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            calls: components["schemas"]["Call"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        CallEvent: {
+            id?: number;
+            created_at?: components["schemas"]["Timestamp"];
+            call_id?: number;
+            /** @description What happened. */
+            event?: string;
+            /** @description In words, with the reason. */
+            message?: string | null;
+            buyer_id?: number | null;
+            /** @description Its name. */
+            buyer?: string | null;
+            /** @description What else is known of it. */
+            details?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        CallEventList: components["schemas"]["CallEventPage"] | components["schemas"]["CallEvent"][];
+        CallEventPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            call_events: components["schemas"]["CallEvent"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        CallAttempt: {
+            id?: number;
+            /** Format: uuid */
+            uuid?: string;
+            /** @description When it was rung. */
+            created_at?: components["schemas"]["Timestamp"];
+            call_id?: number;
+            /** @description Of the decision that chose it. */
+            round?: number;
+            buyer_id?: number;
+            /** @description Its name. */
+            buyer?: string | null;
+            /** @description The group through which it came to the call. */
+            buyer_group_id?: number | null;
+            /** @description The number or SIP address that was rung. */
+            connect_to?: string;
+            status?: components["schemas"]["CallAttemptStatus"];
+            /** @description For how long at most it was rung. */
+            timeout_seconds?: number;
+            answered_at?: components["schemas"]["Timestamp"];
+            /** @description When it took the call: at the key press where one is asked for. */
+            connected_at?: components["schemas"]["Timestamp"];
+            ended_at?: components["schemas"]["Timestamp"];
+        };
+        CallAttemptList: components["schemas"]["CallAttemptPage"] | components["schemas"]["CallAttempt"][];
+        CallAttemptPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            call_attempts: components["schemas"]["CallAttempt"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        /** @description All rows together. */
+        CallReportFigures: {
+            calls: components["schemas"]["Count"];
+            /** @description How often buyers were rung. */
+            attempts: components["schemas"]["Count"];
+            /** @description Calls that a buyer took. */
+            connects: components["schemas"]["Count"];
+            /** @description Calls a buyer has paid for. */
+            conversions: components["schemas"]["Count"];
+            /** @description Calls a traffic source is paid for. */
+            traffic_source_conversions: components["schemas"]["Count"];
+            revenue: components["schemas"]["Money"];
+            payout: components["schemas"]["Money"];
+            profit: components["schemas"]["Money"];
+            /** @description Dollars of revenue per call. */
+            epc: number;
+            /** @description Seconds. */
+            average_duration: number;
+            /** @description How often buyers were passed over for each reason. */
+            skip_reasons: {
+                [key: string]: number;
+            };
+        };
+        CallReportRow: {
+            /** @description Number of the record, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for what has none. */
+            key: number | string | null;
+            /** @description Null where a row has no name. */
+            name: string | null;
+            calls: components["schemas"]["Count"];
+            /** @description How often buyers were rung. */
+            attempts: components["schemas"]["Count"];
+            /** @description Calls that a buyer took. */
+            connects: components["schemas"]["Count"];
+            /** @description Calls a buyer has paid for. */
+            conversions: components["schemas"]["Count"];
+            /** @description Calls a traffic source is paid for. */
+            traffic_source_conversions: components["schemas"]["Count"];
+            revenue: components["schemas"]["Money"];
+            payout: components["schemas"]["Money"];
+            profit: components["schemas"]["Money"];
+            /** @description Dollars of revenue per call. */
+            epc: number;
+            /** @description Seconds. */
+            average_duration: number;
+            /** @description How often buyers were passed over for each reason. */
+            skip_reasons: {
+                [key: string]: number;
+            };
+        };
+        CallReportList: components["schemas"]["CallReport"] | components["schemas"]["CallReportRow"][];
+        CallReport: {
+            status: number;
+            /** @constant */
+            success: true;
+            /** @description In the order of their keys. */
+            rows: components["schemas"]["CallReportRow"][];
+            totals: components["schemas"]["CallReportFigures"];
+            metadata: components["schemas"]["ReportMetadata"];
+        };
+        ReportMetadata: {
+            /** @description Key of the rows. */
+            root: string;
+            /** @description What there is a row for. */
+            category: string;
+            /** @description Whose days and hours they are. */
+            time_zone: string;
+            /** @description How many rows there are. */
+            total_count: number;
+        };
         /** @description What a carrier that speaks TwiML sends of a text message that came in. It may send more. */
         CarrierMessage: {
             MessageSid: string;
@@ -4663,6 +5133,59 @@ export interface components {
         SubmittedLead: components["schemas"]["LeadSubmission"];
         /** @description The parameters of the lead may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
         CapturedLead: components["schemas"]["LeadCapture"];
+        /** @description `call_grid` adds foreign keys to the record. */
+        CallSerializer: components["schemas"]["CallSerializer"];
+        CallOrder: components["schemas"]["CallOrder"];
+        /** @description Only calls that ended at or after this time. */
+        CallEndedAtFrom: string;
+        /** @description Only calls that ended at or before this time. */
+        CallEndedAtTo: string;
+        /** @description Only calls of this offer, by number or uuid. */
+        CallOfferId: components["schemas"]["RecordId"];
+        /** @description Only calls of this buyer, by number or uuid. */
+        CallBuyerId: components["schemas"]["RecordId"];
+        /** @description Only calls of this traffic source, by number or uuid. */
+        CallTrafficSourceId: components["schemas"]["RecordId"];
+        /** @description Only calls of this schedule, by number or uuid. */
+        CallScheduleId: components["schemas"]["RecordId"];
+        /** @description Only calls from or to this number of the company, by number or uuid. */
+        CallNumberId: components["schemas"]["RecordId"];
+        /** @description Only calls of this lead, by number or uuid. */
+        CallLeadId: components["schemas"]["RecordId"];
+        /** @description Only calls of the person with this number, whoever called, in any spelling. */
+        CallCallerNumber: string;
+        /** @description Only calls of this status. */
+        CallOfStatus: components["schemas"]["CallStatus"];
+        /** @description Only calls that came in, or that went out. */
+        CallOfCategory: components["schemas"]["CallCategory"];
+        /** @description Only calls a buyer has paid for, or not. */
+        CallBuyerConverted: boolean;
+        /** @description Only calls a traffic source is paid for, or not. */
+        CallOfferConverted: boolean;
+        /** @description Only calls one of the two holds for, or neither. */
+        CallEitherConverted: boolean;
+        /** @description Only calls that have not ended, or that have. */
+        CallInProgress: boolean;
+        /** @description Only calls that were recorded, or that were not. */
+        CallHasRecording: boolean;
+        /** @description Only calls that were tried with no buyer, or with one at least. */
+        CallNoBuyer: boolean;
+        /** @description Only calls that have this token. */
+        CallTokenKey: string;
+        /** @description Only calls whose token `token_key` has this value. */
+        CallTokenValue: string;
+        /** @description What there is a row for. */
+        CallReportCategory: components["schemas"]["CallReportCategory"];
+        /** @description What there is a row for. */
+        LeadReportCategory: components["schemas"]["LeadReportCategory"];
+        /** @description Only what belongs to this offer, by number or uuid. */
+        ReportOfferId: components["schemas"]["RecordId"];
+        /** @description Only the calls and attempts of this buyer, and the reasons for which it was passed over, by number or uuid. */
+        ReportCallBuyerId: components["schemas"]["RecordId"];
+        /** @description Only leads of this buyer, by number or uuid. */
+        ReportLeadBuyerId: components["schemas"]["RecordId"];
+        /** @description Only what came from this traffic source, by number or uuid. */
+        ReportTrafficSourceId: components["schemas"]["RecordId"];
         /** @description uuid of the message or call; it was given to the carrier with it. */
         StepKey: string;
         BuyerOrder: components["schemas"]["BuyerOrder"];
@@ -8130,6 +8653,52 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    reportLeads: {
+        parameters: {
+            query?: {
+                /** @description What there is a row for. */
+                category?: components["parameters"]["LeadReportCategory"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only what belongs to this offer, by number or uuid. */
+                offer_id?: components["parameters"]["ReportOfferId"];
+                /** @description Only leads of this buyer, by number or uuid. */
+                buyer_id?: components["parameters"]["ReportLeadBuyerId"];
+                /** @description Only what came from this traffic source, by number or uuid. */
+                traffic_source_id?: components["parameters"]["ReportTrafficSourceId"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                format?: components["parameters"]["Format"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rows and their totals. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadReportList"];
+                    "text/csv": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     showLead: {
         parameters: {
             query?: {
@@ -8772,6 +9341,268 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCalls: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["CallOrder"];
+                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                format?: components["parameters"]["Format"];
+                /** @description Only calls that ended at or after this time. */
+                ended_at_from?: components["parameters"]["CallEndedAtFrom"];
+                /** @description Only calls that ended at or before this time. */
+                ended_at_to?: components["parameters"]["CallEndedAtTo"];
+                /** @description Only calls of this offer, by number or uuid. */
+                offer_id?: components["parameters"]["CallOfferId"];
+                /** @description Only calls of this buyer, by number or uuid. */
+                buyer_id?: components["parameters"]["CallBuyerId"];
+                /** @description Only calls of this traffic source, by number or uuid. */
+                traffic_source_id?: components["parameters"]["CallTrafficSourceId"];
+                /** @description Only calls of this schedule, by number or uuid. */
+                schedule_id?: components["parameters"]["CallScheduleId"];
+                /** @description Only calls from or to this number of the company, by number or uuid. */
+                number_id?: components["parameters"]["CallNumberId"];
+                /** @description Only calls of this lead, by number or uuid. */
+                lead_id?: components["parameters"]["CallLeadId"];
+                /** @description Only calls of the person with this number, whoever called, in any spelling. */
+                caller_number?: components["parameters"]["CallCallerNumber"];
+                /** @description Only calls of this status. */
+                status?: components["parameters"]["CallOfStatus"];
+                /** @description Only calls that came in, or that went out. */
+                category?: components["parameters"]["CallOfCategory"];
+                /** @description Only calls a buyer has paid for, or not. */
+                buyer_converted?: components["parameters"]["CallBuyerConverted"];
+                /** @description Only calls a traffic source is paid for, or not. */
+                offer_converted?: components["parameters"]["CallOfferConverted"];
+                /** @description Only calls one of the two holds for, or neither. */
+                either_converted?: components["parameters"]["CallEitherConverted"];
+                /** @description Only calls that have not ended, or that have. */
+                in_progress?: components["parameters"]["CallInProgress"];
+                /** @description Only calls that were recorded, or that were not. */
+                has_recording?: components["parameters"]["CallHasRecording"];
+                /** @description Only calls that were tried with no buyer, or with one at least. */
+                no_buyer?: components["parameters"]["CallNoBuyer"];
+                /** @description Only calls that have this token. */
+                token_key?: components["parameters"]["CallTokenKey"];
+                /** @description Only calls whose token `token_key` has this value. */
+                token_value?: components["parameters"]["CallTokenValue"];
+                /** @description `call_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["CallSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallList"];
+                    "text/csv": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reportCalls: {
+        parameters: {
+            query?: {
+                /** @description What there is a row for. */
+                category?: components["parameters"]["CallReportCategory"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only what belongs to this offer, by number or uuid. */
+                offer_id?: components["parameters"]["ReportOfferId"];
+                /** @description Only the calls and attempts of this buyer, and the reasons for which it was passed over, by number or uuid. */
+                buyer_id?: components["parameters"]["ReportCallBuyerId"];
+                /** @description Only what came from this traffic source, by number or uuid. */
+                traffic_source_id?: components["parameters"]["ReportTrafficSourceId"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                format?: components["parameters"]["Format"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rows and their totals. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallReportList"];
+                    "text/csv": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showCall: {
+        parameters: {
+            query?: {
+                /** @description `call_grid` adds foreign keys to the record. */
+                serializer?: components["parameters"]["CallSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCallEvents: {
+        parameters: {
+            query?: {
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+            };
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallEventList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCallAttempts: {
+        parameters: {
+            query?: {
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+            };
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallAttemptList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

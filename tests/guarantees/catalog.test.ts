@@ -1,7 +1,9 @@
+import { callProjection } from '../../src/db/call-projection';
 import { projection as buyerFleets } from '../../src/resources/buyer_fleets';
 import { projection as buyerGroups } from '../../src/resources/buyer_groups';
 import { projection as buyerSuppressionFiles } from '../../src/resources/buyer_suppression_files';
 import { projection as buyerSuppressions } from '../../src/resources/buyer_suppressions';
+import { callFilters } from '../../src/resources/calls';
 import { projection as offers } from '../../src/resources/offers';
 import { projection as phoneNumbers } from '../../src/resources/phone_numbers';
 import { projection as schedules } from '../../src/resources/schedules';
@@ -83,6 +85,7 @@ test.each([
   ['schedules', schedules.fulltext, 'name, time_zone, daylight_hours, business_hours, lead_token', "md5(i::text), 'UTC', '08:00..20:59', '[]', i::text"],
   ['traffic_sources', trafficSources.fulltext, 'name', 'md5(i::text)'],
   ['numbers', phoneNumbers.fulltext, 'name, phone_number, country, carrier', "md5(i::text), i, 'US', 'sandbox'"],
+  ['calls', callProjection.fulltext, 'direction, status, carrier, sub_id', "'inbound', 'completed', 'sandbox', md5(i::text)"],
   ['buyer_fleets', buyerFleets.fulltext, 'name, user_fleet_id', 'md5(i::text), i::text'],
 ])('a fulltext search of %s is answered by its index', async (table, expression, columns, values) => {
   await world.sql(`INSERT INTO ${table} (company_id, uuid, ${columns}) SELECT $1, gen_random_uuid(), ${values} FROM generate_series(1, 4000) i`, [
@@ -93,4 +96,34 @@ test.each([
     `EXPLAIN SELECT * FROM ${table} t WHERE t.company_id = ${world.company.id}::bigint AND t.deleted_at IS NULL AND ${expression} LIKE '%needle%'`,
   );
   expect(JSON.stringify(plan)).toContain(`${table}_fulltext_idx`);
+});
+
+describe('a filter of calls that leaves few of them is answered by its index', () => {
+  const { either_converted, in_progress, buyer_converted, offer_converted, has_recording, no_buyer } = callFilters;
+  beforeAll(async () => {
+    await world.sql(
+      `INSERT INTO calls (company_id, uuid, direction, status, carrier, caller_number, ended_at, buyer_id, token_values) SELECT $1, gen_random_uuid(), 'inbound', 'completed', 'sandbox', i, now() - i * interval '1 minute', $2, jsonb_build_object('zip', i::text)
+        FROM generate_series(1, 20000) i`,
+      [world.company.id, (await world.company.api('post', 'buyers', { body: { name: 'Buyer' } })).body.buyer.id],
+    );
+    await world.sql('VACUUM ANALYZE calls');
+  });
+
+  test.each<[string, string, string[]]>([
+    ['in_progress', in_progress.true, ['calls_in_progress_idx']],
+    ['buyer_converted', buyer_converted.true, ['calls_buyer_converted_idx']],
+    ['offer_converted', offer_converted.true, ['calls_traffic_source_converted_idx']],
+    ['either_converted', either_converted.true, ['calls_buyer_converted_idx', 'calls_traffic_source_converted_idx']],
+    ['has_recording', has_recording.true, ['calls_recorded_idx']],
+    ['no_buyer', no_buyer.true, ['calls_company_id_buyer_id_id_idx']],
+    ['status', callFilters.status.replace('{status}', `'failed'`), ['calls_company_id_status_id_idx']],
+    ['caller_number', callFilters.caller_number.replace('{caller_number}', '7'), ['calls_company_id_caller_number_id_idx']],
+    ['ended_at_to', callFilters.ended_at_to.replace('{ended_at_to}', `'2020-01-01'`), ['calls_company_id_ended_at_id_idx']],
+    ['a token', callFilters.token_like.replaceAll('{token_like}', `'[{"zip":"7"},{"zip":7}]'`), ['calls_token_values_idx']],
+  ])('%s', async (_name, condition, indexes) => {
+    const plan = JSON.stringify(
+      await world.sql(`EXPLAIN SELECT count(*) FROM calls t WHERE t.company_id = ${world.company.id}::bigint AND t.deleted_at IS NULL AND ${condition}`),
+    );
+    for (const index of indexes) expect(plan).toContain(index);
+  });
 });

@@ -1,0 +1,75 @@
+import { callAttemptProjection, callEventProjection, callProjection as projection } from '../db/call-projection';
+import { callerNumber } from '../db/caller-ids';
+import type { SortKey } from '../db/projection';
+import { byReference, findRecord } from '../db/records';
+import type { Deps } from '../deps';
+import type { Handlers } from '../http/handlers';
+import { list, page, type Filters } from '../http/list';
+import { recordHandlers } from '../http/record-handlers';
+import { Refusal } from '../refusal';
+
+const orders: Record<string, SortKey> = {
+  created_at: { sql: 't.created_at', type: 'timestamptz' },
+  ended_at: { sql: 't.ended_at', type: 'timestamptz', nullable: true },
+  // As stored: what counts up to now would move under a cursor.
+  total_duration: { sql: 't.total_duration', type: 'bigint', nullable: true },
+  revenue: { sql: 't.revenue', type: 'numeric' },
+  payout: { sql: 't.payout', type: 'numeric' },
+  status: { sql: 't.status', type: 'text' },
+};
+
+/** Conditions stand as the partial indexes of calls have them. */
+export const callFilters = {
+  ended_at_from: 't.ended_at >= {ended_at_from}::timestamptz',
+  ended_at_to: 't.ended_at <= {ended_at_to}::timestamptz',
+  caller_number: 't.caller_number = {caller_number}::bigint',
+  status: 't.status = {status}',
+  category: 't.direction = {category}',
+  buyer_converted: { true: 't.buyer_converted', false: 'NOT t.buyer_converted' },
+  offer_converted: { true: 't.traffic_source_converted', false: 'NOT t.traffic_source_converted' },
+  either_converted: { true: '(t.buyer_converted OR t.traffic_source_converted)', false: 'NOT t.buyer_converted AND NOT t.traffic_source_converted' },
+  in_progress: { true: 't.ended_at IS NULL', false: 't.ended_at IS NOT NULL' },
+  has_recording: { true: 't.recording_url IS NOT NULL', false: 't.recording_url IS NULL' },
+  no_buyer: { true: 't.buyer_id IS NULL', false: 't.buyer_id IS NOT NULL' },
+  token_named: 't.token_values ? {token_named}',
+  token_like: '(t.token_values @> ({token_like}::jsonb->0) OR t.token_values @> ({token_like}::jsonb->1))',
+} as const satisfies Filters;
+
+/** What a token in a query can be in JSON besides a text. */
+const PLAIN = /^(-?(0|[1-9]\d{0,14})(\.\d{1,10})?|true|false)$/;
+
+/** The filter of a token: that it is there, or which value it has, be it written as a text or, as JSON may have it, as a number or a boolean. */
+function tokenFilter({ token_key: key, token_value: value }: { token_key?: string; token_value?: string }) {
+  if (value === undefined) return key === undefined ? {} : { token_named: key };
+  if (key === undefined) throw Refusal.field('token_key', 'must name the token whose value token_value is');
+  const plain: unknown = PLAIN.test(value) ? JSON.parse(value) : value;
+  return { token_like: JSON.stringify([{ [key]: value }, { [key]: plain }]) };
+}
+
+/** What came in and went out. */
+export const calls = ({ clock }: Deps) => {
+  const of = { call_id: 't.call_id = {call_id}::bigint' };
+  return {
+    listCalls: async ({ query, db }) => {
+      const tokens = tokenFilter(query);
+      const caller_number = await callerNumber(db, query.caller_number, 'caller_number');
+      const named = byReference(query, {
+        offer_id: 'offers', buyer_id: 'buyers', traffic_source_id: 'traffic_sources', schedule_id: 'schedules', number_id: 'numbers', lead_id: 'leads',
+      }); // prettier-ignore
+      const narrowed = { ...query, caller_number, ...tokens };
+      return list(narrowed, { db, now: clock(), projection, orders, filters: { ...callFilters, ...named } });
+    },
+
+    showCall: recordHandlers(projection, clock).show,
+
+    listCallEvents: async ({ params, query, db }) => {
+      const narrowed = { ...query, call_id: await findRecord(db, 'calls', params.id) };
+      return page(narrowed, { db, now: clock(), projection: callEventProjection, orders: {}, filters: of });
+    },
+
+    listCallAttempts: async ({ params, query, db }) => {
+      const narrowed = { ...query, call_id: await findRecord(db, 'calls', params.id) };
+      return page(narrowed, { db, now: clock(), projection: callAttemptProjection, orders: {}, filters: of });
+    },
+  } satisfies Partial<Handlers>;
+};

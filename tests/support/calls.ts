@@ -1,0 +1,47 @@
+import { uuidv7 } from '../../src/ids';
+import type { Company, World } from './world';
+
+export type CallFields = Record<string, unknown>;
+
+/** Writes calls and what belongs to them as they are stored, since nothing but a caller makes one. */
+export function callsOf({ sql }: Pick<World, 'sql'>, { id: company_id }: Company) {
+  const insert = async (table: string, fields: CallFields) => {
+    const names = Object.keys(fields);
+    const [row] = await sql<{ id: string; uuid: string }>(
+      `INSERT INTO ${table} (company_id, ${names.join(', ')}) VALUES (${[company_id, ...names.map((_, n) => `$${n + 1}`)].join(', ')}) RETURNING *`,
+      Object.values(fields),
+    );
+    return { id: Number(row!.id), uuid: row!.uuid };
+  };
+  return {
+    /** A call that came in and has ended, unless the fields say otherwise. */
+    call: async (fields: CallFields = {}) => {
+      const made = await insert('calls', { uuid: uuidv7(Date.now()), direction: 'inbound', from_number: fields.caller_number ?? 13105550199, to_number: 12125550100, caller_number: 13105550199, status: 'completed', carrier: 'sandbox', ...fields }); // prettier-ignore
+      const count = fields.deleted_at ? 0 : 1;
+      await sql(`INSERT INTO record_counts (company_id, resource, slot, n) VALUES ($1, 'calls', 0, $2) ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`, [company_id, count]); // prettier-ignore
+      return made;
+    },
+    attempt: (call_id: number, buyer_id: number, fields: CallFields = {}) =>
+      insert('call_attempts', {
+        uuid: uuidv7(Date.now()),
+        call_id,
+        round: 1,
+        buyer_id,
+        connect_to: '+13105550111',
+        status: 'no_answer',
+        timeout_seconds: 30,
+        ...fields,
+      }),
+    event: (call_id: number, event: string, buyer_id?: number) => insert('call_events', { call_id, event, buyer_id: buyer_id ?? null, details: '{}' }),
+    /** A decision by what kept each buyer from the call; null for those that could take it. */
+    decision: (call_id: number, round: number, reasons: readonly [buyer_id: number, reason: string | null][]) => {
+      const decision = JSON.stringify({ candidates: reasons.map(([buyer_id, reason]) => ({ buyer_id, reason })) });
+      return sql('INSERT INTO call_decisions (company_id, call_id, round, created_at, decision) VALUES ($1, $2, $3, now(), $4)', [
+        company_id,
+        call_id,
+        round,
+        decision,
+      ]);
+    },
+  };
+}
