@@ -30,6 +30,8 @@ export function callsOf({ sql }: Pick<World, 'sql'>, { id: company_id }: Company
         connect_to: '+13105550111',
         status: 'no_answer',
         timeout_seconds: 30,
+        press_one_to_accept: false,
+        dial: '{}',
         ...fields,
       }),
     event: (call_id: number, event: string, buyer_id?: number) => insert('call_events', { call_id, event, buyer_id: buyer_id ?? null, details: '{}' }),

@@ -52,8 +52,10 @@ function withReferences(operation: Operation, ids: Record<string, number>): Reco
 const ownNumber = ({ id }: Company) => `1213555${String(Number(id) % 100).padStart(2, '0')}00`;
 const LEAD_NUMBER = '+13105550123';
 
-/** The table of an operation's records, which is also their root key. */
-export const tableOf = ({ path }: Operation): string => path.split('/')[3]!.replace(/^phone_numbers$/, 'numbers');
+const TABLES: Record<string, string> = { phone_numbers: 'numbers', call_sessions: 'calls' };
+
+/** The table of an operation's records. */
+export const tableOf = ({ path }: Operation): string => TABLES[path.split('/')[3]!] ?? path.split('/')[3]!;
 
 /** Makes one record of each resource by the contract's examples. */
 export async function createFixture(world: World, company = world.company): Promise<Fixture> {
@@ -114,7 +116,6 @@ export async function createFixture(world: World, company = world.company): Prom
     ids[plural] = record.id;
     if (plural === 'schedules') ({ lead_token } = record);
   }
-  ids.calls = ids.call_sessions!;
   for (const id of ['blockContacts', 'receiveTextMessage'] as const) await send(contract.operations.find((operation) => operation.id === id)!);
   const first = async (table: string) =>
     Number((await world.sql<{ id: string }>(`SELECT id FROM ${table} WHERE company_id = $1 ORDER BY id LIMIT 1`, [company.id]))[0]!.id);
@@ -123,25 +124,5 @@ export async function createFixture(world: World, company = world.company): Prom
     [company.id],
   );
   for (const table of ['contacts', 'text_messages', 'emails']) ids[table] = await first(table);
-  ids.calls = await createCall(world, company, { number, ids });
   return { ids, body, path, send };
-}
-
-/** A call that came in, was tried with one buyer and has ended. */
-async function createCall({ sql }: World, { id: company_id }: Company, { number, ids }: { number: string; ids: Record<string, number> }): Promise<number> {
-  const [call] = await sql<{ id: string }>(
-    `INSERT INTO calls (company_id, uuid, direction, from_number, to_number, caller_number, status, carrier, offer_id, buyer_id, created_at, answered_at, connected_at, ended_at)
-      VALUES ($1, gen_random_uuid(), 'inbound', 13105550123, $2, 13105550123, 'completed', 'sandbox', $3, $4, now() - interval '90 seconds', now() - interval '80 seconds', now() - interval '70 seconds', now()) RETURNING id`,
-    [company_id, number, ids.offers, ids.buyers],
-  );
-  const of = [company_id, call!.id];
-  await sql(`INSERT INTO record_counts (company_id, resource, slot, n) VALUES ($1, 'calls', 0, 1) ON CONFLICT DO NOTHING`, [company_id]);
-  await sql(
-    `INSERT INTO call_attempts (company_id, uuid, call_id, round, buyer_id, connect_to, status, timeout_seconds) VALUES ($1, gen_random_uuid(), $2, 1, $3, '+13105550111', 'completed', 30)`,
-    [...of, ids.buyers],
-  );
-  await sql(`INSERT INTO call_events (company_id, call_id, event, message, buyer_id, details) VALUES ($1, $2, 'connected', 'to the buyer', $3, '{"round":1}')`, [...of, ids.buyers]); // prettier-ignore
-  const candidates = JSON.stringify({ candidates: [{ buyer_id: ids.buyers, reason: null }] });
-  await sql(`INSERT INTO call_decisions (company_id, call_id, round, created_at, decision) VALUES ($1, $2, 1, now(), $3::jsonb)`, [...of, candidates]);
-  return Number(call!.id);
 }
