@@ -8,6 +8,7 @@ import { openInstallation, type Installation } from './installation';
 import { startEngine } from './jobs/engine';
 import { startWorkers } from './jobs/queue';
 import { createRunners } from './jobs/runners';
+import { startWatch } from './jobs/watch';
 import { exitWith, onStop } from './process';
 import type { NewCompany } from './workflows/create-company';
 import { sweepStorage } from './workflows/sweep-storage';
@@ -40,6 +41,7 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   await listen(server, config);
   const workers = config.run_jobs ? await startWorkers({ database, log, runners: createRunners(deps) }) : undefined;
   const engine = config.run_jobs ? startEngine(deps) : undefined;
+  const watch = config.run_jobs ? startWatch(deps) : undefined;
   const sweep = () => {
     for (const swept of [database.pool.query(FORGET_OLD_ANSWERS), sweepStorage(deps)]) swept.catch((error) => log.warn({ err: error }, 'sweep failed'));
   };
@@ -48,7 +50,7 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   onStop(deps, async () => {
     closing = true;
     clearInterval(sweeping);
-    await Promise.all([stop(server), workers?.stop(), engine?.stop()]);
+    await Promise.all([stop(server), workers?.stop(), engine?.stop(), watch?.stop()]);
     await installation.close();
   });
   greet(config, installation, demo);

@@ -3,6 +3,7 @@ import { openInstallation } from './installation';
 import { startEngine } from './jobs/engine';
 import { startWorkers } from './jobs/queue';
 import { createRunners } from './jobs/runners';
+import { startWatch } from './jobs/watch';
 import { exitWith, onStop } from './process';
 
 // A process that only runs jobs, beside servers that may be told to leave them to it (RUN_JOBS=false).
@@ -12,8 +13,9 @@ async function main(): Promise<void> {
   const { deps } = installation;
   const workers = await startWorkers({ database: deps.database, log: deps.log, runners: createRunners(deps) });
   const engine = startEngine(deps);
+  const watch = startWatch(deps);
   onStop(deps, async () => {
-    await Promise.all([workers.stop(), engine.stop()]);
+    await Promise.all([workers.stop(), engine.stop(), watch.stop()]);
     await installation.close();
   });
   process.stdout.write('Trunkline runs jobs.\n');

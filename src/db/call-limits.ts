@@ -17,7 +17,18 @@ function usedNow(metric: Metric, interval: Interval): string {
 }
 
 const limitOf = (metric: Metric, interval: Interval, hourly: string): string => `${interval === 'hourly' ? hourly : 'l'}.${metric}_${interval}_limit`;
-const reached = (metric: Metric, interval: Interval, hourly: string): string => `(${usedNow(metric, interval)}) >= ${limitOf(metric, interval, hourly)}`;
+/** What calls under way may still come to. */
+const PENDING: Record<Metric, string> = {
+  attempt: '0',
+  connection: 'coalesce(l.pending_connections, 0)',
+  buyer_conversion: 'coalesce(l.pending_conversions, 0)',
+  revenue: 'coalesce(l.pending_revenue, 0)',
+  earned_revenue: 'coalesce(l.pending_revenue, 0)',
+};
+
+/** What is taken of a cap now: what is used, and what calls under way may still use. */
+const takenNow = (metric: Metric, interval: Interval): string => `((${usedNow(metric, interval)}) + ${PENDING[metric]})`;
+const reached = (metric: Metric, interval: Interval, hourly: string): string => `${takenNow(metric, interval)} >= ${limitOf(metric, interval, hourly)}`;
 const anyReached = (interval: Interval, hourly: string): string => `(${METRICS.map((metric) => reached(metric, interval, hourly)).join(' OR ')})`;
 const CONCURRENCY_FULL = 'l.concurrency_cap_used >= l.concurrency_cap_limit';
 
@@ -39,6 +50,9 @@ export function capColumns(hourly: 'h' | 'l') {
     cap_reset_at: `CASE WHEN ${anyReached('total', hourly)} THEN NULL ELSE greatest(${resets.join(', ')}) END`,
   };
 }
+
+/** SQL of what is taken of a cap now. */
+export const takenSql = ({ metric, interval }: { metric: Metric; interval: Interval }): string => takenNow(metric, interval);
 
 /** SQL of one used counter, for sorting. */
 export const usedSql = (used: UsedName): string => {
@@ -65,6 +79,15 @@ export type CapOwner = { buyer_id: bigint | number } | { buyer_group_id: bigint 
 const ownerOf = (owner: CapOwner) =>
   'buyer_id' in owner ? { column: 'buyer_id', id: owner.buyer_id } : { column: 'buyer_group_id', id: owner.buyer_group_id };
 
+/** What a reservation adds to what is pending. */
+const HELD: Record<Metric, string> = {
+  attempt: '0',
+  connection: '{connections}::int',
+  buyer_conversion: '{conversions}::int',
+  revenue: '{held_revenue}::numeric',
+  earned_revenue: '{held_revenue}::numeric',
+};
+
 /** The reservation of a call's use: one statement, which moves every counter or none. */
 function reservationSql(owner: 'buyer_id' | 'buyer_group_id', guarded: boolean): string {
   const amount = (metric: Metric) => `{${metric}}::numeric`;
@@ -77,27 +100,48 @@ function reservationSql(owner: 'buyer_id' | 'buyer_group_id', guarded: boolean):
   );
   const within = CAPS.map(({ metric, interval }) => {
     const limit = interval === 'hourly' ? hourly(metric) : `l.${metric}_${interval}_limit`;
-    const used = `(${usedNow(metric, interval)})`;
-    return `coalesce(${used} < ${limit} AND ${used} + ${amount(metric)} <= ${limit}, true)`;
+    const taken = takenNow(metric, interval);
+    return `coalesce(${taken} < ${limit} AND ${taken} + ${amount(metric)} + ${HELD[metric]} <= ${limit}, true)`;
   });
+  const pending = [
+    'pending_connections = l.pending_connections + {connections}::int',
+    'pending_conversions = l.pending_conversions + {conversions}::int',
+    'pending_revenue = l.pending_revenue + {held_revenue}::numeric',
+  ];
   const slots = '{concurrency}::integer';
   const slot_free = `(${slots} <= 0 OR coalesce(l.concurrency_cap_used + ${slots} <= l.concurrency_cap_limit, true))`;
-  const calls = ['calls_count = l.calls_count + {calls}::int', `last_call_at = CASE WHEN {calls}::int > 0 THEN ${NOW} ELSE l.last_call_at END`];
-  const spaced = `coalesce(l.last_call_at <= ${NOW} - {spacing_seconds}::int * interval '1 second', true)`;
+  const calls = [
+    'calls_count = l.calls_count + {calls}::int',
+    `last_call_at = CASE WHEN {calls}::int > 0 THEN greatest(l.last_call_at, ${NOW}) ELSE l.last_call_at END`,
+  ];
+  // A call that began a moment later may have been faster: without a spacing that is no matter.
+  const spaced = `({spacing_seconds}::int = 0 OR coalesce(l.last_call_at <= ${NOW} - {spacing_seconds}::int * interval '1 second', true))`;
   const hourly_limits =
     owner === 'buyer_id'
       ? open_hours(`json_build_object(${METRICS.map((metric) => `'${metric}_hourly_limit', x.${metric}_hourly_limit`).join(', ')})`)
       : 'NULL::json';
-  return `UPDATE call_limits l SET ${[...counters, ...windows, ...calls].join(',\n')}, concurrency_cap_used = greatest(0, l.concurrency_cap_used + ${slots})
+  return `UPDATE call_limits l SET ${[...counters, ...windows, ...calls, ...pending].join(',\n')}, concurrency_cap_used = greatest(0, l.concurrency_cap_used + ${slots})
 WHERE l.company_id = {company_id} AND l.${owner} = {owner_id}${guarded ? ` AND ${[slot_free, spaced, ...within].join('\nAND ')}` : ''}
 RETURNING ${guarded ? `l.*, ${hourly_limits} AS hourly_limits` : 'l.id'}`;
 }
+
+/** What a call under way may still come to. */
+export interface Held {
+  connections: number;
+  conversions: number;
+  /** Dollars. */
+  revenue: number;
+}
+
+const NOTHING_HELD: Held = { connections: 0, conversions: 0, revenue: 0 };
 
 export interface Move {
   owner: CapOwner;
   usage: Usage;
   /** Slots of concurrency taken (1) or given back (-1). */
   concurrency?: number;
+  /** What the call may still come to, to be counted as pending. */
+  hold?: Held;
   /** Dials that it counts for. */
   calls?: number;
   /** Least time since the last of them. */
@@ -109,12 +153,23 @@ type LimitsRow = Record<string, unknown> & { id: bigint | string; hourly_limits?
 
 async function move(
   db: Statements,
-  { owner, usage, concurrency = 0, calls = 0, spacing_seconds = 0, now }: Move,
+  { owner, usage, concurrency = 0, hold = NOTHING_HELD, calls = 0, spacing_seconds = 0, now }: Move,
   guarded: boolean,
 ): Promise<LimitsRow | undefined> {
   const { column, id } = ownerOf(owner);
   const amounts = Object.fromEntries(METRICS.map((metric) => [metric, usage[metric] ?? 0]));
-  const moved = { company_id: db.company_id, owner_id: id, concurrency, calls, now: now.toISOString(), ...amounts, ...(guarded && { spacing_seconds }) };
+  const moved = {
+    company_id: db.company_id,
+    owner_id: id,
+    concurrency,
+    connections: hold.connections,
+    conversions: hold.conversions,
+    held_revenue: hold.revenue,
+    calls,
+    now: now.toISOString(),
+    ...amounts,
+    ...(guarded && { spacing_seconds }),
+  };
   return (await db.query<LimitsRow>(statements[`${column}|${guarded}`]!(moved)))[0];
 }
 
@@ -124,7 +179,7 @@ const statements: Record<string, Template> = Object.fromEntries(
   ),
 );
 
-/** A cap with a limit, as it stood before a reservation. */
+/** A cap with a limit, as it stood before a reservation: what was used, and what calls under way may still have used. */
 export interface CapStanding {
   cap: string;
   used: number;
@@ -149,12 +204,19 @@ export async function reserveUsage(db: Statements, reservation: Move): Promise<R
   return row && { call_limit_id: String(row.id), caps: standings(row, reservation) };
 }
 
-function standings(row: LimitsRow, { usage, concurrency = 0 }: Move): CapStanding[] {
+function standings(row: LimitsRow, { usage, concurrency = 0, hold = NOTHING_HELD }: Move): CapStanding[] {
+  const pending: Record<Metric, number> = {
+    attempt: 0,
+    connection: Number(row.pending_connections) - hold.connections,
+    buyer_conversion: Number(row.pending_conversions) - hold.conversions,
+    revenue: Number(row.pending_revenue) - hold.revenue,
+    earned_revenue: Number(row.pending_revenue) - hold.revenue,
+  };
   const caps = CAPS.flatMap(({ metric, interval, limit, used }) => {
     const most = interval === 'hourly' && row.buyer_id !== null ? row.hourly_limits?.[limit] : row[limit];
     if (most === null || most === undefined) return [];
     const resets_at = interval === 'total' ? null : (row[RESETS[interval]] as Date).toISOString();
-    return [{ cap: `${metric}_${interval}`, used: Number(row[used]) - (usage[metric] ?? 0), limit: Number(most), resets_at }];
+    return [{ cap: `${metric}_${interval}`, used: Number(row[used]) - (usage[metric] ?? 0) + pending[metric], limit: Number(most), resets_at }];
   });
   if (row.concurrency_cap_limit === null) return caps;
   return [...caps, { cap: 'concurrency', used: Number(row.concurrency_cap_used) - concurrency, limit: Number(row.concurrency_cap_limit), resets_at: null }];

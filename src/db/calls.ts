@@ -133,6 +133,14 @@ export interface NewEvent {
   details?: Record<string, unknown> | null;
 }
 
+/** What a call holds of an owner's caps beside a slot of concurrency: what it may still come to. */
+export interface NewSlot {
+  call_limit_id: string;
+  connections: number;
+  conversions: number;
+  revenue: number;
+}
+
 /** What looking for a buyer has come to. */
 export interface Round {
   call_id: number;
@@ -141,8 +149,7 @@ export interface Round {
   /** JSON of the decision. */
   decision: string;
   dial: readonly (DialBuyer & { status: AttemptStatus })[];
-  /** Slots taken, by the row of caps. */
-  call_limit_ids: readonly string[];
+  slots: readonly NewSlot[];
   lease_until: Date;
   events: readonly NewEvent[];
   /** What the call is from now on. */
@@ -160,7 +167,9 @@ const ROUND = template(
   a AS (INSERT INTO call_attempts (company_id, uuid, created_at, call_id, round, buyer_id, buyer_group_id, connect_to, status, timeout_seconds, press_one_to_accept, dial)
     SELECT {company_id}, x.attempt, {now}::timestamptz, {call_id}::bigint, {round}::int, x.buyer_id, x.buyer_group_id, x.number, x.status, x.timeout_seconds, x.press_one_to_accept, x.dial
     FROM json_to_recordset({attempts}::json) AS x(attempt uuid, buyer_id bigint, buyer_group_id bigint, number text, status text, timeout_seconds int, press_one_to_accept boolean, dial jsonb)),
-  s AS (INSERT INTO call_slots (company_id, call_id, call_limit_id, lease_until) SELECT {company_id}, {call_id}::bigint, x, {lease_until}::timestamptz FROM unnest({call_limit_ids}::bigint[]) x),
+  s AS (INSERT INTO call_slots (company_id, call_id, call_limit_id, connections, conversions, revenue, lease_until)
+    SELECT {company_id}, {call_id}::bigint, x.call_limit_id, x.connections, x.conversions, x.revenue, {lease_until}::timestamptz
+    FROM json_to_recordset({slots}::json) AS x(call_limit_id bigint, connections int, conversions int, revenue numeric)),
   d AS (INSERT INTO call_decisions (company_id, call_id, round, created_at, decision) VALUES ({company_id}, {call_id}::bigint, {round}::int, {now}::timestamptz, {decision}::jsonb)),
   e AS (${EVENTS})
   SELECT 1`,
@@ -168,7 +177,7 @@ const ROUND = template(
 );
 
 /** Writes what looking for a buyer has come to: attempts, slots, decision, events, and the call as it now is. */
-export async function recordRound(db: Statements, { dial, events, set, now, lease_until, ...round }: Round): Promise<void> {
+export async function recordRound(db: Statements, { dial, events, slots, set, now, lease_until, ...round }: Round): Promise<void> {
   const attempts = dial.map(({ status, ...each }) => ({ ...each, status, dial: each }));
   await db.query(
     ROUND({
@@ -181,6 +190,7 @@ export async function recordRound(db: Statements, { dial, events, set, now, leas
       buyer_id: dial[0]?.buyer_id ?? null,
       connect_to: dial[0]?.number ?? null,
       attempts: JSON.stringify(attempts),
+      slots: JSON.stringify(slots),
       events: JSON.stringify(events),
     }),
   );
@@ -243,15 +253,44 @@ export async function recordProgress(db: Statements, { attempts, events, connect
 const FREE = template(
   `WITH gone AS (DELETE FROM call_slots s USING call_limits l WHERE s.company_id = {company_id} AND s.call_id = {call_id}::bigint AND l.company_id = s.company_id AND l.id = s.call_limit_id
       AND NOT EXISTS (SELECT FROM call_attempts a WHERE a.company_id = s.company_id AND a.call_id = s.call_id AND a.ended_at IS NULL AND (a.buyer_id = l.buyer_id OR a.buyer_group_id = l.buyer_group_id))
-      RETURNING s.call_limit_id),
+      RETURNING s.*),
     locked AS (SELECT l.id FROM call_limits l WHERE l.company_id = {company_id} AND l.id IN (SELECT call_limit_id FROM gone) ORDER BY (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id FOR NO KEY UPDATE)
-  UPDATE call_limits l SET concurrency_cap_used = greatest(0, l.concurrency_cap_used - 1) FROM locked WHERE l.company_id = {company_id} AND l.id = locked.id`,
+  UPDATE call_limits l SET concurrency_cap_used = greatest(0, l.concurrency_cap_used - 1), pending_connections = l.pending_connections - gone.connections,
+    pending_conversions = l.pending_conversions - gone.conversions, pending_revenue = l.pending_revenue - gone.revenue
+    FROM locked JOIN gone ON gone.call_limit_id = locked.id WHERE l.company_id = {company_id} AND l.id = locked.id`,
   { prepared: true },
 );
 
 /** Gives back the slots of a call that none of its open attempts needs any more: each once, since who deletes the row gives the slot back. */
 export async function freeSlots(db: Statements, call_id: number): Promise<void> {
   await db.query(FREE({ company_id: db.company_id, call_id }));
+}
+
+const settled = (columns: string, pending: string) =>
+  template(
+    `WITH old AS (SELECT s.* FROM call_slots s JOIN call_limits l ON l.company_id = s.company_id AND l.id = s.call_limit_id
+        WHERE s.company_id = {company_id} AND s.call_id = {call_id}::bigint AND (l.buyer_id = {buyer_id}::bigint OR l.buyer_group_id = {buyer_group_id}::bigint)),
+      locked AS (SELECT l.id FROM call_limits l WHERE l.company_id = {company_id} AND l.id IN (SELECT call_limit_id FROM old) ORDER BY (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id FOR NO KEY UPDATE),
+      s AS (UPDATE call_slots s SET ${columns} FROM old WHERE s.company_id = {company_id} AND s.call_id = {call_id}::bigint AND s.call_limit_id = old.call_limit_id)
+    UPDATE call_limits l SET ${pending} FROM locked JOIN old ON old.call_limit_id = locked.id WHERE l.company_id = {company_id} AND l.id = locked.id`,
+    { prepared: true },
+  );
+
+const SETTLED = {
+  connection: settled('connections = 0', 'pending_connections = l.pending_connections - old.connections'),
+  conversion: settled(
+    'conversions = 0, revenue = 0',
+    'pending_conversions = l.pending_conversions - old.conversions, pending_revenue = l.pending_revenue - old.revenue',
+  ),
+};
+
+/** What a call might come to has come: it is pending no more, and is counted as used in the same transaction. The call is locked. */
+export async function settlePending(
+  db: Statements,
+  what: keyof typeof SETTLED,
+  { call_id, buyer_id, buyer_group_id }: { call_id: number; buyer_id: number; buyer_group_id: number | null },
+): Promise<void> {
+  await db.query(SETTLED[what]({ company_id: db.company_id, call_id, buyer_id, buyer_group_id }));
 }
 
 const DECISIONS = template(

@@ -1,7 +1,7 @@
 import { executorOf, type Executor } from './due-leads';
 import { CAPS } from '../routing/caps';
 import type { Candidate, CandidateGroup, UsedUpCap } from '../routing/eligibility';
-import { capColumns, limitsJoin, OPEN_HOURS_JOIN, type CapOwner } from './call-limits';
+import { capColumns, limitsJoin, OPEN_HOURS_JOIN, takenSql, type CapOwner } from './call-limits';
 import { template } from './statement';
 import type { Statements } from './tenant';
 
@@ -13,19 +13,32 @@ export interface Asked {
   caller_number: string;
 }
 
-/** The owner's cap that is used up as JSON `u.cap`, null while none is. */
-function usedUpJoin(hourly: 'h' | 'l'): string {
+/**
+ * The owner's cap that keeps a call from it as JSON `u.cap`, null while none does: one that is reached, or one of dollars that has less left than the
+ * call may bring (`revenue`).
+ */
+function usedUpJoin(hourly: 'h' | 'l', revenue: string): string {
   const { maxed_out_by, cap_reset_at, ...columns } = capColumns(hourly);
   const ofCap = (what: 'used' | 'limit') =>
-    `CASE m.cap ${CAPS.map(({ metric, interval, ...cap }) => `WHEN '${metric}_${interval}' THEN ${columns[cap[what]]}`).join('\n')}
+    `CASE m.cap ${CAPS.map(({ metric, interval, limit }) => `WHEN '${metric}_${interval}' THEN ${what === 'used' ? takenSql({ metric, interval }) : columns[limit]}`).join('\n')}
       ELSE ${columns[`concurrency_cap_${what}`]} END`;
-  return `LEFT JOIN LATERAL (SELECT json_build_object('cap', m.cap, 'used', ${ofCap('used')}, 'limit', ${ofCap('limit')}, 'resets_at', ${cap_reset_at}) AS cap
-    FROM (SELECT ${maxed_out_by} AS cap) m WHERE m.cap IS NOT NULL) u ON true`;
+  const dollars = CAPS.filter(({ metric }) => metric === 'revenue' || metric === 'earned_revenue');
+  const too_little = dollars.map((cap) => `WHEN ${takenSql(cap)} + ${revenue} > ${columns[cap.limit]} THEN '${cap.metric}_${cap.interval}'`).join('\n');
+  return `LEFT JOIN LATERAL (SELECT json_build_object('cap', m.cap, 'used', ${ofCap('used')}, 'limit', ${ofCap('limit')}, 'resets_at', ${resetOf('m.cap', cap_reset_at)}) AS cap
+    FROM (SELECT coalesce(${maxed_out_by}, CASE ${too_little} END) AS cap) m WHERE m.cap IS NOT NULL) u ON true`;
 }
+
+/** When it frees: that of the caps that are reached, else that of the one that has too little left. */
+const resetOf = (cap: string, cap_reset_at: string): string =>
+  `coalesce(${cap_reset_at}, CASE WHEN ${cap} LIKE '%revenue_hourly' THEN l.hourly_resets_at WHEN ${cap} LIKE '%revenue_daily' THEN l.daily_resets_at WHEN ${cap} LIKE '%revenue_monthly' THEN l.monthly_resets_at END)`;
 
 const OWNER = `'id', t.id, 'name', t.name, 'paused', t.paused, 'tier', t.tier, 'weight', t.weight, 'zone', l.zone, 'used_up', u.cap`;
 
 const OWN = ['number', 'time_zone', 'buyer_type', 'buyer_fleet_id', 'timeout_seconds', 'dtmf_tones', 'press_one_to_accept', 'record_calls', 'display_caller_id_type', 'route_by_type', 'user_buyer_id', 'record_token_additional_data'] as const satisfies readonly (keyof Candidate)[]; // prettier-ignore
+
+/** The most that the buyer pays for a call by one of the conversions of its time frame. */
+const MOST_REVENUE = `coalesce((SELECT max(x.revenue) FROM buyer_conversions x WHERE x.company_id = t.company_id AND x.buyer_id = t.id AND x.time_frame = (
+  SELECT min(y.time_frame) FROM buyer_conversions y WHERE y.company_id = t.company_id AND y.buyer_id = t.id AND is_open(y.open_minutes, local_minute_of_week({now}::timestamptz, l.zone)))), 0)`;
 
 /** Of the first conversion of the first time frame that is open now. */
 const CURRENT_REVENUE = `(SELECT x.revenue FROM buyer_conversions x WHERE x.company_id = t.company_id AND x.buyer_id = t.id
@@ -58,7 +71,7 @@ const candidates = template(
     ${each('SELECT a.buyer_group_id FROM offer_buyer_groups a WHERE a.company_id = o.company_id AND a.offer_id = o.offer_id', 'x')}),
   living_groups AS (SELECT o.company_id, o.buyer_group_id, g.facts FROM (SELECT DISTINCT company_id, buyer_group_id FROM offered_groups) o
     ${each(
-      `SELECT json_build_object(${OWNER}, 'dial_buyers_type', t.dial_buyers_type) AS facts, t.deleted_at FROM buyer_groups t ${limitsJoin('buyer_group_id')} ${usedUpJoin('l')}
+      `SELECT json_build_object(${OWNER}, 'dial_buyers_type', t.dial_buyers_type) AS facts, t.deleted_at FROM buyer_groups t ${limitsJoin('buyer_group_id')} ${usedUpJoin('l', '0')}
       WHERE t.company_id = o.company_id AND t.id = o.buyer_group_id`,
       'g',
     )} WHERE g.deleted_at IS NULL),
@@ -88,9 +101,9 @@ const candidates = template(
     FROM buyers_of w LEFT JOIN suppressed s ON s.company_id = w.company_id AND s.offer_id = w.offer_id AND s.buyer_id = w.buyer_id
     ${each(
       `SELECT json_build_object(${OWNER}, ${OWN.map((name) => `'${name}', t.${name}`).join(', ')},
-        'current_conversion_revenue', ${CURRENT_REVENUE}, 'epc', ${EPC}, 'last_call_at', l.last_call_at, 'display_service_number', ${DISPLAYED}, 'business_hours', ${BUSINESS_HOURS}, 'record_token_filter_list', t.record_token_filter_data,
+        'current_conversion_revenue', ${CURRENT_REVENUE}, 'most_revenue', p.revenue, 'epc', ${EPC}, 'last_call_at', l.last_call_at, 'display_service_number', ${DISPLAYED}, 'business_hours', ${BUSINESS_HOURS}, 'record_token_filter_list', t.record_token_filter_data,
         'direct', w.direct, 'groups', w.groups) AS facts, t.deleted_at
-      FROM buyers t ${limitsJoin('buyer_id')} ${OPEN_HOURS_JOIN} ${usedUpJoin('h')} WHERE t.company_id = w.company_id AND t.id = w.buyer_id`,
+      FROM buyers t ${limitsJoin('buyer_id')} ${OPEN_HOURS_JOIN} CROSS JOIN LATERAL (SELECT ${MOST_REVENUE} AS revenue) p ${usedUpJoin('h', 'p.revenue')} WHERE t.company_id = w.company_id AND t.id = w.buyer_id`,
       'x',
     )} WHERE x.deleted_at IS NULL ORDER BY w.buyer_id`,
   { prepared: true },
@@ -147,20 +160,20 @@ export async function candidatesOf(
 
 const USED_UP = {
   buyer_id: template(
-    `SELECT u.cap FROM buyers t ${limitsJoin('buyer_id')} ${OPEN_HOURS_JOIN} ${usedUpJoin('h')} WHERE t.company_id = {company_id} AND t.id = {id}::bigint`,
+    `SELECT u.cap FROM buyers t ${limitsJoin('buyer_id')} ${OPEN_HOURS_JOIN} ${usedUpJoin('h', '{revenue}::numeric')} WHERE t.company_id = {company_id} AND t.id = {id}::bigint`,
     { prepared: true },
   ),
   buyer_group_id: template(
-    `SELECT u.cap FROM buyer_groups t ${limitsJoin('buyer_group_id')} ${usedUpJoin('l')} WHERE t.company_id = {company_id} AND t.id = {id}::bigint`,
+    `SELECT u.cap FROM buyer_groups t ${limitsJoin('buyer_group_id')} ${usedUpJoin('l', '{revenue}::numeric')} WHERE t.company_id = {company_id} AND t.id = {id}::bigint`,
     { prepared: true },
   ),
 };
 
-/** The cap that keeps its owner from calls now; null when all have room. */
-export async function readUsedUp(db: Statements, owner: CapOwner, now: Date): Promise<UsedUpCap | null> {
+/** The cap that keeps a call from its owner now that may bring so many dollars; null when all have room. */
+export async function readUsedUp(db: Statements, owner: CapOwner, { revenue, now }: { revenue: number; now: Date }): Promise<UsedUpCap | null> {
   const [column, id] = Object.entries(owner)[0] as [keyof typeof USED_UP, bigint | number];
   const [row] = await db.query<{ cap: Read<{ used_up: UsedUpCap | null }>['used_up'] }>(
-    USED_UP[column]({ company_id: db.company_id, id, now: now.toISOString() }),
+    USED_UP[column]({ company_id: db.company_id, id, revenue, now: now.toISOString() }),
   );
   return row ? dated({ used_up: row.cap }).used_up : null;
 }

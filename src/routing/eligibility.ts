@@ -59,6 +59,8 @@ export interface Candidate extends Owner {
   route_by_type: 'tier' | 'revenue' | 'epc';
   /** Of its current conversion, dollars; null without one. */
   current_conversion_revenue: number | null;
+  /** The most it pays for a call by one of its conversions now, dollars. */
+  most_revenue: number;
   /** Dollars a call brought in the hours that count; what is assumed until there were calls enough. */
   epc: number | null;
   /** When it was last dialed for any call. */
@@ -224,6 +226,8 @@ function capFault({ used_up, zone }: Owner, who: string): Fault | undefined {
   if (limit === 0) return { reason: 'cap_reached', message: `${which} allows none`, details };
   const money = named.metric === 'revenue' || named.metric === 'earned_revenue';
   const amounts = [used, limit].map((amount) => (money ? `$${amount.toFixed(2)}` : amount)).join(' of ');
+  if (money && used < limit)
+    return { reason: 'cap_reached', message: `${which} has $${(limit - used).toFixed(2)} of $${limit.toFixed(2)} left, less than a call may bring`, details };
   const resets = resets_at ? `resets at ${localTime(resets_at, zone)}` : 'stays so until it is reset';
   return { reason: 'cap_reached', message: `${which} is reached (${amounts}) and ${resets}`, details };
 }

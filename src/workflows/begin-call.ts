@@ -1,10 +1,14 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { loadCallFacts, type CallFacts } from '../db/call-facts';
 import { findCall, insertCall, readCall, type CallRow } from '../db/calls';
-import { candidatesOf } from '../db/offer-buyers';
+import { executorOf } from '../db/due-leads';
+import { gather } from '../db/gather';
+import { loadCandidates } from '../db/offer-buyers';
+import { turns } from '../db/turns';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../ids';
 import { Refusal } from '../refusal';
+import type { Candidate } from '../routing/eligibility';
 import { newSeed, routeCall, routeFacts } from './route-call';
 
 export interface IncomingCall {
@@ -36,20 +40,68 @@ export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Prom
   const { carrier, call_sid, offer_id, caller_number } = incoming;
   const known = call_sid === null ? undefined : await findCall(db, carrier, call_sid);
   if (known) return { call: known, created: false };
-  const facts = await loadCallFacts(db, { offer_id, number: caller_number, now });
+  const { facts, candidates } = await lookUp(db, { offer_id, number: caller_number, now });
   if (!facts) throw Refusal.field('offer_id', `names no record of yours: ${offer_id}`);
-  const candidates = await candidatesOf(db, offer_id, caller_number ?? 0, now);
   const row = rowOf(incoming, facts, now);
   const asked = routeFacts(facts, { now, seed: newSeed(), caller_number, tokens: row.token_values, tried: new Set() });
-  const id = await db.statements(async (tx) => {
-    const made = await insertCall(tx, row, now);
-    if (made === undefined) return undefined;
-    await routeCall(tx, { id: made, round: 0, caller_number }, { facts, candidates, asked, events: [{ event: 'started', details: { lead_id: row.lead_id } }] });
-    return made;
-  });
+  const id = await inTurn(db, () =>
+    db.statements(async (tx) => {
+      const made = await insertCall(tx, row, now);
+      if (made === undefined) return undefined;
+      await routeCall(
+        tx,
+        { id: made, round: 0, caller_number },
+        { facts, candidates, asked, events: [{ event: 'started', details: { lead_id: row.lead_id } }] },
+      );
+      return made;
+    }),
+  );
   // Somebody has told of the same call a moment before.
   if (id === undefined) return { call: (await findCall(db, carrier, call_sid!))!, created: false };
   return { call: (await readCall(db, id))!, created: true };
+}
+
+interface Asking {
+  offer_id: string;
+  number: number | null;
+  now: Date;
+}
+interface Found {
+  facts: CallFacts | undefined;
+  candidates: readonly Candidate[];
+}
+
+/** What is known of the callers of one offer; its buyers are read once for all who ask at the same time. */
+async function lookUpAll(db: Db, all: readonly Asking[]): Promise<Found[]> {
+  const asked = all.map(({ offer_id, number }) => ({ company_id: String(db.company_id), offer_id, caller_number: String(number ?? 0) }));
+  const candidates = await loadCandidates(executorOf(db), asked, all.at(-1)!.now);
+  const facts = await Promise.all(all.map((each) => loadCallFacts(db, each)));
+  return all.map((_, n) => ({ facts: facts[n], candidates: candidates.get(n)! }));
+}
+
+/** Beside them requests of other kinds need connections too. */
+const AT_ONCE = 8;
+const of_companies = new WeakMap<Db, { turn: ReturnType<typeof turns>; lookUps: Map<string, (one: Asking) => Promise<Found>> }>();
+
+function companyOf(db: Db) {
+  const found = of_companies.get(db) ?? { turn: turns(AT_ONCE), lookUps: new Map() };
+  of_companies.set(db, found);
+  return found;
+}
+
+const inTurn = <T>(db: Db, work: () => Promise<T>): Promise<T> => companyOf(db).turn(work);
+
+function lookUp(db: Db, one: Asking): Promise<Found> {
+  const alone = async (each: Asking) => (await lookUpAll(db, [each]))[0]!;
+  // Inside a transaction, that of an Idempotency-Key, nobody shares.
+  if (!db.joint) return alone(one);
+  const { lookUps } = companyOf(db);
+  const { offer_id } = one;
+  const known =
+    lookUps.get(offer_id) ??
+    gather({ run: (all: readonly Asking[]) => lookUpAll(db, all), alone, keyOf: (each) => each, isOfOne: () => false }, () => lookUps.delete(offer_id));
+  lookUps.set(offer_id, known);
+  return known(one);
 }
 
 function rowOf(

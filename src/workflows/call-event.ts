@@ -1,6 +1,6 @@
 import { recordUsage } from '../db/call-limits';
 import { loadCallFacts } from '../db/call-facts';
-import { freeSlots, lockCall, readAttempts, recordProgress, type AttemptRow, type CallRow } from '../db/calls';
+import { freeSlots, lockCall, readAttempts, recordProgress, settlePending, type AttemptRow, type CallRow } from '../db/calls';
 import { candidatesOf } from '../db/offer-buyers';
 import type { Reference } from '../db/records';
 import type { Db, Statements } from '../db/tenant';
@@ -86,13 +86,14 @@ async function progress(db: Statements, call: CallRow, attempts: readonly Attemp
     recording_url: news.recording_url ?? null,
     lease_until: new Date(now.getTime() + leaseOf(next) * 1000),
   });
-  await freeSlots(db, call.id);
   if (connected) {
     const { buyer_id, buyer_group_id } = connected;
+    await settlePending(db, 'connection', { call_id: call.id, buyer_id, buyer_group_id });
     if (buyer_group_id !== null) await recordUsage(db, { owner: { buyer_group_id }, usage: { connection: 1 }, now });
     await recordUsage(db, { owner: { buyer_id }, usage: { connection: 1 }, now });
   }
   if (talking) await convertCall(db, { call_id: call.id, buyer_id: talking.buyer_id, answered_seconds: seconds, now });
+  await freeSlots(db, call.id);
 }
 
 /** A call that was taken for dead has come to its end after all. */

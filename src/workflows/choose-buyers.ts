@@ -1,6 +1,8 @@
-import { recordUsage, reserveUsage, type CapOwner, type CapStanding, type Reserved } from '../db/call-limits';
+import { recordUsage, reserveUsage, type CapOwner, type CapStanding, type Held, type Reserved } from '../db/call-limits';
+import type { NewSlot } from '../db/calls';
 import { readUsedUp } from '../db/offer-buyers';
 import type { Statements } from '../db/tenant';
+import { Refusal } from '../refusal';
 import type { Candidate, CandidateGroup } from '../routing/eligibility';
 import { route, type Choice, type Member, type Route, type RouteFacts } from '../routing/route';
 
@@ -8,7 +10,8 @@ export interface Chosen {
   routed: Route;
   /** Who is dialed; nobody when nobody is left. */
   members: readonly Member[];
-  call_limit_ids: string[];
+  /** What the call holds from now on. */
+  slots: NewSlot[];
   /** Of those who are dialed and of their groups, as they stood before. */
   caps: (CapStanding & { buyer_id: number | null; buyer_group_id: number | null })[];
 }
@@ -16,6 +19,7 @@ export interface Chosen {
 type Owner = { kind: 'buyer' | 'buyer_group'; id: number };
 interface Taken extends Reserved {
   owner: Owner;
+  hold: Held;
 }
 
 const keyOf = ({ kind, id }: Owner) => `${kind}/${id}`;
@@ -27,7 +31,7 @@ const capOwnerOf = ({ kind, id }: Owner): CapOwner => (kind === 'buyer' ? { buye
  */
 export async function chooseBuyers(db: Statements, candidates: readonly Candidate[], facts: RouteFacts): Promise<Chosen> {
   const lost = new Map<string, Partial<Candidate>>();
-  for (;;) {
+  for (let tries = 0; tries <= MOST_TRIES + candidates.length; tries++) {
     const routed = route(
       candidates.map((candidate) => withLost(candidate, lost)),
       facts,
@@ -39,13 +43,17 @@ export async function chooseBuyers(db: Statements, candidates: readonly Candidat
     return {
       routed,
       members: choice?.members.filter(({ buyer }) => dialed.has(keyOf({ kind: 'buyer', id: buyer.id }))) ?? [],
-      call_limit_ids: taken.map(({ call_limit_id }) => call_limit_id),
+      slots: taken.map(({ call_limit_id, hold }) => ({ call_limit_id, ...hold })),
       caps: taken.flatMap(({ owner: { kind, id }, caps }) =>
         caps.map((cap) => ({ ...cap, buyer_id: kind === 'buyer' ? id : null, buyer_group_id: kind === 'buyer_group' ? id : null })),
       ),
     };
   }
+  throw new Refusal(503, 'So many calls ask for the same buyers that none could be chosen. Try again.', {}, { 'Retry-After': '1' });
 }
+
+/** Beyond one a candidate: a cap whose missing place is given back in between is tried again. */
+const MOST_TRIES = 20;
 
 function withLost(candidate: Candidate, lost: ReadonlyMap<string, Partial<Candidate>>): Candidate {
   if (lost.size === 0) return candidate;
@@ -64,27 +72,39 @@ interface Reserving {
 /** Takes up the caps of a choice: the group's first, then the buyers' in the order of their ids, so that two calls never wait for each other. */
 async function reserve(db: Statements, { members, group }: Choice, { facts: { now, spacing_seconds }, lost }: Reserving): Promise<Taken[]> {
   const through = group ?? members[0]!.group;
-  const take = async (owner: Owner, spacing?: number): Promise<Taken | undefined> => {
-    const reserved = await reserveUsage(db, { owner: capOwnerOf(owner), usage: { attempt: 1 }, concurrency: 1, calls: 1, spacing_seconds: spacing ?? 0, now });
-    if (!reserved) lost.set(keyOf(owner), await whyLost(db, owner, now));
-    return reserved && { ...reserved, owner };
+  const take = async (owner: Owner, hold: Held, spacing = 0): Promise<Taken | undefined> => {
+    const reserved = await reserveUsage(db, { owner: capOwnerOf(owner), usage: { attempt: 1 }, concurrency: 1, hold, calls: 1, spacing_seconds: spacing, now });
+    if (!reserved) lost.set(keyOf(owner), await whyLost(db, owner, { revenue: hold.revenue, now }));
+    return reserved && { ...reserved, owner, hold };
   };
-  const of_group = through && (await take({ kind: 'buyer_group', id: through.id }));
+  const of_group = through && (await take({ kind: 'buyer_group', id: through.id }, mostOf(members)));
   if (through && !of_group) return [];
   const taken: Taken[] = [];
-  for (const { buyer } of members.toSorted((a, b) => a.buyer.id - b.buyer.id)) {
-    const reserved = await take({ kind: 'buyer', id: buyer.id }, spacing_seconds);
+  for (const member of members.toSorted((a, b) => a.buyer.id - b.buyer.id)) {
+    const reserved = await take({ kind: 'buyer', id: member.buyer.id }, mostOf([member]), spacing_seconds);
     if (reserved) taken.push(reserved);
   }
   if (taken.length > 0) return of_group ? [of_group, ...taken] : taken;
-  // The row is still ours alone: nobody has seen what was taken.
-  if (of_group) await recordUsage(db, { owner: capOwnerOf(of_group.owner), usage: { attempt: -1 }, concurrency: -1, calls: -1, now });
+  if (of_group) await giveBack(db, of_group, now);
   return [];
 }
 
+/** What a call may come to that is dialed to these at once: one of them has it. */
+const mostOf = (members: readonly Member[]): Held => ({
+  connections: 1,
+  conversions: members.some(({ buyer }) => buyer.current_conversion_revenue !== null) ? 1 : 0,
+  revenue: Math.max(...members.map(({ buyer }) => buyer.most_revenue)),
+});
+
+/** The row is still ours alone: nobody has seen what was taken. */
+async function giveBack(db: Statements, { owner, hold }: Taken, now: Date): Promise<void> {
+  const back: Held = { connections: -hold.connections, conversions: -hold.conversions, revenue: -hold.revenue };
+  await recordUsage(db, { owner: capOwnerOf(owner), usage: { attempt: -1 }, concurrency: -1, hold: back, calls: -1, now });
+}
+
 /** What has come between the look at an owner's caps and their reservation. */
-async function whyLost(db: Statements, owner: Owner, now: Date): Promise<Partial<Candidate>> {
-  const used_up = await readUsedUp(db, capOwnerOf(owner), now);
+async function whyLost(db: Statements, owner: Owner, { revenue, now }: { revenue: number; now: Date }): Promise<Partial<Candidate>> {
+  const used_up = await readUsedUp(db, capOwnerOf(owner), { revenue, now });
   // Its caps have room: then it was dialed a moment ago, and the offer asks for time between calls; or somebody has given back what was missing.
   return used_up ? { used_up } : { last_call_at: now };
 }

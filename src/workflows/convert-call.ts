@@ -1,4 +1,5 @@
 import { recordUsage } from '../db/call-limits';
+import { settlePending } from '../db/calls';
 import { loadConversions, type PayingConversion } from '../db/call-facts';
 import {
   hasPaid, insertConversion, isSourcePaid, noteRepeatCaller, payTrafficSource, readConvertible, writeCallEvent, type ConvertibleCall,
@@ -73,6 +74,7 @@ async function convert(db: Statements, { call_id, buyer_id, call, conversion, no
   const tokens = Object.fromEntries(conversion.attribution_token_values.flatMap((pair) => [parsePair(pair)].filter((one) => one !== undefined)));
   const written = { uuid: uuidv7(now.getTime()), call_id, buyer_id, buyer_conversion_id: id || null, name, caller_number, revenue, payout: 0, tokens };
   if (!(await insertConversion(db, written, now))) return undefined;
+  await settlePending(db, 'conversion', { call_id, buyer_id, buyer_group_id });
   await count(db, { buyer_id, call, usage: { buyer_conversion: 1, revenue, earned_revenue: revenue }, now });
   await writeCallEvent(db, { call_id, event: 'converted', message: `the buyer pays $${revenue.toFixed(2)}`, buyer_id, details: { name, revenue }, now });
   return revenue;

@@ -147,7 +147,7 @@ export async function routeCall(
     now,
     decision: JSON.stringify(decision),
     dial: dial.map((each) => ({ ...each, status: 'ringing' })),
-    call_limit_ids: chosen.call_limit_ids,
+    slots: chosen.slots,
     lease_until: new Date(now.getTime() + (longest + RINGING_GRACE_SECONDS) * 1000),
     events: [
       ...events,

@@ -154,6 +154,7 @@ describe('loading', () => {
       zone: 'America/Los_Angeles',
       used_up: null,
       current_conversion_revenue: 12.34,
+      most_revenue: 12.34,
       epc: null,
       last_call_at: null,
       display_service_number: null,

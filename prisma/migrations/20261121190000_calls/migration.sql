@@ -6,7 +6,10 @@ ADD COLUMN     "display_service_number_id" BIGINT;
 
 -- AlterTable
 ALTER TABLE "call_limits" ADD COLUMN     "calls_count" INTEGER NOT NULL DEFAULT 0,
-ADD COLUMN     "last_call_at" TIMESTAMPTZ(3);
+ADD COLUMN     "last_call_at" TIMESTAMPTZ(3),
+ADD COLUMN     "pending_connections" INTEGER NOT NULL DEFAULT 0,
+ADD COLUMN     "pending_conversions" INTEGER NOT NULL DEFAULT 0,
+ADD COLUMN     "pending_revenue" DECIMAL(14,2) NOT NULL DEFAULT 0;
 
 -- AlterTable
 ALTER TABLE "offers" ADD COLUMN     "callback_behavior" TEXT NOT NULL DEFAULT 'route_as_new',
@@ -73,6 +76,9 @@ CREATE TABLE "call_slots" (
     "company_id" BIGINT NOT NULL,
     "call_id" BIGINT NOT NULL,
     "call_limit_id" BIGINT NOT NULL,
+    "connections" INTEGER NOT NULL DEFAULT 0,
+    "conversions" INTEGER NOT NULL DEFAULT 0,
+    "revenue" DECIMAL(14,2) NOT NULL DEFAULT 0,
     "lease_until" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "call_slots_pkey" PRIMARY KEY ("company_id","call_id","call_limit_id")
