@@ -28,7 +28,9 @@ const PENDING: Record<Metric, string> = {
 
 /** What is taken of a cap now: what is used, and what calls under way may still use. */
 const takenNow = (metric: Metric, interval: Interval): string => `((${usedNow(metric, interval)}) + ${PENDING[metric]})`;
-const reached = (metric: Metric, interval: Interval, hourly: string): string => `${takenNow(metric, interval)} >= ${limitOf(metric, interval, hourly)}`;
+/** Few owners have many limits: that there is none is the quickest to tell. */
+const reached = (metric: Metric, interval: Interval, hourly: string): string =>
+  `(${limitOf(metric, interval, hourly)} IS NOT NULL AND ${takenNow(metric, interval)} >= ${limitOf(metric, interval, hourly)})`;
 const anyReached = (interval: Interval, hourly: string): string => `(${METRICS.map((metric) => reached(metric, interval, hourly)).join(' OR ')})`;
 const CONCURRENCY_FULL = 'l.concurrency_cap_used >= l.concurrency_cap_limit';
 
@@ -101,7 +103,8 @@ function reservationSql(owner: 'buyer_id' | 'buyer_group_id', guarded: boolean):
   const within = CAPS.map(({ metric, interval }) => {
     const limit = interval === 'hourly' ? hourly(metric) : `l.${metric}_${interval}_limit`;
     const taken = takenNow(metric, interval);
-    return `coalesce(${taken} < ${limit} AND ${taken} + ${amount(metric)} + ${HELD[metric]} <= ${limit}, true)`;
+    const room = `${taken} < ${limit} AND ${taken} + ${amount(metric)} + ${HELD[metric]} <= ${limit}`;
+    return interval === 'hourly' ? `coalesce(${room}, true)` : `(${limit} IS NULL OR ${room})`;
   });
   const pending = [
     'pending_connections = l.pending_connections + {connections}::int',

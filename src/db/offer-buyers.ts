@@ -17,15 +17,17 @@ export interface Asked {
  * The owner's cap that keeps a call from it as JSON `u.cap`, null while none does: one that is reached, or one of dollars that has less left than the
  * call may bring (`revenue`).
  */
-function usedUpJoin(hourly: 'h' | 'l', revenue: string): string {
+export function usedUpJoin(hourly: 'h' | 'l', revenue: string): string {
   const { maxed_out_by, cap_reset_at, ...columns } = capColumns(hourly);
   const ofCap = (what: 'used' | 'limit') =>
     `CASE m.cap ${CAPS.map(({ metric, interval, limit }) => `WHEN '${metric}_${interval}' THEN ${what === 'used' ? takenSql({ metric, interval }) : columns[limit]}`).join('\n')}
       ELSE ${columns[`concurrency_cap_${what}`]} END`;
   const dollars = CAPS.filter(({ metric }) => metric === 'revenue' || metric === 'earned_revenue');
-  const too_little = dollars.map((cap) => `WHEN ${takenSql(cap)} + ${revenue} > ${columns[cap.limit]} THEN '${cap.metric}_${cap.interval}'`).join('\n');
+  const too_little = dollars
+    .map((cap) => `WHEN ${columns[cap.limit]} IS NOT NULL AND ${takenSql(cap)} + ${revenue} > ${columns[cap.limit]} THEN '${cap.metric}_${cap.interval}'`)
+    .join('\n');
   return `LEFT JOIN LATERAL (SELECT json_build_object('cap', m.cap, 'used', ${ofCap('used')}, 'limit', ${ofCap('limit')}, 'resets_at', ${resetOf('m.cap', cap_reset_at)}) AS cap
-    FROM (SELECT coalesce(${maxed_out_by}, CASE ${too_little} END) AS cap) m WHERE m.cap IS NOT NULL) u ON true`;
+    FROM (SELECT coalesce(${maxed_out_by}, CASE ${too_little} END) AS cap OFFSET 0) m WHERE m.cap IS NOT NULL) u ON true`;
 }
 
 /** When it frees: that of the caps that are reached, else that of the one that has too little left. */
@@ -48,9 +50,10 @@ const CURRENT_REVENUE = `(SELECT x.revenue FROM buyer_conversions x WHERE x.comp
 const DISPLAYED = `(SELECT '+' || n.phone_number FROM numbers n WHERE n.company_id = t.company_id AND n.id = t.display_service_number_id AND n.deleted_at IS NULL)`;
 
 /** What a call brought in the last hours that count; what is assumed until there were calls enough, and of a buyer that is not ranked so nothing. */
-const EPC = `CASE WHEN t.route_by_type = 'epc' THEN (SELECT CASE WHEN count(*) >= greatest(1, coalesce(t.epc_assumed_calls_count, 1)) THEN coalesce(sum(v.revenue), 0) / count(*) ELSE t.epc_assumed_amount END
+export const epcSql = `SELECT CASE WHEN count(*) >= greatest(1, coalesce(t.epc_assumed_calls_count, 1)) THEN coalesce(sum(v.revenue), 0) / count(*) ELSE t.epc_assumed_amount END
   FROM call_attempts a LEFT JOIN conversions v ON v.company_id = a.company_id AND v.call_id = a.call_id AND v.buyer_id = a.buyer_id
-  WHERE a.company_id = t.company_id AND a.buyer_id = t.id AND a.created_at > {now}::timestamptz - coalesce(t.epc_timeframe, 24) * interval '1 hour') END`;
+  WHERE a.company_id = t.company_id AND a.buyer_id = t.id AND a.created_at > {now}::timestamptz - coalesce(t.epc_timeframe, 24) * interval '1 hour'`;
+const EPC = `CASE WHEN t.route_by_type = 'epc' THEN (${epcSql}) END`;
 
 const BUSINESS_HOURS = `coalesce((SELECT json_agg(x.open_minutes ORDER BY x.position) FROM buyer_business_hours x WHERE x.company_id = t.company_id AND x.buyer_id = t.id), '[]')`;
 
@@ -192,7 +195,7 @@ function read({ facts, lists: holding }: Row): Offered {
   return { candidate: { ...dated(facts), last_call_at: instant(facts.last_call_at), groups: facts.groups.map(dated) }, lists };
 }
 
-const instant = (text: string | null) => (text === null ? null : new Date(text));
+export const instant = (at: string | Date | null): Date | null => (at === null ? null : new Date(at));
 
 function dated<Owner extends Read<{ used_up: UsedUpCap | null }>>(owner: Owner): Omit<Owner, 'used_up'> & { used_up: UsedUpCap | null } {
   const { used_up } = owner;

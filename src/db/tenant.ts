@@ -15,6 +15,8 @@ type Query = <Row>(statement: Statement) => Promise<Row[]>;
 /** What a handler reads and writes with: one company's part of the database, inside a transaction or outside one. */
 export interface Db {
   readonly company_id: bigint;
+  /** Names the company's part of this database among all that the process works with: for what is kept of it in memory. */
+  readonly key: string;
   readonly prisma: TenantClient;
   /** Runs a statement that names its company itself (every projection does), on the transaction if there is one. */
   query: Query;
@@ -31,7 +33,7 @@ export interface Db {
 }
 
 /** A company's part of the database, asked by statements alone. */
-export type Statements = Pick<Db, 'company_id' | 'query'>;
+export type Statements = Pick<Db, 'company_id' | 'key' | 'query'>;
 
 const TRANSACTION = { maxWait: 5_000, timeout: 10_000 };
 
@@ -57,22 +59,25 @@ export function tenants(database: Database): TenantDatabases {
 function outside(database: Database, company_id: bigint): Db {
   const bound = bind(database.prisma, company_id);
   const { pool, streams, bulk, joint } = database;
+  const key = `${database.url}/${company_id}`;
   return {
     company_id,
+    key,
     streams,
     bulk,
     prisma: bound,
     query: queryOf(pool),
     joint: queryOf(joint),
     statements: (work) => {
-      const run = () => inStatements(pool, company_id, work);
+      const run = () => inStatements(pool, { company_id, key }, work);
       return run().catch((error: unknown) => {
         if (isDeadlock(error)) return run();
         throw error;
       });
     },
     transaction: (work) => {
-      const run = () => bound.$transaction((transaction) => work(inside(transaction as unknown as TenantClient, company_id, { streams, bulk })), TRANSACTION);
+      const run = () =>
+        bound.$transaction((transaction) => work(inside(transaction as unknown as TenantClient, { company_id, key }, { streams, bulk })), TRANSACTION);
       // One of two that wait for each other is chosen to fail; it has changed nothing and may simply run again.
       return run().catch((error: unknown) => {
         if (isDeadlock(error)) return run();
@@ -87,7 +92,7 @@ const queryOf =
   async <Row>(statement: Statement) =>
     (await pool.query(statement)).rows as Row[];
 
-async function inStatements<T>(pool: Pool, company_id: bigint, work: (db: Statements) => Promise<T>): Promise<T> {
+async function inStatements<T>(pool: Pool, named: Pick<Db, 'company_id' | 'key'>, work: (db: Statements) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   // The pool listens only to idle connections.
@@ -95,7 +100,7 @@ async function inStatements<T>(pool: Pool, company_id: bigint, work: (db: Statem
   client.on('error', onError);
   try {
     await client.query('BEGIN');
-    const result = await work({ company_id, query: async <Row>(statement: Statement) => (await client.query(statement)).rows as Row[] });
+    const result = await work({ ...named, query: async <Row>(statement: Statement) => (await client.query(statement)).rows as Row[] });
     await client.query('COMMIT');
     return result;
   } catch (error) {
@@ -107,9 +112,9 @@ async function inStatements<T>(pool: Pool, company_id: bigint, work: (db: Statem
   }
 }
 
-function inside(prisma: TenantClient, company_id: bigint, pools: Pick<Db, 'streams' | 'bulk'>): Db {
+function inside(prisma: TenantClient, named: Pick<Db, 'company_id' | 'key'>, pools: Pick<Db, 'streams' | 'bulk'>): Db {
   const db: Db = {
-    company_id,
+    ...named,
     ...pools,
     prisma,
     query: <Row>({ text, values }: Statement) => prisma.$queryRawUnsafe<Row[]>(text, ...values),

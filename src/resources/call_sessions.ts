@@ -1,7 +1,7 @@
 import { callerNumber } from '../db/caller-ids';
 import { readCall, readDecisions } from '../db/calls';
 import { loadCallFacts } from '../db/call-facts';
-import { candidatesOf } from '../db/offer-buyers';
+import { routingCandidates } from '../db/offer-config';
 import { findRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
@@ -58,10 +58,11 @@ export const callSessions = ({ clock }: Deps) =>
       const caller_number = await callerOf(db, body.caller_number);
       const offer_id = await offerOf(db, body.offer_id);
       const facts = (await loadCallFacts(db, { offer_id, number: caller_number, now }))!;
-      const candidates = await candidatesOf(db, offer_id, caller_number ?? 0, now);
+      const { spacing_seconds } = facts.offer;
+      const [candidates] = await routingCandidates(db, { offer_id: String(offer_id), numbers: [caller_number], spacing_seconds, now });
       const tokens = { ...facts.lead?.data, ...tokensIn(body.tokens) };
       const asked = routeFacts(facts, { now, seed: body.seed || newSeed(), caller_number, tokens, tried: new Set() });
-      return { status: 200, success: true, errors: {}, decision: explain(facts, candidates, asked), metadata: { root: 'decision' } };
+      return { status: 200, success: true, errors: {}, decision: explain(facts, candidates!, asked), metadata: { root: 'decision' } };
     },
   }) satisfies Partial<Handlers>;
 

@@ -1,5 +1,6 @@
 import { nextContact } from '../schedules/contact-hours';
-import { offsetAt } from '../schedules/zone';
+import { isOpenAt } from '../schedules/hours';
+import { minuteOfWeek, offsetAt } from '../schedules/zone';
 import { compileFilter } from '../tokens/filters';
 import type { TokenSource } from '../tokens/substitute';
 import { CAPS, type Interval, type Metric } from './caps';
@@ -160,17 +161,29 @@ function callFault({ id }: Candidate, { tried, only_buyer_id }: Facts): Fault | 
 
 const ALL_DAY = [0, 1_439] as const;
 
+/** What was found out about hours that stand in memory for many calls: until they open, they stay closed. */
+const closed = new WeakMap<Candidate['business_hours'], { zone: string; from: number; opens: number; fault: Fault }>();
+
 function closedFault({ business_hours, zone }: Candidate, now: Date): Fault | undefined {
   if (business_hours.length === 0) return undefined;
-  let opens = Infinity;
-  for (const business_open of business_hours) {
-    const opening = nextContact({ daylight: ALL_DAY, business_open, business_zone: zone }, [], now);
-    if (opening && !opening.shifted_by) return undefined;
-    if (opening) opens = Math.min(opens, opening.at.getTime());
-  }
+  const minute = minuteOfWeek(zone, now);
+  if (business_hours.some((open) => isOpenAt(open, minute))) return undefined;
+  const known = closed.get(business_hours);
+  if (known && known.zone === zone && now.getTime() >= known.from && now.getTime() < known.opens) return known.fault;
+  const opens = Math.min(...business_hours.map((open) => nextOpening(open, zone, now)));
   const until = opens === Infinity ? 'for the next 14 days at least' : `until ${localTime(new Date(opens), zone)}`;
-  return { reason: 'closed', message: `the buyer is closed ${until}`, details: { opens_at: opens === Infinity ? null : new Date(opens).toISOString() } };
+  const fault: Fault = {
+    reason: 'closed',
+    message: `the buyer is closed ${until}`,
+    details: { opens_at: opens === Infinity ? null : new Date(opens).toISOString() },
+  };
+  // Beyond two weeks nobody has looked: that is looked at again.
+  closed.set(business_hours, { zone, from: now.getTime(), opens: opens === Infinity ? now.getTime() + 60_000 : opens, fault });
+  return fault;
 }
+
+const nextOpening = (business_open: readonly number[], business_zone: string, now: Date): number =>
+  nextContact({ daylight: ALL_DAY, business_open, business_zone }, [], now)?.at.getTime() ?? Infinity;
 
 function suppressedFault({ suppressed_by }: Candidate): Fault | undefined {
   if (suppressed_by.length === 0) return undefined;

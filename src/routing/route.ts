@@ -66,13 +66,14 @@ function ordered(choices: readonly Omit<Choice, 'share' | 'draw'>[], { seed, fir
   const draw = drawBy(seed);
   const sums = new Map<number, number>();
   for (const { tier, weight } of choices) sums.set(tier, (sums.get(tier) ?? 0) + weight);
-  const drawn = choices.map((choice) => ({
-    ...choice,
-    share: choice.weight / (sums.get(choice.tier) || 1),
-    draw: draw({ key: keyOf(choice), weight: choice.weight }),
-  }));
-  const isFirst = ({ members }: Choice) => first_buyer_id !== undefined && members.some(({ buyer }) => buyer.id === first_buyer_id);
-  return drawn.toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a)) || a.tier - b.tier || byDraw(a, b) || keyOf(a) - keyOf(b));
+  const drawn = choices.map((choice) => {
+    const key = keyOf(choice);
+    const first = first_buyer_id !== undefined && choice.members.some(({ buyer }) => buyer.id === first_buyer_id);
+    return { choice: { ...choice, share: choice.weight / (sums.get(choice.tier) || 1), draw: draw({ key, weight: choice.weight }) }, key, first };
+  });
+  const place = (a: (typeof drawn)[number], b: (typeof drawn)[number]) =>
+    Number(b.first) - Number(a.first) || a.choice.tier - b.choice.tier || byDraw(a.choice, b.choice) || a.key - b.key;
+  return drawn.toSorted(place).map(({ choice }) => choice);
 }
 
 /** Two without weight both drew infinity. */
@@ -106,12 +107,13 @@ interface Way {
 
 /** A group that rings all its members at once is chosen as one, by its own tier and weight. Of several ways the lowest tier counts, then the highest weight, then the shortest. */
 function wayOf(buyer: Candidate): Way {
-  const own = { tier: tierOf(buyer), weight: buyer.weight };
-  const through = buyer.groups
-    .filter((group) => !groupFault(group))
-    .map((group) => (group.dial_buyers_type === 'simultaneously' ? { group, tier: group.tier, weight: group.weight } : { group, ...own }));
-  const ways: Way[] = [...(buyer.direct ? [{ group: null, ...own }] : []), ...through];
-  return ways.toSorted((a, b) => a.tier - b.tier || b.weight - a.weight || Number(a.group !== null) - Number(b.group !== null))[0]!;
+  let best: Way | undefined = buyer.direct ? { group: null, tier: tierOf(buyer), weight: buyer.weight } : undefined;
+  for (const group of buyer.groups) {
+    if (groupFault(group)) continue;
+    const { tier, weight } = group.dial_buyers_type === 'simultaneously' ? group : { tier: tierOf(buyer), weight: buyer.weight };
+    if (!best || tier < best.tier || (tier === best.tier && weight > best.weight)) best = { group, tier, weight };
+  }
+  return best!;
 }
 
 function tierOf({ route_by_type, tier, current_conversion_revenue, epc }: Candidate): number {

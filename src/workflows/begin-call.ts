@@ -1,9 +1,8 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { loadCallFacts, type CallFacts } from '../db/call-facts';
 import { findCall, insertCall, readCall, type CallRow } from '../db/calls';
-import { executorOf } from '../db/due-leads';
 import { gather } from '../db/gather';
-import { loadCandidates } from '../db/offer-buyers';
+import { routingCandidates } from '../db/offer-config';
 import { turns } from '../db/turns';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../ids';
@@ -73,10 +72,11 @@ interface Found {
 
 /** What is known of the callers of one offer; its buyers are read once for all who ask at the same time. */
 async function lookUpAll(db: Db, all: readonly Asking[]): Promise<Found[]> {
-  const asked = all.map(({ offer_id, number }) => ({ company_id: String(db.company_id), offer_id, caller_number: String(number ?? 0) }));
-  const candidates = await loadCandidates(executorOf(db), asked, all.at(-1)!.now);
   const facts = await Promise.all(all.map((each) => loadCallFacts(db, each)));
-  return all.map((_, n) => ({ facts: facts[n], candidates: candidates.get(n)! }));
+  const { offer_id, now } = all.at(-1)!;
+  const spacing_seconds = facts.at(-1)?.offer.spacing_seconds ?? 0;
+  const candidates = await routingCandidates(db, { offer_id, numbers: all.map(({ number }) => number), spacing_seconds, now });
+  return all.map((_, n) => ({ facts: facts[n], candidates: candidates[n]! }));
 }
 
 /** Beside them requests of other kinds need connections too. */

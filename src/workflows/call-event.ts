@@ -1,7 +1,7 @@
 import { recordUsage } from '../db/call-limits';
 import { loadCallFacts } from '../db/call-facts';
 import { freeSlots, lockCall, readAttempts, recordProgress, settlePending, type AttemptRow, type CallRow } from '../db/calls';
-import { candidatesOf } from '../db/offer-buyers';
+import { routingCandidates } from '../db/offer-config';
 import type { Reference } from '../db/records';
 import type { Db, Statements } from '../db/tenant';
 import { notFound, Refusal } from '../refusal';
@@ -119,8 +119,9 @@ function detailsOf({ attempt, key, duration, recording_url, hangup_cause }: Call
 async function lookAgain(db: Statements, call: CallRow, attempts: readonly AttemptRow[], now: Date): Promise<void> {
   const facts = call.offer_id === null ? undefined : await loadCallFacts(db, { offer_id: call.offer_id, number: call.caller_number, now });
   if (!facts) return;
-  const candidates = await candidatesOf(db, call.offer_id!, call.caller_number ?? 0, now);
+  const { spacing_seconds } = facts.offer;
+  const [candidates] = await routingCandidates(db, { offer_id: String(call.offer_id), numbers: [call.caller_number], spacing_seconds, now });
   const tried = new Set(attempts.map(({ buyer_id }) => buyer_id));
   const asked = routeFacts(facts, { now, seed: newSeed(), caller_number: call.caller_number, tokens: call.token_values, tried });
-  await routeCall(db, call, { facts, candidates, asked });
+  await routeCall(db, call, { facts, candidates: candidates!, asked });
 }
