@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import type { EmbeddedDatabase } from '../../src/db/embedded';
+import { benchDecisions } from './decisions';
 import { benchEngine } from './engine';
 import { benchEngineTick } from './engine-tick';
 import { benchImports, benchLookup } from './imports';
@@ -8,12 +9,19 @@ import { benchRequests } from './requests';
 import { option } from './tools';
 import { startDatabase } from './world';
 
-// npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only requests|imports|lookup|leads|engine|engine-tick|NAME OF A REQUEST]
+// npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only requests|imports|lookup|leads|engine|engine-tick|decisions|NAME OF A REQUEST]
 // Side by side in one run, in turns, because machines are noisy: medians and ratios count, not single figures.
 
 type Bench = (server: EmbeddedDatabase) => Promise<unknown>;
-const BENCHES: Record<string, Bench> = { imports: benchImports, lookup: benchLookup, leads: benchLeads, engine: benchEngine, 'engine-tick': benchEngineTick };
-const ALL: Bench[] = [benchRequests, benchImports, benchLeads, benchEngine, benchEngineTick];
+const BENCHES: Record<string, Bench> = {
+  imports: benchImports,
+  lookup: benchLookup,
+  leads: benchLeads,
+  engine: benchEngine,
+  'engine-tick': benchEngineTick,
+  decisions: benchDecisions,
+};
+const ALL: Bench[] = [benchRequests, benchImports, benchLeads, benchEngine, benchEngineTick, benchDecisions];
 
 async function main(): Promise<void> {
   // What is measured is what is built: an older build would be another program.

@@ -1,3 +1,4 @@
+import { unpacked, type Decision, type StoredDecision } from '../routing/decision';
 import type { AttemptState, AttemptStatus } from '../routing/progress';
 import { SLOT } from './lead-logs';
 import { identify, type Reference } from './records';
@@ -293,12 +294,17 @@ export async function settlePending(
   await db.query(SETTLED[what]({ company_id: db.company_id, call_id, buyer_id, buyer_group_id }));
 }
 
-const DECISIONS = template(
-  `SELECT coalesce('[' || string_agg(d.decision::text, ',' ORDER BY d.round) || ']', '[]') AS decisions FROM call_decisions d WHERE d.company_id = {company_id} AND d.call_id = {call_id}::bigint`,
-  { prepared: true },
-);
+const DECISIONS = template(`SELECT d.decision FROM call_decisions d WHERE d.company_id = {company_id} AND d.call_id = {call_id}::bigint ORDER BY d.round`, {
+  prepared: true,
+});
 
-/** The decisions about a call as JSON, the first first. */
-export async function readDecisions(db: Statements, call_id: number | bigint): Promise<string> {
-  return (await db.query<{ decisions: string }>(DECISIONS({ company_id: db.company_id, call_id })))[0]!.decisions;
+const NAMES = template(`SELECT b.id::float8 AS id, b.name FROM buyers b WHERE b.company_id = {company_id} AND b.id = ANY({ids}::bigint[])`, { prepared: true });
+
+/** The decisions about a call, the first first; buyers by the names they now have. */
+export async function readDecisions(db: Statements, call_id: number): Promise<Decision[]> {
+  const rows = await db.query<{ decision: StoredDecision }>(DECISIONS({ company_id: db.company_id, call_id }));
+  const ids = new Set(rows.flatMap(({ decision }) => decision.candidates.map(([buyer_id]) => buyer_id as number)));
+  const named = await db.query<{ id: number; name: string | null }>(NAMES({ company_id: db.company_id, ids: [...ids] }));
+  const names = new Map(named.map(({ id, name }) => [id, name]));
+  return rows.map(({ decision }) => unpacked(decision, names));
 }

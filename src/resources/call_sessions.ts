@@ -50,7 +50,7 @@ export const callSessions = ({ clock }: Deps) =>
     showCallDecision: async ({ params, db }) => {
       const call = await readCall(db, params.id);
       if (!call) throw notFound();
-      return new Json(`{"status":200,"success":true,"errors":{},"decisions":${await readDecisions(db, call.id)},"metadata":{"root":"decisions"}}`);
+      return { status: 200, success: true, errors: {}, decisions: await readDecisions(db, call.id), metadata: { root: 'decisions' } };
     },
 
     explainRouting: async ({ body, db }) => {

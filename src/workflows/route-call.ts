@@ -4,6 +4,7 @@ import { loadConversions } from '../db/call-facts';
 import { recordRound, type CallRow, type DialBuyer } from '../db/calls';
 import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../ids';
+import { packed, type Action, type Decision } from '../routing/decision';
 import { type Candidate, type Refused } from '../routing/eligibility';
 import { route, type Considered, type Member, type RouteFacts } from '../routing/route';
 import { leadTokens } from '../tokens/system';
@@ -58,22 +59,6 @@ function refusedBy({ offer, blacklisted, suppressed_by }: CallFacts): Refused | 
   const lists = suppressed_by.map(({ id, name }) => `"${name}" (${id})`).join(', ');
   if (lists) return { reason: 'offer_suppressed', message: `the caller's number is on a suppression list of the offer: ${lists}` };
   return offer.paused ? { reason: 'offer_paused', message: 'the offer is paused' } : undefined;
-}
-
-export type Action = 'dial' | 'fallback' | 'hang_up';
-
-/** The answer to why a call went where it went. */
-export interface Decision {
-  round: number;
-  at: string;
-  seed: string;
-  offer_id: number | null;
-  action: Action;
-  reason: string | null;
-  message: string | null;
-  buyer_ids: number[];
-  candidates: (Omit<Considered, 'available'> & { chosen: boolean })[];
-  caps: Chosen['caps'];
 }
 
 interface Deciding {
@@ -145,7 +130,7 @@ export async function routeCall(
     call_id: call.id,
     round,
     now,
-    decision: JSON.stringify(decision),
+    decision: JSON.stringify(packed(decision)),
     dial: dial.map((each) => ({ ...each, status: 'ringing' })),
     slots: chosen.slots,
     lease_until: new Date(now.getTime() + (longest + RINGING_GRACE_SECONDS) * 1000),
