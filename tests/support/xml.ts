@@ -10,7 +10,6 @@ export function parseXml(xml: string): Element {
   const root: Element = { name: '', attributes: {}, children: [], text: '' };
   const open = [root];
   const body = xml.replace(/^<\?xml version="1\.0" encoding="UTF-8"\?>/, '');
-  // eslint-disable-next-line no-control-regex
   if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(body) || !body.isWellFormed()) throw new Error('a character that XML has no place for');
   const token = /<(\/?)([A-Za-z]+)((?:\s+[A-Za-z]+="[^"<]*")*)\s*(\/?)>|([^<]+)/gy;
   for (let at = 0; at < body.length; at = token.lastIndex) {
