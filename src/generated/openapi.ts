@@ -4816,7 +4816,10 @@ export interface components {
             CallStatus?: string;
             /** @description Of all that were dialed at once: `completed`, `answered`, `busy`, `no-answer`, `failed` or `canceled`. */
             DialCallStatus: string;
+            /** @description The leg of the buyer that took the call, or was tried last. */
             DialCallSid?: string;
+            /** @description `true` when a buyer was connected to the caller. Not every carrier says it. */
+            DialBridged?: string;
             /** @description Seconds since the buyer answered. */
             DialCallDuration?: string;
             RecordingUrl?: string;

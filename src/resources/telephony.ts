@@ -70,7 +70,8 @@ export const telephony = ({ clock, config }: Deps) => {
       const status = callStatusOf(body.DialCallStatus) ?? 'failed';
       const caller_left = isOver(callStatusOf(body.CallStatus ?? ''));
       const said = { leg_sid: body.DialCallSid, duration: seconds(body.DialCallDuration), recording_url: body.RecordingUrl };
-      await endDial(db, { call, round, status, ...said, caller_left }, clock());
+      const bridged = body.DialBridged === undefined ? undefined : body.DialBridged === 'true';
+      await endDial(db, { call, round, status, ...said, bridged, caller_left }, clock());
       return nextTwiml(db, call, { first: false });
     },
 

@@ -17,6 +17,8 @@ export interface DialEnd {
   /** Seconds since a buyer answered. */
   duration: number | undefined;
   recording_url: string | undefined;
+  /** Whether it was connected to the caller; undefined where the carrier does not say. */
+  bridged: boolean | undefined;
   /** Whether the caller has hung up. */
   caller_left: boolean;
 }
@@ -33,7 +35,7 @@ export async function endDial(db: Db, end: DialEnd, now: Date): Promise<void> {
   const open = (await readAttempts(db, call.id)).filter((attempt) => attempt.round === end.round && isOpen(attempt));
   const took = open.find(({ status }) => status === 'connected') ?? (await unheard(db, call.id, open, end));
   if (took?.status === 'ringing') await tell({ event: 'answered', attempt: took.uuid });
-  if (took || end.caller_left) {
+  if (took || end.bridged || end.caller_left) {
     // Where a key is asked for the carrier's clock starts before it is pressed.
     const duration = took?.press_one_to_accept ? undefined : end.duration;
     await tell({ event: 'completed', duration: took && duration });
@@ -42,13 +44,16 @@ export async function endDial(db: Db, end: DialEnd, now: Date): Promise<void> {
   for (const { uuid } of open) await tell({ event: eventOf(end.status), attempt: uuid });
 }
 
-/** Who took the call where that was not told before its end: the buyer of the leg, or the only one there was. Who must press 1 has not, unless it did. */
-async function unheard(db: Db, call_id: number, open: readonly AttemptRow[], { status, leg_sid }: DialEnd): Promise<AttemptRow | undefined> {
-  if (status !== 'completed' && status !== 'in_progress') return undefined;
+/**
+ * Who took the call where that was not told before its end: the buyer of the leg, or the only one it can be. Who must press 1 has not, unless it did:
+ * the carrier calls it completed too when such a buyer answers and hangs up.
+ */
+async function unheard(db: Db, call_id: number, open: readonly AttemptRow[], { status, leg_sid, bridged }: DialEnd): Promise<AttemptRow | undefined> {
+  if (bridged === false || (status !== 'completed' && status !== 'in_progress')) return undefined;
   const ringing = open.filter((attempt) => attempt.status === 'ringing' && !attempt.press_one_to_accept);
-  if (ringing.length < 2) return ringing[0];
-  const uuid = leg_sid ? await attemptOfLeg(db, call_id, leg_sid) : undefined;
-  return ringing.find((attempt) => attempt.uuid === uuid);
+  const named = ringing.length > 0 && leg_sid ? await attemptOfLeg(db, call_id, leg_sid) : undefined;
+  if (named) return ringing.find(({ uuid }) => uuid === named);
+  return ringing.length === 1 ? ringing[0] : undefined;
 }
 
 const eventOf = (status: CallStatus): CallNews['event'] => (status === 'busy' || status === 'failed' ? status : 'no_answer');

@@ -87,6 +87,29 @@ describe('what the carrier tells', () => {
     expect([await on.counts(winner), await on.slots()]).toEqual([[1, 1, 1, 0], 0]);
   });
 
+  test('a round that ends with a call that nobody was heard to take ends the call: it does not ring at somebody else', async () => {
+    const members = [await on.buyer(), await on.buyer()];
+    await on.atOnce(members);
+    const script = { does: 'answer', talks: 30 } as const;
+    const played = await on.place({ to: on.own, buyers: { [members[0]!.number]: script, [members[1]!.number]: { ...script, after: 9 } }, late: true });
+    expect([played.rung.length, await on.attempts(played), await on.slots()]).toEqual([1, ['canceled', 'canceled'], 0]);
+  });
+
+  test('of one that rings with one that answered and was not connected, that it is completed, is of neither', async () => {
+    const members = [await on.buyer({ press_one_to_accept: true }), await on.buyer()];
+    await on.atOnce(members);
+    const [dial] = (await on.tell(on.hook('voice'), { CallSid: 'CA-screened', From: CALLER, To: on.own })).children;
+    const screened = dial!.children.find(({ text }) => text === members[0]!.number)!;
+    await on.tell(screened.attributes.statusCallback!, { CallSid: 'leg-0', CallStatus: 'ringing' });
+    await on.tell(screened.attributes.url!, { CallSid: 'leg-0' });
+    await on.tell(dial!.attributes.action!, { DialCallStatus: 'completed', DialCallSid: 'leg-0', CallStatus: 'in-progress' });
+    expect((await on.attempts({ sid: 'CA-screened' })).sort()).toEqual(['declined', 'no_answer']);
+    expect([await on.counts(members[0]!), await on.counts(members[1]!)]).toEqual([
+      [1, 0, 0, 0],
+      [1, 0, 0, 0],
+    ]);
+  });
+
   test('a key for a call that somebody else has hangs up', async () => {
     const members = [await on.buyer({ press_one_to_accept: true }), await on.buyer({ press_one_to_accept: true })];
     await on.atOnce(members);

@@ -164,7 +164,13 @@ export function twimlCaller(world: World, time: Time) {
       if (!action) return undefined;
       const [first] = legs;
       const status = winner ? 'completed' : legs.length === 1 ? first!.ended : 'no-answer';
-      const told = { ...caller, CallStatus: here ? 'in-progress' : 'completed', DialCallStatus: status, DialCallSid: (winner ?? first!).base.CallSid };
+      const told = {
+        ...caller,
+        CallStatus: here ? 'in-progress' : 'completed',
+        DialCallStatus: status,
+        DialBridged: String(winner !== undefined),
+        DialCallSid: (winner ?? first!).base.CallSid,
+      };
       return send(action, { ...told, ...(winner && { DialCallDuration: String(talked), ...(record && { RecordingUrl: `${RECORDING}-call` }) }) });
     };
 
