@@ -110,6 +110,21 @@ describe('what the carrier tells', () => {
     ]);
   });
 
+  test('that a buyer hangs up instead of pressing a key declines, and gives its slot back while another rings', async () => {
+    const members = [await on.buyer({ press_one_to_accept: true }), await on.buyer()];
+    await on.atOnce(members);
+    const [dial] = (await on.tell(on.hook('voice'), { CallSid: 'CA-hung', From: CALLER, To: on.own })).children;
+    const asked = dial!.children.find(({ text }) => text === members[0]!.number)!;
+    await on.tell(asked.attributes.url!, {});
+    await on.tell(asked.attributes.statusCallback!, { CallStatus: 'completed', CallDuration: '3' });
+    expect([(await on.attempts({ sid: 'CA-hung' })).sort(), await on.counts(members[0]!)]).toEqual([
+      ['declined', 'ringing'],
+      [1, 0, 0, 0],
+    ]);
+    await on.tell(dial!.attributes.action!, { DialCallStatus: 'busy', CallStatus: 'in-progress' });
+    expect([(await on.attempts({ sid: 'CA-hung' })).sort(), await on.slots()]).toEqual([['busy', 'declined'], 0]);
+  });
+
   test('a key for a call that somebody else has hangs up', async () => {
     const members = [await on.buyer({ press_one_to_accept: true }), await on.buyer({ press_one_to_accept: true })];
     await on.atOnce(members);

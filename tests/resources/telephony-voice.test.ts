@@ -51,7 +51,7 @@ describe('a call that the carrier brings', () => {
     expect([await on.counts(one), await on.counts(two), await on.slots()]).toEqual([[1, 0, 0, 0], [1, 1, 1, 0], 0]);
   });
 
-  test('is declined by who presses another key, nothing, or hangs up, and accepted by 1', async () => {
+  test('is declined by who presses another key or nothing, and accepted by 1', async () => {
     const asked = { press_one_to_accept: true };
     const [one, two, three] = [await on.buyer({ tier: 1, ...asked }), await on.buyer({ tier: 2, ...asked }), await on.buyer({ tier: 3, ...asked })];
     await on.offer([one, two, three]);
