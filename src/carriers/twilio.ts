@@ -92,7 +92,7 @@ function numberErrand(line: Line, { phone_number, ...rest }: NumberRequest) {
   return {
     ...rest,
     path: NUMBERS,
-    fields: { PhoneNumber: phone_number, SmsUrl: line.hook('sms'), VoiceUrl: line.hook('voice') },
+    fields: { PhoneNumber: phone_number, SmsUrl: line.hook('sms'), VoiceUrl: line.hook('voice'), StatusCallback: line.hook('voice_status') },
     lookup: { PhoneNumber: phone_number },
     list: 'incoming_phone_numbers',
     // The lookup finds parts of numbers too.

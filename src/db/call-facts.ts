@@ -3,7 +3,8 @@ import type { Statements } from './tenant';
 
 /** What an offer says of its calls. */
 export interface OfferTerms {
-  id: number;
+  /** Null of a call that has no offer: its number forwards to a buyer. */
+  id: number | null;
   name: string;
   paused: boolean;
   greeting_message: string | null;
@@ -55,10 +56,16 @@ export interface CallFacts {
 const within = (days: number) => `count(*) FILTER (WHERE c.created_at > {now}::timestamptz - interval '${days} days')`;
 const LIVE_LEAD = `l.company_id = {company_id} AND l.caller_number = {number}::bigint AND l.is_live AND l.deleted_at IS NULL AND l.offer_id = {offer_id}::bigint`;
 
+const BLACKLISTED = `coalesce((SELECT k.blocked FROM contacts k WHERE k.company_id = {company_id} AND k.caller_number = {number}::bigint), false) AS blacklisted`;
+const PREVIOUS_FLEETS = `ARRAY(SELECT DISTINCT f.user_fleet_id FROM calls c JOIN buyers b ON b.company_id = c.company_id AND b.id = c.buyer_id JOIN buyer_fleets f ON f.company_id = b.company_id AND f.id = b.buyer_fleet_id
+      WHERE c.company_id = {company_id} AND c.caller_number = {number}::bigint AND c.connected_at IS NOT NULL ORDER BY 1) AS previous_fleets`;
+const CALLS_LAST = `(SELECT json_build_object('1', ${within(1)}, '7', ${within(7)}, '30', ${within(30)}, '90', ${within(90)}) FROM calls c
+      WHERE c.company_id = {company_id} AND c.caller_number = {number}::bigint AND c.created_at > {now}::timestamptz - interval '90 days') AS calls_last`;
+
 const FACTS = template(
   `SELECT json_build_object('id', o.id, 'name', o.name, 'paused', o.paused, 'greeting_message', o.greeting_message, 'fallback_type', o.fallback_type, 'fallback_message', o.fallback_message,
       'fallback_number', o.fallback_number, 'callback_behavior', o.callback_behavior, 'skip_duplicates', o.skip_duplicates, 'spacing_seconds', o.spacing_seconds, 'payouts', o.payouts) AS offer,
-    coalesce((SELECT k.blocked FROM contacts k WHERE k.company_id = {company_id} AND k.caller_number = {number}::bigint), false) AS blacklisted,
+    ${BLACKLISTED},
     coalesce((SELECT json_agg(json_build_object('id', s.id, 'name', s.name) ORDER BY s.id) FROM buyer_suppression_offers a
       JOIN buyer_suppressions s ON s.company_id = a.company_id AND s.id = a.buyer_suppression_id AND s.deleted_at IS NULL WHERE a.company_id = {company_id} AND a.offer_id = o.id
       AND EXISTS (SELECT FROM buyer_suppression_numbers n WHERE n.company_id = {company_id} AND n.buyer_suppression_id = s.id AND n.number = {number}::bigint)), '[]') AS suppressed_by,
@@ -66,27 +73,55 @@ const FACTS = template(
       FROM leads l WHERE ${LIVE_LEAD} ORDER BY l.updated_at DESC, l.id DESC LIMIT 1) AS lead,
     (SELECT c.buyer_id::float8 FROM calls c WHERE c.company_id = {company_id} AND c.caller_number = {number}::bigint AND c.offer_id = o.id AND c.connected_at IS NOT NULL ORDER BY c.id DESC LIMIT 1)
       AS previous_buyer_id,
-    ARRAY(SELECT DISTINCT f.user_fleet_id FROM calls c JOIN buyers b ON b.company_id = c.company_id AND b.id = c.buyer_id JOIN buyer_fleets f ON f.company_id = b.company_id AND f.id = b.buyer_fleet_id
-      WHERE c.company_id = {company_id} AND c.caller_number = {number}::bigint AND c.connected_at IS NOT NULL ORDER BY 1) AS previous_fleets,
+    ${PREVIOUS_FLEETS},
     coalesce((SELECT json_agg(json_build_object('buyer_id', p.buyer_id, 'pays_again_at', p.pays_again_at)) FROM (
       SELECT v.buyer_id, max(v.created_at) + d.duplicate_timeframe * interval '1 second' AS pays_again_at FROM conversions v
       JOIN call_limits l ON l.company_id = v.company_id AND l.buyer_id = v.buyer_id, LATERAL (SELECT x.duplicate_timeframe FROM buyer_conversions x WHERE x.company_id = v.company_id AND x.buyer_id = v.buyer_id
         AND is_open(x.open_minutes, local_minute_of_week({now}::timestamptz, l.zone)) ORDER BY x.time_frame, x.position LIMIT 1) d
       WHERE v.company_id = {company_id} AND v.caller_number = {number}::bigint GROUP BY v.buyer_id, d.duplicate_timeframe) p WHERE p.pays_again_at > {now}::timestamptz), '[]') AS paid,
-    (SELECT json_build_object('1', ${within(1)}, '7', ${within(7)}, '30', ${within(30)}, '90', ${within(90)}) FROM calls c
-      WHERE c.company_id = {company_id} AND c.caller_number = {number}::bigint AND c.created_at > {now}::timestamptz - interval '90 days') AS calls_last
+    ${CALLS_LAST}
   FROM offers o WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint AND o.deleted_at IS NULL`,
   { prepared: true },
 );
 
-/** What a call of a caller for an offer depends on; `number` is null when it is withheld. Undefined when there is no such offer. */
+const OWN_FACTS = template(`SELECT ${BLACKLISTED}, ${PREVIOUS_FLEETS}, ${CALLS_LAST}`, { prepared: true });
+
+/** Of a call that no offer says anything of. */
+const NO_TERMS: OfferTerms = {
+  id: null,
+  name: '',
+  paused: false,
+  greeting_message: null,
+  fallback_type: 'hang_up',
+  fallback_message: null,
+  fallback_number: null,
+  callback_behavior: 'route_as_new',
+  skip_duplicates: false,
+  spacing_seconds: 0,
+  payouts: [],
+};
+
+/**
+ * What a call of a caller for an offer depends on; `number` is null when it is withheld. Undefined when there is no such offer. Without an offer
+ * there is no lead, no list and nobody it was connected to before: the caller is all there is.
+ */
 export async function loadCallFacts(
   db: Statements,
-  { offer_id, number, now }: { offer_id: bigint | number | string; number: number | null; now: Date },
+  { offer_id, number, now }: { offer_id: bigint | number | string | null; number: number | null; now: Date },
 ): Promise<CallFacts | undefined> {
-  const [row] = await db.query<CallFacts>(FACTS({ company_id: db.company_id, offer_id, number, now: now.toISOString() }));
-  return row;
+  const asked = { company_id: db.company_id, number, now: now.toISOString() };
+  if (offer_id !== null) return (await db.query<CallFacts>(FACTS({ ...asked, offer_id })))[0];
+  const [own] = await db.query<Pick<CallFacts, 'blacklisted' | 'previous_fleets' | 'calls_last'>>(OWN_FACTS(asked));
+  return { ...own!, offer: NO_TERMS, suppressed_by: [], lead: null, previous_buyer_id: null, paid: [] };
 }
+
+const GREETING = template('SELECT o.greeting_message FROM offers o WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint AND o.deleted_at IS NULL', {
+  prepared: true,
+});
+
+/** What callers of an offer hear first; null for nothing. */
+export const readGreeting = async (db: Statements, offer_id: number): Promise<string | null> =>
+  (await db.query<{ greeting_message: string | null }>(GREETING({ company_id: db.company_id, offer_id })))[0]?.greeting_message ?? null;
 
 /** One of a buyer's conversions, as it pays for a call. */
 export interface PayingConversion {

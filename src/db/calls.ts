@@ -99,9 +99,10 @@ export interface NewCall {
   carrier_call_id: string | null;
   caller_number: number | null;
   caller_country: string | null;
+  caller_city: string | null;
   number_called: number | null;
   number_id: string | null;
-  offer_id: number;
+  offer_id: number | null;
   lead_id: number | null;
   schedule_id: number | null;
   traffic_source_id: number | null;
@@ -111,9 +112,9 @@ export interface NewCall {
 }
 
 const INSERT = template(
-  `WITH c AS (INSERT INTO calls (company_id, uuid, created_at, updated_at, direction, status, carrier, carrier_call_id, from_number, caller_number, caller_country, to_number, number_id, offer_id, lead_id,
+  `WITH c AS (INSERT INTO calls (company_id, uuid, created_at, updated_at, direction, status, carrier, carrier_call_id, from_number, caller_number, caller_country, caller_city, to_number, number_id, offer_id, lead_id,
       schedule_id, traffic_source_id, sub_id, contact_field_type, token_values)
-    VALUES ({company_id}, {uuid}::uuid, {now}::timestamptz, {now}::timestamptz, 'inbound', 'ringing', {carrier}, {carrier_call_id}, {caller_number}::bigint, {caller_number}::bigint, {caller_country},
+    VALUES ({company_id}, {uuid}::uuid, {now}::timestamptz, {now}::timestamptz, 'inbound', 'ringing', {carrier}, {carrier_call_id}, {caller_number}::bigint, {caller_number}::bigint, {caller_country}, {caller_city},
       {number_called}::bigint, {number_id}::bigint, {offer_id}::bigint, {lead_id}::bigint, {schedule_id}::bigint, {traffic_source_id}::bigint, {sub_id}, {contact_field_type}, {token_values}::jsonb)
     ON CONFLICT (company_id, carrier, carrier_call_id) DO NOTHING RETURNING id),
   n AS (INSERT INTO record_counts (company_id, resource, slot, n) SELECT {company_id}, 'calls', ${SLOT}, 1 FROM c ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + 1)
@@ -266,6 +267,25 @@ const FREE = template(
 export async function freeSlots(db: Statements, call_id: number): Promise<void> {
   await db.query(FREE({ company_id: db.company_id, call_id }));
 }
+
+const RECORDING = template(
+  'UPDATE calls SET recording_url = {recording_url}, updated_at = {now}::timestamptz WHERE company_id = {company_id} AND id = {call_id}::bigint AND recording_url IS NULL',
+  { prepared: true },
+);
+
+/** Keeps where the recording of a call is, also of one that is over: the first that is told. */
+export async function keepRecording(db: Statements, call_id: number, recording_url: string, now: Date): Promise<void> {
+  await db.query(RECORDING({ company_id: db.company_id, call_id, recording_url, now: now.toISOString() }));
+}
+
+const LEG = template(
+  `SELECT e.details->>'attempt' AS attempt FROM call_events e WHERE e.company_id = {company_id} AND e.call_id = {call_id}::bigint AND e.details->>'leg_sid' = {leg_sid} LIMIT 1`,
+  { prepared: true },
+);
+
+/** uuid of the attempt whose leg the carrier has named so before. */
+export const attemptOfLeg = async (db: Statements, call_id: number, leg_sid: string): Promise<string | undefined> =>
+  (await db.query<{ attempt: string }>(LEG({ company_id: db.company_id, call_id, leg_sid })))[0]?.attempt;
 
 const settled = (columns: string, pending: string) =>
   template(

@@ -8,6 +8,7 @@ import type { Statements } from './tenant';
 /** Whose buyers are asked for, and who calls. */
 export interface Asked {
   company_id: string;
+  /** Where a buyer is asked for itself, its id stands here. */
   offer_id: string;
   /** E.164 without the plus. */
   caller_number: string;
@@ -63,13 +64,8 @@ const BUSINESS_HOURS = `coalesce((SELECT json_agg(x.open_minutes ORDER BY x.posi
  */
 const each = (sql: string, name: string) => `CROSS JOIN LATERAL (${sql} OFFSET 0) ${name}`;
 
-/**
- * One row for each buyer of each offer, with the places in `asked` whose number one of its lists holds: an offer that many ask for is read once.
- * The lists that hold a number are found first, by one probe for each living list of the company (as in db/suppression.ts).
- */
-const candidates = template(
-  `WITH asked AS (SELECT * FROM unnest({places}::int[], {company_ids}::bigint[], {offer_ids}::bigint[], {numbers}::bigint[]) AS x(place, company_id, offer_id, number)),
-  offered AS (SELECT DISTINCT company_id, offer_id FROM asked),
+/** The ways that lead from an offer to its buyers. */
+const OFFER_WAYS = `offered AS (SELECT DISTINCT company_id, offer_id FROM asked),
   offered_groups AS (SELECT o.company_id, o.offer_id, x.buyer_group_id FROM offered o
     ${each('SELECT a.buyer_group_id FROM offer_buyer_groups a WHERE a.company_id = o.company_id AND a.offer_id = o.offer_id', 'x')}),
   living_groups AS (SELECT o.company_id, o.buyer_group_id, g.facts FROM (SELECT DISTINCT company_id, buyer_group_id FROM offered_groups) o
@@ -82,7 +78,19 @@ const candidates = template(
       ${each('SELECT a.buyer_id FROM offer_buyers a WHERE a.company_id = o.company_id AND a.offer_id = o.offer_id', 'x')}
     UNION ALL
     SELECT o.company_id, o.offer_id, x.buyer_id, o.buyer_group_id, g.facts FROM offered_groups o JOIN living_groups g USING (company_id, buyer_group_id)
-      ${each('SELECT m.buyer_id FROM buyer_group_members m WHERE m.company_id = o.company_id AND m.buyer_group_id = o.buyer_group_id', 'x')}),
+      ${each('SELECT m.buyer_id FROM buyer_group_members m WHERE m.company_id = o.company_id AND m.buyer_group_id = o.buyer_group_id', 'x')})`;
+
+/** The way to one buyer, which stands where an offer else does. */
+const BUYER_WAYS = `ways AS (SELECT company_id, offer_id, offer_id AS buyer_id, NULL::bigint AS buyer_group_id, NULL::json AS facts FROM (SELECT DISTINCT company_id, offer_id FROM asked) o)`;
+
+/**
+ * One row for each buyer of each offer, with the places in `asked` whose number one of its lists holds: an offer that many ask for is read once.
+ * The lists that hold a number are found first, by one probe for each living list of the company (as in db/suppression.ts).
+ */
+const candidatesBy = (ways: string) =>
+  template(
+    `WITH asked AS (SELECT * FROM unnest({places}::int[], {company_ids}::bigint[], {offer_ids}::bigint[], {numbers}::bigint[]) AS x(place, company_id, offer_id, number)),
+  ${ways},
   buyers_of AS (SELECT company_id, offer_id, buyer_id, bool_or(buyer_group_id IS NULL) AS direct,
     coalesce(json_agg(facts ORDER BY buyer_group_id) FILTER (WHERE buyer_group_id IS NOT NULL), '[]') AS groups FROM ways GROUP BY company_id, offer_id, buyer_id),
   holding AS MATERIALIZED (SELECT o.company_id, o.offer_id, x.id, x.name, array_agg(o.place) AS places FROM asked o
@@ -109,8 +117,10 @@ const candidates = template(
       FROM buyers t ${limitsJoin('buyer_id')} ${OPEN_HOURS_JOIN} CROSS JOIN LATERAL (SELECT ${MOST_REVENUE} AS revenue) p ${usedUpJoin('h', 'p.revenue')} WHERE t.company_id = w.company_id AND t.id = w.buyer_id`,
       'x',
     )} WHERE x.deleted_at IS NULL ORDER BY w.buyer_id`,
-  { prepared: true },
-);
+    { prepared: true },
+  );
+const OF_OFFERS = candidatesBy(OFFER_WAYS);
+const OF_ONE_BUYER = candidatesBy(BUYER_WAYS);
 
 /** As JSON has it. */
 type Read<Owner extends { used_up: UsedUpCap | null }> = Omit<Owner, 'used_up'> & {
@@ -125,10 +135,19 @@ interface Row {
 }
 
 /** The buyers of offers by the place in `asked`, each once however many ways lead to it, in the order of their ids. Without those that are deleted. */
-export async function loadCandidates(client: Executor, asked: readonly Asked[], now: Date): Promise<Map<number, Candidate[]>> {
+export const loadCandidates = (client: Executor, asked: readonly Asked[], now: Date): Promise<Map<number, Candidate[]>> =>
+  load(OF_OFFERS, { client, asked, now });
+
+interface Looking {
+  client: Executor;
+  asked: readonly Asked[];
+  now: Date;
+}
+
+async function load(statement: typeof OF_OFFERS, { client, asked, now }: Looking): Promise<Map<number, Candidate[]>> {
   if (asked.length === 0) return new Map();
   const { rows } = await client.query(
-    candidates({
+    statement({
       places: asked.map((_, place) => place),
       company_ids: asked.map(({ company_id }) => company_id),
       offer_ids: asked.map(({ offer_id }) => offer_id),
@@ -159,6 +178,17 @@ export async function candidatesOf(
 ): Promise<Candidate[]> {
   const asked = { company_id: String(db.company_id), offer_id: String(offer_id), caller_number: String(caller_number) };
   return (await loadCandidates(executorOf(db), [asked], now)).get(0)!;
+}
+
+/** A buyer that a number forwards to, judged as those of an offer are; nobody when it is deleted. */
+export async function candidateOf(
+  db: Statements,
+  buyer_id: bigint | number | string,
+  caller_number: bigint | number | string,
+  now: Date,
+): Promise<Candidate[]> {
+  const asked = { company_id: String(db.company_id), offer_id: String(buyer_id), caller_number: String(caller_number) };
+  return (await load(OF_ONE_BUYER, { client: executorOf(db), asked: [asked], now })).get(0)!;
 }
 
 const USED_UP = {

@@ -1709,6 +1709,146 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/telephony/voice": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive a call from the carrier
+         * @description The URL for incoming calls of your numbers. The call goes to the offer of the number, or to the buyer that it forwards to. A call that is told of again is the same call. Signed by the carrier; nothing else may send it.
+         */
+        post: operations["receiveCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/telephony/voice_status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive the status of a call that came in
+         * @description The URL for status callbacks of your numbers: it tells that a call is over, whoever hung up. Signed by the carrier; nothing else may send it.
+         */
+        post: operations["receiveCallEnd"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/telephony/dial_status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive what has become of the dialing of buyers
+         * @description The carrier is told this URL with the buyers that it dials, and asks it what to do when it no longer does. Signed by the carrier; nothing else may send it.
+         */
+        post: operations["receiveDialStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/telephony/attempt_status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive the status of one buyer that is dialed
+         * @description The carrier is told this URL with each buyer that it dials. Signed by the carrier; nothing else may send it.
+         */
+        post: operations["receiveAttemptStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/telephony/whisper": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive that a buyer who must press 1 has answered
+         * @description The carrier is told this URL with each buyer that has `press_one_to_accept`. Signed by the carrier; nothing else may send it.
+         */
+        post: operations["receiveWhisper"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/telephony/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive the key that a buyer has pressed
+         * @description The carrier is told this URL where it asks a buyer for a key: 1 takes the call. Signed by the carrier; nothing else may send it.
+         */
+        post: operations["receiveKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/telephony/voicemail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive what a caller has left as a voicemail
+         * @description The carrier is told this URL where it records the caller. Signed by the carrier; nothing else may send it.
+         */
+        post: operations["receiveVoicemail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/access_tokens": {
         parameters: {
             query?: never;
@@ -3226,7 +3366,7 @@ export interface components {
         CallSessionCreate: {
             /**
              * Format: telephone
-             * @description A number of yours: it tells the offer and the traffic source. Give this or `offer_id`.
+             * @description A number of yours: it tells the offer, or the buyer that it forwards to, and the traffic source. Give this or `offer_id`.
              */
             number_called?: string;
             /** @description Number or uuid of the offer. */
@@ -4652,6 +4792,58 @@ export interface components {
             CallStatus: string;
             CallDuration?: string;
         };
+        /** @description What a carrier that speaks TwiML sends of a call that came in. It may send more. */
+        CarrierCall: {
+            /** @description Each is one call. */
+            CallSid: string;
+            /** @description Who calls. What is no telephone number, and what stands for a withheld one such as `anonymous` or `+266696687`, is withheld. */
+            From?: string;
+            /** @description A number of yours: it tells the offer or the buyer, and the traffic source. */
+            To: string;
+            CallStatus?: string;
+            CallerCity?: string;
+            FromCountry?: string;
+        };
+        CarrierCallEnd: {
+            CallSid: string;
+            CallStatus: string;
+            To: string;
+            /** @description Seconds, of the whole call. */
+            CallDuration?: string;
+        };
+        CarrierDialStatus: {
+            /** @description Of the caller: `completed` when it has hung up. */
+            CallStatus?: string;
+            /** @description Of all that were dialed at once: `completed`, `answered`, `busy`, `no-answer`, `failed` or `canceled`. */
+            DialCallStatus: string;
+            /** @description The leg of the buyer that took the call, or was tried last. */
+            DialCallSid?: string;
+            /** @description `true` when a buyer was connected to the caller. Not every carrier says it. */
+            DialBridged?: string;
+            /** @description Seconds since the buyer answered. */
+            DialCallDuration?: string;
+            RecordingUrl?: string;
+        };
+        CarrierAttemptStatus: {
+            /** @description What the carrier calls the call to the buyer. */
+            CallSid?: string;
+            CallStatus: string;
+            CallDuration?: string;
+        };
+        CarrierLeg: {
+            CallSid?: string;
+            CallStatus?: string;
+        };
+        CarrierKey: {
+            CallSid?: string;
+            /** @description The key. Blank when none was pressed. */
+            Digits?: string;
+        };
+        CarrierRecording: {
+            CallSid?: string;
+            RecordingUrl?: string;
+            RecordingDuration?: string;
+        };
         AccessTokenCreate: {
             /** @description What the credentials are for. */
             name: string;
@@ -5188,6 +5380,14 @@ export interface components {
         ReportTrafficSourceId: components["schemas"]["RecordId"];
         /** @description uuid of the message or call; it was given to the carrier with it. */
         StepKey: string;
+        /** @description uuid of the call; it was given to the carrier with the buyers that it dials. */
+        CarriedCall: string;
+        /** @description Which of the times that buyers were looked for, from 1. */
+        CarriedRound: number;
+        /** @description uuid of the attempt. */
+        CarriedAttempt: string;
+        /** @description The number that was called, without plus: what the carrier tells of a buyer it dials names none of yours. */
+        CarriedNumber: string;
         BuyerOrder: components["schemas"]["BuyerOrder"];
         BuyerGroupOrder: components["schemas"]["BuyerGroupOrder"];
         BuyerFleetOrder: components["schemas"]["BuyerFleetOrder"];
@@ -9693,6 +9893,263 @@ export interface operations {
         };
         responses: {
             /** @description What the carrier is to do now: nothing. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/xml": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["CarrierCall"];
+            };
+        };
+        responses: {
+            /** @description What the carrier is to do now: greet the caller and dial buyers, give it what the offer has for when nobody is left, or hang up. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/xml": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveCallEnd: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["CarrierCallEnd"];
+            };
+        };
+        responses: {
+            /** @description What the carrier is to do now: nothing. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/xml": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveDialStatus: {
+        parameters: {
+            query: {
+                /** @description uuid of the call; it was given to the carrier with the buyers that it dials. */
+                call: components["parameters"]["CarriedCall"];
+                /** @description Which of the times that buyers were looked for, from 1. */
+                round: components["parameters"]["CarriedRound"];
+                /** @description The number that was called, without plus: what the carrier tells of a buyer it dials names none of yours. */
+                number: components["parameters"]["CarriedNumber"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["CarrierDialStatus"];
+            };
+        };
+        responses: {
+            /** @description What the carrier is to do now: dial the next, give the caller what the offer has for when nobody is left, or hang up. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/xml": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveAttemptStatus: {
+        parameters: {
+            query: {
+                /** @description uuid of the call; it was given to the carrier with the buyers that it dials. */
+                call: components["parameters"]["CarriedCall"];
+                /** @description uuid of the attempt. */
+                attempt: components["parameters"]["CarriedAttempt"];
+                /** @description The number that was called, without plus: what the carrier tells of a buyer it dials names none of yours. */
+                number: components["parameters"]["CarriedNumber"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["CarrierAttemptStatus"];
+            };
+        };
+        responses: {
+            /** @description What the carrier is to do now: nothing. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/xml": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveWhisper: {
+        parameters: {
+            query: {
+                /** @description uuid of the call; it was given to the carrier with the buyers that it dials. */
+                call: components["parameters"]["CarriedCall"];
+                /** @description uuid of the attempt. */
+                attempt: components["parameters"]["CarriedAttempt"];
+                /** @description The number that was called, without plus: what the carrier tells of a buyer it dials names none of yours. */
+                number: components["parameters"]["CarriedNumber"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["CarrierLeg"];
+            };
+        };
+        responses: {
+            /** @description What the carrier is to do with the buyer: ask for the key, or hang up when the call has gone to somebody else. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/xml": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveKey: {
+        parameters: {
+            query: {
+                /** @description uuid of the call; it was given to the carrier with the buyers that it dials. */
+                call: components["parameters"]["CarriedCall"];
+                /** @description uuid of the attempt. */
+                attempt: components["parameters"]["CarriedAttempt"];
+                /** @description The number that was called, without plus: what the carrier tells of a buyer it dials names none of yours. */
+                number: components["parameters"]["CarriedNumber"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["CarrierKey"];
+            };
+        };
+        responses: {
+            /** @description What the carrier is to do with the buyer: nothing, and it is connected to the caller, or hang up. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/xml": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveVoicemail: {
+        parameters: {
+            query: {
+                /** @description uuid of the call; it was given to the carrier with the buyers that it dials. */
+                call: components["parameters"]["CarriedCall"];
+                /** @description The number that was called, without plus: what the carrier tells of a buyer it dials names none of yours. */
+                number: components["parameters"]["CarriedNumber"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["CarrierRecording"];
+            };
+        };
+        responses: {
+            /** @description What the carrier is to do now: hang up. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -164,7 +164,7 @@ export function authenticator({ pool, pepper, clock, carrier }: AuthOptions): Au
     const params = (req.body ?? {}) as Record<string, string>;
     if (!auth_token || !signature || !isSigned(auth_token, signature, public_url + req.originalUrl, params))
       throw await refuse(bad_tries, req.ip ?? '', signature !== undefined);
-    const number = /^\+(\d{6,15})$/.exec(String(params[own_number]))?.[1];
+    const number = /^\+(\d{6,15})$/.exec(String(params[own_number]))?.[1] ?? /^\d{6,15}$/.exec(String(ownOf(req.query, own_number)))?.[0];
     const { rows } = await pool.query({ name: 'find_number', text: FIND_NUMBER, values: [number ?? null] });
     if (!rows[0]) throw new Refusal(404, `${own_number} is no number of anybody here.`);
     return { caller: nobody({ ...rows[0], company_id: BigInt(rows[0].company_id) }), owner: undefined };

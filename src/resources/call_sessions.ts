@@ -1,3 +1,4 @@
+import { calledNumber, type CalledNumber } from '../db/called-number';
 import { callerNumber } from '../db/caller-ids';
 import { readCall, readDecisions } from '../db/calls';
 import { loadCallFacts } from '../db/call-facts';
@@ -24,7 +25,7 @@ export const callSessions = ({ clock }: Deps) =>
     createCallSession: async ({ body, db }) => {
       const now = clock();
       const caller_number = await callerOf(db, body.caller_number);
-      const called = await calledNumber(db, body.number_called, body.offer_id);
+      const called = await calledOf(db, body.number_called, body.offer_id);
       const traffic_source_id = body.traffic_source_id ? String(await trafficSource(db, body.traffic_source_id)) : called.traffic_source_id;
       const incoming = {
         ...called,
@@ -84,27 +85,18 @@ function tokensIn(sent: Record<string, unknown> | undefined): Record<string, unk
   return tokens;
 }
 
-interface Called {
-  offer_id: string;
-  number_called: number | null;
-  number_id: string | null;
-  traffic_source_id: string | null;
-}
+type Called = Omit<CalledNumber, 'number_id'> & { number_called: number | null; number_id: string | null };
 
-/** What a call is for: the offer that is named, else that of the number. Refuses with 422. */
-async function calledNumber(db: Db, sent: string | undefined, offer: Reference | undefined): Promise<Called> {
+/** What a call is for: the offer that is named, else the offer or the buyer of the number. Refuses with 422. */
+async function calledOf(db: Db, sent: string | undefined, offer: Reference | undefined): Promise<Called> {
   if (sent === undefined && offer === undefined) throw Refusal.field('offer_id', 'must be given, or number_called');
   const number_called = sent === undefined ? null : ((await callerNumber(db, sent, 'number_called')) ?? null);
-  const [owned] = await db.query<{ id: string; offer_id: string | null; traffic_source_id: string | null }>({
-    name: 'own_number_called',
-    text: 'SELECT id::text, offer_id::text, traffic_source_id::text FROM numbers WHERE company_id = $1 AND phone_number = $2::bigint AND deleted_at IS NULL',
-    values: [db.company_id, number_called],
-  });
-  const of_number = { number_called, number_id: owned?.id ?? null, traffic_source_id: owned?.traffic_source_id ?? null };
-  if (offer !== undefined) return { ...of_number, offer_id: String(await offerOf(db, offer)) };
+  const owned = number_called === null ? undefined : await calledNumber(db, number_called);
+  const of_number = { number_called, number_id: owned?.number_id ?? null, traffic_source_id: owned?.traffic_source_id ?? null };
+  if (offer !== undefined) return { ...of_number, offer_id: String(await offerOf(db, offer)), buyer_id: null };
   if (!owned) throw Refusal.field('number_called', 'is no number of the company');
-  if (owned.offer_id === null) throw Refusal.field('number_called', 'belongs to no offer; give offer_id');
-  return { ...of_number, offer_id: owned.offer_id };
+  if (owned.offer_id === null && owned.buyer_id === null) throw Refusal.field('number_called', 'belongs to no offer and forwards to no buyer; give offer_id');
+  return { ...of_number, offer_id: owned.offer_id, buyer_id: owned.buyer_id };
 }
 
 /** Refuses with 422 what names no offer. */

@@ -1,21 +1,43 @@
 import { callStatusOf, failureCodeOf, messageStatusOf } from '../carriers/twilio-words';
+import { readGreeting } from '../db/call-facts';
 import { callerNumber } from '../db/caller-ids';
+import { findCall, keepRecording, readCall } from '../db/calls';
+import type { Reference } from '../db/records';
+import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { Twiml } from '../http/reply';
+import { notFound } from '../refusal';
+import { hooksOf } from '../telephony/hooks';
+import { HANG_UP, NOTHING, REJECT, twimlOf, whisperTwiml } from '../telephony/twiml';
+import { takeCallEvent } from '../workflows/call-event';
+import { readSession, type CallSession } from '../workflows/call-session';
+import { endDial } from '../workflows/end-dial';
+import { receiveAttemptStatus } from '../workflows/receive-attempt-status';
+import { receiveCall } from '../workflows/receive-call';
 import { receiveCallStatus, receiveMessageStatus } from '../workflows/receive-status';
 import { receiveTextMessage } from '../workflows/receive-text-message';
 
-const NOTHING = new Twiml('<?xml version="1.0" encoding="UTF-8"?><Response/>');
+const seconds = (sent: string | undefined) => (sent === undefined ? undefined : Number(sent));
+const isOver = (status: string | undefined): boolean => status !== undefined && !['queued', 'ringing', 'in_progress'].includes(status);
+const hasTaken = ({ instruction }: CallSession, attempt: string) => instruction.action === 'connect' && instruction.attempt === attempt.toLowerCase();
 
-/** What carriers tell us, in TwiML's words. */
-export const telephony = ({ clock }: Deps) =>
-  ({
+/** What carriers tell us, and what they are to do, in TwiML's words. */
+export const telephony = ({ clock, config }: Deps) => {
+  /** What the carrier is to do with the caller as its call stands now. */
+  const nextTwiml = async (db: Db, reference: Reference, { first }: { first: boolean }): Promise<Twiml> => {
+    const call = await known(db, reference);
+    const { instruction, number_called } = await readSession(db, call, { now: clock(), fresh: true });
+    const greeting = first && call.offer_id !== null ? await readGreeting(db, call.offer_id) : null;
+    return new Twiml(twimlOf(instruction, { hooks: hooksOf(config.public_url, call), greeting, number_called: number_called ?? '', unanswered: first }));
+  };
+
+  return {
     receiveSms: async ({ body, db }) => {
       const from = await callerNumber(db, body.From, 'From');
       const to = await callerNumber(db, body.To, 'To');
       await receiveTextMessage(db, { from, to, body: body.Body ?? '', carrier: 'twilio', carrier_message_id: body.MessageSid }, clock());
-      return NOTHING;
+      return new Twiml(NOTHING);
     },
 
     receiveMessageStatus: async ({ query, body, db }) => {
@@ -23,13 +45,65 @@ export const telephony = ({ clock }: Deps) =>
       const error_code = body.ErrorCode ? failureCodeOf(body.ErrorCode) : undefined;
       // A word that we do not know says nothing that we could keep.
       if (status) await receiveMessageStatus(db, { key: query.key, carrier_message_id: body.MessageSid, status, error_code }, clock());
-      return NOTHING;
+      return new Twiml(NOTHING);
     },
 
     receiveCallStatus: async ({ query, body, db }) => {
       const status = callStatusOf(body.CallStatus);
-      const duration = body.CallDuration === undefined ? undefined : Number(body.CallDuration);
-      if (status) await receiveCallStatus(db, { key: query.key, carrier_call_id: body.CallSid, status, duration }, clock());
-      return NOTHING;
+      if (status) await receiveCallStatus(db, { key: query.key, carrier_call_id: body.CallSid, status, duration: seconds(body.CallDuration) }, clock());
+      return new Twiml(NOTHING);
     },
-  }) satisfies Partial<Handlers>;
+
+    receiveCall: async ({ body, db }) => {
+      const begun = await receiveCall(db, { call_sid: body.CallSid, from: body.From, to: body.To, caller_city: body.CallerCity }, clock());
+      return begun ? nextTwiml(db, begun.call.id, { first: true }) : new Twiml(REJECT);
+    },
+
+    receiveCallEnd: async ({ body, db }) => {
+      const call = isOver(callStatusOf(body.CallStatus)) ? await findCall(db, 'twilio', body.CallSid) : undefined;
+      // The carrier's duration is that of the whole call, also while nobody had taken it.
+      if (call) await takeCallEvent(db, call.id, { event: 'completed' }, clock());
+      return new Twiml(NOTHING);
+    },
+
+    receiveDialStatus: async ({ query: { call, round }, body, db }) => {
+      const status = callStatusOf(body.DialCallStatus) ?? 'failed';
+      const caller_left = isOver(callStatusOf(body.CallStatus ?? ''));
+      const said = { leg_sid: body.DialCallSid, duration: seconds(body.DialCallDuration), recording_url: body.RecordingUrl };
+      const bridged = body.DialBridged === undefined ? undefined : body.DialBridged === 'true';
+      await endDial(db, { call, round, status, ...said, bridged, caller_left }, clock());
+      return nextTwiml(db, call, { first: false });
+    },
+
+    receiveAttemptStatus: async ({ query: { call, attempt }, body, db }) => {
+      const status = callStatusOf(body.CallStatus);
+      if (status) await receiveAttemptStatus(db, { call, attempt, status, leg_sid: body.CallSid }, clock());
+      return new Twiml(NOTHING);
+    },
+
+    receiveWhisper: async ({ query, db }) => {
+      const session = await takeCallEvent(db, query.call, { event: 'answered', attempt: query.attempt }, clock());
+      if (hasTaken(session, query.attempt)) return new Twiml(NOTHING);
+      const asked = ['ask_for_key', 'wait'].includes(session.instruction.action);
+      return new Twiml(asked ? whisperTwiml(hooksOf(config.public_url, await known(db, query.call)).key(query.attempt)) : HANG_UP);
+    },
+
+    receiveKey: async ({ query, body, db }) => {
+      const key = body.Digits?.trim() || 'nothing';
+      const session = await takeCallEvent(db, query.call, { event: 'key_press', attempt: query.attempt, key }, clock());
+      return new Twiml(hasTaken(session, query.attempt) ? NOTHING : HANG_UP);
+    },
+
+    receiveVoicemail: async ({ query, body, db }) => {
+      const call = await known(db, query.call);
+      if (body.RecordingUrl) await keepRecording(db, call.id, body.RecordingUrl, clock());
+      return new Twiml(HANG_UP);
+    },
+  } satisfies Partial<Handlers>;
+};
+
+async function known(db: Db, reference: Reference) {
+  const call = await readCall(db, reference);
+  if (!call) throw notFound();
+  return call;
+}

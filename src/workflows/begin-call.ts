@@ -4,6 +4,7 @@ import { findCall, insertCall, readCall, type CallRow } from '../db/calls';
 import { gather } from '../db/gather';
 import { routingCandidates } from '../db/offer-config';
 import { turns } from '../db/turns';
+import { candidateOf } from '../db/offer-buyers';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../ids';
 import { Refusal } from '../refusal';
@@ -16,9 +17,14 @@ export interface IncomingCall {
   call_sid: string | null;
   /** E.164 without the plus; null when it is withheld. */
   caller_number: number | null;
+  /** Where whoever carries it says the caller is. */
+  caller_city?: string | null;
   number_called: number | null;
   number_id: string | null;
-  offer_id: string;
+  /** Null when the number called forwards to a buyer. */
+  offer_id: string | null;
+  /** Whom the number called forwards to: with it there is no offer. */
+  buyer_id: string | null;
   /** Null: that of the caller's lead. */
   traffic_source_id: string | null;
   sub_id: string | null;
@@ -36,10 +42,12 @@ export interface Begun {
  * same call told of twice, even at the same time, is one.
  */
 export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Promise<Begun> {
-  const { carrier, call_sid, offer_id, caller_number } = incoming;
+  const { carrier, call_sid, offer_id, buyer_id, caller_number } = incoming;
   const known = call_sid === null ? undefined : await findCall(db, carrier, call_sid);
   if (known) return { call: known, created: false };
-  const { facts, candidates } = await lookUp(db, { offer_id, number: caller_number, now });
+  const { facts, candidates } = await (offer_id === null
+    ? lookUpBuyer(db, buyer_id!, caller_number, now)
+    : lookUp(db, { offer_id, number: caller_number, now }));
   if (!facts) throw Refusal.field('offer_id', `names no record of yours: ${offer_id}`);
   const row = rowOf(incoming, facts, now);
   const asked = routeFacts(facts, { now, seed: newSeed(), caller_number, tokens: row.token_values, tried: new Set() });
@@ -68,6 +76,12 @@ interface Asking {
 interface Found {
   facts: CallFacts | undefined;
   candidates: readonly Candidate[];
+}
+
+/** A number that forwards to a buyer has no offer: that buyer is the only candidate. */
+async function lookUpBuyer(db: Db, buyer_id: string, number: number | null, now: Date): Promise<Found> {
+  const facts = await loadCallFacts(db, { offer_id: null, number, now });
+  return { facts, candidates: await candidateOf(db, buyer_id, number ?? 0, now) };
 }
 
 /** What is known of the callers of one offer; its buyers are read once for all who ask at the same time. */
@@ -105,7 +119,7 @@ function lookUp(db: Db, one: Asking): Promise<Found> {
 }
 
 function rowOf(
-  { carrier, call_sid, caller_number, number_called, number_id, offer_id, sub_id, traffic_source_id, tokens }: IncomingCall,
+  { carrier, call_sid, caller_number, caller_city = null, number_called, number_id, offer_id, sub_id, traffic_source_id, tokens }: IncomingCall,
   { lead }: CallFacts,
   now: Date,
 ) {
@@ -115,9 +129,10 @@ function rowOf(
     carrier_call_id: call_sid,
     caller_number,
     caller_country: caller_number === null ? null : (parsePhoneNumberFromString(`+${caller_number}`)?.country ?? null),
+    caller_city,
     number_called,
     number_id,
-    offer_id: Number(offer_id),
+    offer_id: offer_id === null ? null : Number(offer_id),
     lead_id: lead?.id ?? null,
     schedule_id: lead?.schedule_id ?? null,
     traffic_source_id: traffic_source_id === null ? (lead?.traffic_source_id ?? null) : Number(traffic_source_id),

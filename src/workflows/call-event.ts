@@ -2,6 +2,7 @@ import { recordUsage } from '../db/call-limits';
 import { loadCallFacts } from '../db/call-facts';
 import { freeSlots, lockCall, readAttempts, recordProgress, settlePending, type AttemptRow, type CallRow } from '../db/calls';
 import { routingCandidates } from '../db/offer-config';
+import { candidateOf } from '../db/offer-buyers';
 import type { Reference } from '../db/records';
 import type { Db, Statements } from '../db/tenant';
 import { notFound, Refusal } from '../refusal';
@@ -15,6 +16,10 @@ export interface CallNews extends CallEvent {
   duration?: number | null | undefined;
   recording_url?: string | null | undefined;
   hangup_cause?: string | null | undefined;
+  /** What whoever carries the call calls the leg to the buyer. */
+  leg_sid?: string | null | undefined;
+  /** That the last of those dialed did not take the call is told once more by who wants to know who is next: it is not taken before. */
+  told_again?: boolean;
 }
 
 /** Ends of a call that were not heard of but concluded: what then is heard of it still counts. */
@@ -35,7 +40,7 @@ export async function takeCallEvent(db: Db, reference: Reference, news: CallNews
     }
     requireMeant(attempts, news);
     const reaction = react(attempts, news);
-    if (!reaction.news) return sessionOf(call, attempts, { offer: undefined, fresh: false });
+    if (!reaction.news || (reaction.route && news.told_again)) return sessionOf(call, attempts, { offer: undefined, fresh: false });
     await progress(tx, call, attempts, { reaction, news, now });
     if (reaction.route) await lookAgain(tx, call, attempts, now);
     const after = (await lockCall(tx, call.id))!;
@@ -84,7 +89,7 @@ async function progress(db: Statements, call: CallRow, attempts: readonly Attemp
     answered_duration: talking && (reaction.over || news.event === 'duration') ? seconds : null,
     hangup_cause: reaction.over ? (news.hangup_cause ?? (talking ? 'completed' : 'caller_hung_up')) : null,
     recording_url: news.recording_url ?? null,
-    lease_until: new Date(now.getTime() + leaseOf(next) * 1000),
+    lease_until: new Date(now.getTime() + leaseOf(call, next) * 1000),
   });
   if (connected) {
     const { buyer_id, buyer_group_id } = connected;
@@ -110,18 +115,22 @@ async function settle(db: Statements, call: CallRow, attempts: readonly AttemptR
 const secondsOf = ({ connected_at }: AttemptRow, { duration }: CallNews, now: Date): number =>
   duration ?? (connected_at ? Math.max(0, Math.floor((now.getTime() - connected_at.getTime()) / 1000)) : 0);
 
-function detailsOf({ attempt, key, duration, recording_url, hangup_cause }: CallNews): Record<string, unknown> | null {
-  const told = Object.entries({ attempt, key, duration, recording_url, hangup_cause }).filter(([, value]) => value !== undefined && value !== null);
+function detailsOf({ attempt, key, duration, recording_url, hangup_cause, leg_sid }: CallNews): Record<string, unknown> | null {
+  const told = Object.entries({ attempt, key, duration, recording_url, hangup_cause, leg_sid }).filter(([, value]) => value !== undefined && value !== null);
   return told.length > 0 ? Object.fromEntries(told) : null;
 }
 
 /** Nobody of those dialed took the call: who is next, as things stand now. None of them is rung again. */
 async function lookAgain(db: Statements, call: CallRow, attempts: readonly AttemptRow[], now: Date): Promise<void> {
-  const facts = call.offer_id === null ? undefined : await loadCallFacts(db, { offer_id: call.offer_id, number: call.caller_number, now });
+  const { offer_id, buyer_id, caller_number } = call;
+  const facts = await loadCallFacts(db, { offer_id, number: caller_number, now });
   if (!facts) return;
   const { spacing_seconds } = facts.offer;
-  const [candidates] = await routingCandidates(db, { offer_id: String(call.offer_id), numbers: [call.caller_number], spacing_seconds, now });
+  const candidates =
+    offer_id === null
+      ? await candidateOf(db, buyer_id!, caller_number ?? 0, now)
+      : (await routingCandidates(db, { offer_id: String(offer_id), numbers: [caller_number], spacing_seconds, now }))[0]!;
   const tried = new Set(attempts.map(({ buyer_id }) => buyer_id));
   const asked = routeFacts(facts, { now, seed: newSeed(), caller_number: call.caller_number, tokens: call.token_values, tried });
-  await routeCall(db, call, { facts, candidates: candidates!, asked });
+  await routeCall(db, call, { facts, candidates, asked });
 }

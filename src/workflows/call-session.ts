@@ -2,9 +2,13 @@ import { loadCallFacts, type OfferTerms } from '../db/call-facts';
 import { readAttempts, type AttemptRow, type CallRow, type DialBuyer } from '../db/calls';
 import type { Statements } from '../db/tenant';
 import { instructionOf, type Instruction } from '../routing/instruction';
+import { isOpen } from '../routing/progress';
+import { DIAL_LIMIT_SECONDS } from '../telephony/twiml';
 
 /** How long a call that goes on may tell nothing before it is taken for dead. */
 export const TALKING_LEASE_SECONDS = 900;
+/** Beyond what a carrier leaves two connected, which it does without a word. */
+const CONNECTED_GRACE_SECONDS = 60;
 
 export interface CallSession {
   id: number;
@@ -32,17 +36,17 @@ export function sessionOf(call: CallRow, attempts: readonly AttemptRow[], { offe
     reason: hangup_cause,
     attempts,
     fresh,
-    report_within_seconds: leaseOf(attempts),
+    report_within_seconds: leaseOf(call, attempts),
   });
   return { id, uuid, status, offer_id, caller_number: withPlus(caller_number), number_called: withPlus(number_called), call_sid: carrier_call_id, instruction };
 }
 
-/** While buyers ring, their time and some more; then what a call is given that goes on. */
-export function leaseOf(attempts: readonly AttemptRow[]): number {
-  const ringing = attempts.filter(({ status }) => status === 'ringing').map(({ dial }) => dial.timeout_seconds);
-  return ringing.length === attempts.filter(({ status }) => ['ringing', 'answered', 'connected'].includes(status)).length && ringing.length > 0
-    ? Math.max(...ringing) + 60
-    : TALKING_LEASE_SECONDS;
+/** While buyers ring, their time and some more; then what a call is given that goes on. Who carries it by TwiML says nothing until it is over. */
+export function leaseOf({ carrier }: Pick<CallRow, 'carrier'>, attempts: readonly AttemptRow[]): number {
+  const open = attempts.filter(isOpen);
+  if (carrier === 'twilio' && open.some(({ status }) => status === 'connected')) return DIAL_LIMIT_SECONDS + CONNECTED_GRACE_SECONDS;
+  const ringing = open.filter(({ status }) => status === 'ringing').map(({ dial }) => dial.timeout_seconds);
+  return ringing.length === open.length && ringing.length > 0 ? Math.max(...ringing) + 60 : TALKING_LEASE_SECONDS;
 }
 
 /** The same of a call that is read anew. */

@@ -73,7 +73,7 @@ interface Deciding {
 /** The decision as it is kept and told. Pure. */
 export function decisionOf({ facts, asked, round, considered, chosen, caps }: Deciding): Decision {
   const dialed = new Set(chosen);
-  const none = dialed.size > 0 ? { reason: null, message: null } : nobody(asked.refused, considered.length);
+  const none = dialed.size > 0 ? { reason: null, message: null } : nobody(facts, asked.refused, considered.length);
   return {
     round,
     at: asked.now.toISOString(),
@@ -87,8 +87,9 @@ export function decisionOf({ facts, asked, round, considered, chosen, caps }: De
   };
 }
 
-function nobody(refused: Refused | undefined, candidates: number): { reason: string; message: string } {
+function nobody({ offer }: CallFacts, refused: Refused | undefined, candidates: number): { reason: string; message: string } {
   if (refused) return refused;
+  if (offer.id === null) return { reason: 'no_buyer_available', message: 'the buyer that the number forwards to cannot take the call' };
   if (candidates === 0) return { reason: 'no_buyers', message: 'the offer has no buyers' };
   return { reason: 'no_buyer_available', message: 'no buyer of the offer can take the call' };
 }

@@ -37,7 +37,8 @@ describe('what is sent', () => {
 
   test('a purchase tells where texts and calls of the number go', async () => {
     await openTwilio(server).buyNumber({ key: randomUUID(), phone_number: '+12125550110' });
-    expect(server.numbers).toMatchObject([{ sms_url: `${PUBLIC_URL}/api/v1/telephony/sms`, voice_url: `${PUBLIC_URL}/api/v1/telephony/voice` }]);
+    const hooks = `${PUBLIC_URL}/api/v1/telephony`;
+    expect(server.numbers).toMatchObject([{ sms_url: `${hooks}/sms`, voice_url: `${hooks}/voice`, status_callback: `${hooks}/voice_status` }]);
   });
 });
 

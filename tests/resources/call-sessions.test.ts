@@ -1,4 +1,5 @@
 import { standingClock } from '../support/clock';
+import { ownNumber } from '../support/leads';
 import { createWorld, type World } from '../support/world';
 
 jest.setTimeout(60_000);
@@ -128,6 +129,29 @@ describe('a call', () => {
     expect(await slots()).toBe(0);
     const { buyer_group } = await ok('get', `buyer_groups/${id}`);
     expect(buyer_group).toMatchObject({ attempt_total_used: 1, connection_total_used: 1, concurrency_cap_used: 0 });
+  });
+
+  test('to a number that forwards to a buyer goes to that buyer alone, by its own caps, and has no offer', async () => {
+    const id = await buyer({ attempt_total_limit: 2 });
+    await buyer();
+    const number_called = `+1212777${String(next++).padStart(4, '0')}`;
+    const number_id = await ownNumber(world, world.company, number_called.slice(1));
+    const call_to = (more: Fields = {}) => world.company.api('post', 'call_sessions', { body: { number_called, caller_number: CALLER, ...more } });
+    expect((await call_to()).body.errors).toEqual({ number_called: ['belongs to no offer and forwards to no buyer; give offer_id'] });
+    await world.sql("UPDATE numbers SET forward_type = 'buyer_id', buyer_id = $2 WHERE id = $1", [number_id, id]);
+    const first = (await call_to()).body.call_session;
+    expect([first.offer_id, dialed(first.instruction)]).toEqual([null, [id]]);
+    await tell(first, 'answered');
+    await tell(first, 'completed');
+    const second = (await call_to()).body.call_session;
+    expect(await tell(second, 'busy')).toMatchObject({ action: 'hang_up', reason: 'no_buyer_available' });
+    expect(await reasons(second)).toEqual([{ [id]: null }, { [id]: 'already_tried' }]);
+    expect((await call_to()).body.call_session.instruction).toMatchObject({ action: 'hang_up', reason: 'no_buyer_available' });
+    expect((await ok('get', `buyers/${id}`)).buyer).toMatchObject({ attempt_total_used: 2, connection_total_used: 1, concurrency_cap_used: 0 });
+    const { decisions } = await ok('get', `calls/${second.id}/decision`);
+    expect(decisions[1]).toMatchObject({ offer_id: null, message: 'the buyer that the number forwards to cannot take the call' });
+    const offer_id = await offer({});
+    expect((await call_to({ offer_id })).body.call_session).toMatchObject({ offer_id, instruction: { reason: 'no_buyers' } });
   });
 
   test('told of twice by its call_sid is one call', async () => {

@@ -57,6 +57,10 @@ const TABLES: Record<string, string> = { phone_numbers: 'numbers', call_sessions
 /** The table of an operation's records. */
 export const tableOf = ({ path }: Operation): string => TABLES[path.split('/')[3]!] ?? path.split('/')[3]!;
 
+const NOWHERE = '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001';
+/** What the URLs say that carriers are given. */
+const HOOKED: Record<string, string> = { key: NOWHERE, call: NOWHERE, attempt: NOWHERE, round: '1' };
+
 /** Makes one record of each resource by the contract's examples. */
 export async function createFixture(world: World, company = world.company): Promise<Fixture> {
   const ids: Record<string, number> = {};
@@ -75,7 +79,7 @@ export async function createFixture(world: World, company = world.company): Prom
   });
   const body = (operation: Operation) => {
     const made = withReferences(operation, ids);
-    if (made && operation.own_number) made[operation.own_number] = `+${number}`;
+    if (made && operation.own_number && operation.own_number in made) made[operation.own_number] = `+${number}`;
     return made && operation.id === 'receiveTextMessage' ? { ...made, to: `+${number}` } : made;
   };
   const path = (operation: Operation) => operation.path.replace(/\{(\w+)\}/g, (_, name: string) => values(operation)[name] ?? '1');
@@ -93,8 +97,8 @@ export async function createFixture(world: World, company = world.company): Prom
       const url = in_path && credentials !== 'own' ? at.replace(lead_token, 'f'.repeat(32)) : at;
       return by(method, url, { ...sent, auth: null, query: { ...query, ...(credentials !== 'none' && !in_path && { lead_token: shown }) }, body: content });
     }
-    const key = operation.parameters.some(({ name }) => name === 'key') ? { key: '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001' } : {};
-    const search = new URLSearchParams({ ...key, ...query } as Record<string, string>).toString();
+    const named = operation.parameters.flatMap(({ name }) => (name in HOOKED ? [[name, HOOKED[name]]] : name === 'number' ? [[name, number]] : []));
+    const search = new URLSearchParams({ ...Object.fromEntries(named), ...query } as Record<string, string>).toString();
     const url = search ? `${at}?${search}` : at;
     const form = typeof content === 'object' && content !== null ? new URLSearchParams(content as Record<string, string>).toString() : content;
     const params = typeof content === 'object' && content !== null ? Object.fromEntries(new URLSearchParams(form as string)) : {};

@@ -176,7 +176,14 @@ function createCall(state: State, form: URLSearchParams): Reply {
 function createNumber(state: State, form: URLSearchParams): Reply {
   const phone_number = form.get('PhoneNumber')!;
   if (!forSale(state).includes(phone_number)) return refusal({ status: 400, code: 21422, message: `${phone_number} is not available.` });
-  const made = { ...common(state, 'PN'), phone_number, friendly_name: phone_number, sms_url: form.get('SmsUrl'), voice_url: form.get('VoiceUrl') };
+  const made = {
+    ...common(state, 'PN'),
+    phone_number,
+    friendly_name: phone_number,
+    sms_url: form.get('SmsUrl'),
+    voice_url: form.get('VoiceUrl'),
+    status_callback: form.get('StatusCallback'),
+  };
   state.numbers.unshift(made as Resource);
   return { status: 201, body: made };
 }

@@ -1,0 +1,194 @@
+import { signatureOf } from '../../src/carriers/signature';
+import type { standingClock } from './clock';
+import { TWILIO_TOKEN, type World } from './world';
+import { parseXml, type Element } from './xml';
+
+/** What a buyer does when it is rung, by its number. */
+export interface Script {
+  does: 'answer' | 'busy' | 'no-answer' | 'failed';
+  /** Seconds of ringing. */
+  after?: number;
+  /** What it presses when it is asked; null for nothing. */
+  key?: string | null;
+  /** Seconds it talks. */
+  talks?: number;
+}
+
+export interface Placed {
+  from?: string;
+  to: string;
+  buyers?: Record<string, Script>;
+  /** Seconds after which the caller hangs up while it hears ringing. */
+  gives_up?: number;
+  /** Every request is sent again right after its answer. */
+  twice?: boolean;
+  /** What is told of the buyers' legs comes when all is over, the last first. */
+  late?: boolean;
+  more?: Record<string, string>;
+}
+
+export interface Played {
+  sid: string;
+  heard: string[];
+  /** What a buyer heard who was asked for a key. */
+  asked: string[];
+  /** Numbers that were rung, those at the same time together. */
+  rung: string[][];
+  dials: Element[];
+  connected: string | null;
+  rejected: boolean;
+  voicemail: boolean;
+  /** Everything that was posted, for sending it again. */
+  posts: { url: string; params: Record<string, string> }[];
+}
+
+/** Attributes as Twilio documents them: anything else is a mistake. */
+const KNOWN: Record<string, readonly string[]> = {
+  Response: [],
+  Say: [],
+  Hangup: [],
+  Reject: [],
+  Record: ['action', 'maxLength'],
+  Gather: ['numDigits', 'timeout', 'action', 'actionOnEmptyResult'],
+  Dial: ['timeout', 'callerId', 'action', 'record', 'timeLimit', 'answerOnBridge'],
+  Number: ['sendDigits', 'url', 'statusCallback', 'statusCallbackEvent'],
+  Sip: ['url', 'statusCallback', 'statusCallbackEvent'],
+};
+
+/** Reads an answer to a carrier, and throws for what a carrier would not understand. */
+export function readTwiml(xml: string): Element {
+  const check = ({ name, attributes, children }: Element) => {
+    const unknown = Object.keys(attributes).filter((attribute) => !KNOWN[name]?.includes(attribute));
+    if (!KNOWN[name] || unknown.length > 0) throw new Error(`<${name}> has no ${unknown.join(', ')}`);
+    children.forEach(check);
+  };
+  const response = parseXml(xml);
+  check(response);
+  return response;
+}
+
+let calls = 0;
+const RECORDING = 'https://api.twilio.com/2010-04-01/Accounts/AC1/Recordings/RE';
+
+type Time = ReturnType<typeof standingClock>;
+
+/** Plays the carrier and everybody on the line, from the first ring to the end. */
+export function twimlCaller(world: World, time: Time) {
+  const public_url = world.deps.config.public_url;
+
+  const post = async (url: string, params: Record<string, string>, token = TWILIO_TOKEN) => {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'X-Twilio-Signature': signatureOf(token, url, params) };
+    return world.company.api('post', url.slice(public_url.length), { auth: null, headers, body: new URLSearchParams(params).toString() });
+  };
+  const tell = async (url: string, params: Record<string, string>): Promise<Element> => {
+    const res = await post(url, params);
+    if (res.status !== 200) throw new Error(`${url}: ${res.text}`);
+    return readTwiml(res.text);
+  };
+  const hook = (name: string) => `${public_url}/api/v1/telephony/${name}`;
+
+  const place = async ({ from = '+13105550188', to, buyers = {}, gives_up = Infinity, twice = false, late = false, more = {} }: Placed): Promise<Played> => {
+    const sid = `CA${String(++calls).padStart(32, '0')}`;
+    const played: Played = { sid, heard: [], asked: [], rung: [], dials: [], connected: null, rejected: false, voicemail: false, posts: [] };
+    const caller = { CallSid: sid, From: from, To: to, Direction: 'inbound', ...more };
+    const withheld: (() => Promise<unknown>)[] = [];
+    const started = time.read().getTime();
+    const at = (seconds: number) => time.set(new Date(started + seconds * 1000).toISOString());
+    let elapsed = 0;
+    let here = true;
+
+    const send = async (url: string, params: Record<string, string>) => {
+      played.posts.push({ url, params });
+      const answer = await tell(url, params);
+      if (twice) await tell(url, params);
+      return answer;
+    };
+
+    const run = async ({ children }: Element): Promise<void> => {
+      for (const verb of children) {
+        if (verb.name === 'Say') played.heard.push(verb.text);
+        else if (verb.name === 'Reject') played.rejected = true;
+        else if (verb.name === 'Record') {
+          played.voicemail = true;
+          return run(
+            await send(verb.attributes.action!, { ...caller, CallStatus: 'in-progress', RecordingUrl: `${RECORDING}-voicemail`, RecordingDuration: '9' }),
+          );
+        } else if (verb.name === 'Dial') {
+          const next = await dial(verb);
+          if (!here || (next && next.children.length === 0)) return;
+          if (next) return run(next);
+        }
+        if (verb.name === 'Hangup' || verb.name === 'Reject') return;
+      }
+    };
+
+    const dial = async (verb: Element): Promise<Element | undefined> => {
+      const { action, timeout = '30', record, callerId = from } = verb.attributes;
+      const legs = verb.children.map((noun, n) => {
+        const script: Script = buyers[noun.text] ?? { does: 'no-answer' };
+        const over = script.does === 'no-answer' ? Number(timeout) : (script.after ?? 2);
+        const base = { CallSid: `${sid}-${played.dials.length}-${n}`, ParentCallSid: sid, From: callerId, To: noun.text, Direction: 'outbound-dial' };
+        const report = async (CallStatus: string, extra: Record<string, string> = {}) => {
+          const url = noun.attributes.statusCallback;
+          if (!url) return;
+          if (late) withheld.unshift(() => send(url, { ...base, CallStatus, ...extra }));
+          else await send(url, { ...base, CallStatus, ...extra });
+        };
+        return { noun, script, over: Math.min(over, Number(timeout)), timely: over < Number(timeout), base, report, ended: '' };
+      });
+      played.dials.push(verb);
+      played.rung.push(legs.map(({ noun }) => noun.text));
+      const start = elapsed;
+      for (const status of ['initiated', 'ringing']) for (const { report } of legs) await report(status);
+      let winner: (typeof legs)[number] | undefined;
+      for (const leg of legs.toSorted((a, b) => a.over - b.over)) {
+        if (start + leg.over > gives_up) {
+          here = false;
+          break;
+        }
+        at((elapsed = start + leg.over));
+        if (leg.script.does === 'answer' && leg.timely) {
+          await leg.report('in-progress');
+          if (await accepts(leg)) {
+            winner = leg;
+            break;
+          }
+          await leg.report((leg.ended = 'completed'));
+        } else await leg.report((leg.ended = leg.script.does === 'answer' ? 'no-answer' : leg.script.does));
+      }
+      for (const leg of legs.filter((each) => each !== winner && !each.ended)) await leg.report((leg.ended = 'canceled'));
+      if (winner) played.connected = winner.noun.text;
+      const talked = winner ? (winner.script.talks ?? 60) : 0;
+      at((elapsed = here ? elapsed + talked : gives_up));
+      if (winner) await winner.report('completed', { CallDuration: String(talked) });
+      if (!action) return undefined;
+      const [first] = legs;
+      const status = winner ? 'completed' : legs.length === 1 ? first!.ended : 'no-answer';
+      const told = {
+        ...caller,
+        CallStatus: here ? 'in-progress' : 'completed',
+        DialCallStatus: status,
+        DialBridged: String(winner !== undefined),
+        DialCallSid: (winner ?? first!).base.CallSid,
+      };
+      return send(action, { ...told, ...(winner && { DialCallDuration: String(talked), ...(record && { RecordingUrl: `${RECORDING}-call` }) }) });
+    };
+
+    const accepts = async ({ noun, script, base }: { noun: Element; script: Script; base: Record<string, string> }): Promise<boolean> => {
+      if (!noun.attributes.url) return true;
+      const [gather] = (await send(noun.attributes.url, { ...base, CallStatus: 'in-progress' })).children;
+      if (gather?.name !== 'Gather') return !gather;
+      played.asked.push(...gather.children.map(({ text }) => text));
+      if (script.key === null && gather.attributes.actionOnEmptyResult !== 'true') return false;
+      const answer = await send(gather.attributes.action!, { ...base, Digits: script.key ?? '' });
+      return answer.children.length === 0;
+    };
+
+    await run(await send(hook('voice'), { ...caller, CallStatus: 'ringing' }));
+    for (const tellNow of withheld) await tellNow();
+    await send(hook('voice_status'), { ...caller, CallStatus: played.rejected ? 'busy' : 'completed', CallDuration: String(elapsed) });
+    return played;
+  };
+
+  return { place, post, tell, hook };
+}
