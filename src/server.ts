@@ -4,8 +4,10 @@ import { loadConfig, type Config } from './config';
 import { ensureDemo } from './demo';
 import { messageClasses } from './http/message-classes';
 import { FORGET_OLD_ANSWERS } from './http/idempotency';
+import { FORGET_OLD_PINGS } from './db/pings';
 import { openInstallation, type Installation } from './installation';
 import { startEngine } from './jobs/engine';
+import { startHoldSweeper } from './jobs/hold-sweeper';
 import { startWorkers } from './jobs/queue';
 import { createRunners } from './jobs/runners';
 import { exitWith, onStop } from './process';
@@ -40,15 +42,17 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   await listen(server, config);
   const workers = config.run_jobs ? await startWorkers({ database, log, runners: createRunners(deps) }) : undefined;
   const engine = config.run_jobs ? startEngine(deps) : undefined;
+  const holds = config.run_jobs ? startHoldSweeper(deps) : undefined;
   const sweep = () => {
-    for (const swept of [database.pool.query(FORGET_OLD_ANSWERS), sweepStorage(deps)]) swept.catch((error) => log.warn({ err: error }, 'sweep failed'));
+    for (const swept of [database.pool.query(FORGET_OLD_ANSWERS), database.pool.query(FORGET_OLD_PINGS), sweepStorage(deps)])
+      swept.catch((error) => log.warn({ err: error }, 'sweep failed'));
   };
   sweep();
   const sweeping = setInterval(sweep, HOUR_MS);
   onStop(deps, async () => {
     closing = true;
     clearInterval(sweeping);
-    await Promise.all([stop(server), workers?.stop(), engine?.stop()]);
+    await Promise.all([stop(server), workers?.stop(), engine?.stop(), holds?.stop()]);
     await installation.close();
   });
   greet(config, installation, demo);

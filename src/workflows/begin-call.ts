@@ -1,4 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { findHold, type AwaitedHold } from '../db/call-holds';
 import { loadCallFacts, type CallFacts } from '../db/call-facts';
 import { findCall, insertCall, readCall, type CallRow } from '../db/calls';
 import { candidatesOf } from '../db/offer-buyers';
@@ -29,7 +30,7 @@ export interface Begun {
 }
 
 /**
- * Takes a call: who may have it is decided on what is known now, and its caps are taken up together with the record of the call, or not at all. The
+ * Takes a call: whom a seller has had held for it gets it; else who may have it is decided on what is known now, and its caps are taken up together with the record of the call, or not at all. The
  * same call told of twice, even at the same time, is one.
  */
 export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Promise<Begun> {
@@ -39,12 +40,17 @@ export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Prom
   const facts = await loadCallFacts(db, { offer_id, number: caller_number, now });
   if (!facts) throw Refusal.field('offer_id', `names no record of yours: ${offer_id}`);
   const candidates = await candidatesOf(db, offer_id, caller_number ?? 0, now);
-  const row = rowOf(incoming, facts, now);
+  const held = caller_number === null ? undefined : await findHold(db, { offer_id, caller_number, now });
+  const row = rowOf(incoming, facts, { held, now });
   const asked = routeFacts(facts, { now, seed: newSeed(), caller_number, tokens: row.token_values, tried: new Set() });
   const id = await db.statements(async (tx) => {
     const made = await insertCall(tx, row, now);
     if (made === undefined) return undefined;
-    await routeCall(tx, { id: made, round: 0, caller_number }, { facts, candidates, asked, events: [{ event: 'started', details: { lead_id: row.lead_id } }] });
+    await routeCall(
+      tx,
+      { id: made, round: 0, caller_number },
+      { facts, candidates, asked, held, events: [{ event: 'started', details: { lead_id: row.lead_id } }] },
+    );
     return made;
   });
   // Somebody has told of the same call a moment before.
@@ -55,7 +61,7 @@ export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Prom
 function rowOf(
   { carrier, call_sid, caller_number, number_called, number_id, offer_id, sub_id, traffic_source_id, tokens }: IncomingCall,
   { lead }: CallFacts,
-  now: Date,
+  { held, now }: { held: AwaitedHold | undefined; now: Date },
 ) {
   return {
     uuid: uuidv7(now.getTime()),
@@ -68,9 +74,10 @@ function rowOf(
     offer_id: Number(offer_id),
     lead_id: lead?.id ?? null,
     schedule_id: lead?.schedule_id ?? null,
-    traffic_source_id: traffic_source_id === null ? (lead?.traffic_source_id ?? null) : Number(traffic_source_id),
-    sub_id: sub_id ?? lead?.sub_id ?? null,
+    // Who has sold the call knows best where it comes from.
+    traffic_source_id: held?.traffic_source_id ?? (traffic_source_id === null ? (lead?.traffic_source_id ?? null) : Number(traffic_source_id)),
+    sub_id: sub_id ?? held?.sub_id ?? lead?.sub_id ?? null,
     contact_field_type: lead?.contact_field_type ?? null,
-    token_values: { ...lead?.data, ...tokens },
+    token_values: { ...lead?.data, ...held?.token_values, ...tokens },
   };
 }
