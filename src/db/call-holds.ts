@@ -120,7 +120,7 @@ export async function confirmHold(db: Statements, { ping_id, allowed, direct, no
 }
 
 const LET_GO = template(
-  `UPDATE call_holds SET ping_id = NULL, expires_at = least(expires_at, {now}::timestamptz) WHERE company_id = {company_id} AND ping_id = {ping_id}::bigint`,
+  `UPDATE call_holds SET ping_id = NULL, direct = false, expires_at = least(expires_at, {now}::timestamptz) WHERE company_id = {company_id} AND ping_id = {ping_id}::bigint`,
   { prepared: true },
 );
 

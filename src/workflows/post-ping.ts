@@ -94,8 +94,11 @@ async function chosenAnew(db: Statements, { request, asked, ping_id, allowed, no
   return answerOf(market.bids.get(chosen.members[0]!.buyer.id)!, { ping_id, number, expires_at, warnings });
 }
 
-function accepted(answer: KeptAnswer, call_uuid: string | null): PostReply {
-  return { success: true, status: 'accepted', errors: [], ...answer, call_uuid };
+/** The members in one order, though the database keeps them in its own: the same answer is the same text. */
+function accepted(kept: KeptAnswer, call_uuid: string | null): PostReply {
+  const { warnings, late, ping_id, buyer_id, user_buyer_id, name, bid_price, bid_duration, forwarding_number, expires_at } = kept;
+  const buyer = { buyer_id, user_buyer_id, name, bid_price, bid_duration };
+  return { success: true, status: 'accepted', errors: [], warnings, late, ping_id, ...buyer, forwarding_number, call_uuid, expires_at };
 }
 
 const NOTHING = {
