@@ -24,10 +24,10 @@ export async function findEndpoint(pool: Pool, vanity_uri: string): Promise<Sell
   return row && { company_id: BigInt(row.company_id), id: BigInt(row.id), vanity_uri, country: row.country, digest: row.digest };
 }
 
-/** The token in a request: `auth_token` of the body, where it is taken out, or of the query, or `Authorization: Token`. */
+/** The token in a request: `auth_token` of the query or of the body, where it is taken out, or `Authorization: Token`. */
 export function shownToken(req: Request): string | undefined {
   const [in_body, in_query] = [take(req.body, 'auth_token'), take(req.query, 'auth_token')];
   const [, in_header] = /^(?:token|bearer)\s+(?:token=)?"?([^"\s]+)"?\s*$/i.exec(req.headers.authorization ?? '') ?? [];
-  const shown = in_body ?? in_query ?? in_header;
+  const shown = in_query ?? in_body ?? in_header;
   return typeof shown === 'string' && shown !== '' ? shown : undefined;
 }
