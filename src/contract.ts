@@ -51,9 +51,12 @@ interface RawOperation {
   'x-own-number'?: string;
 }
 
-/** What a caller shows: credentials of the company, the token of an offer or a schedule, or the signature of a carrier. */
-export type CredentialKind = 'account' | 'lead_token' | 'carrier_signature';
-const SCHEMES: Record<string, CredentialKind> = { leadToken: 'lead_token', carrierSignature: 'carrier_signature' };
+/** What a caller shows: credentials of the company, the token of an offer or a schedule, that of an endpoint of sellers, or the signature of a carrier. */
+export type CredentialKind = 'account' | 'lead_token' | 'webhook_token' | 'carrier_signature';
+const SCHEMES: Record<string, CredentialKind> = { leadToken: 'lead_token', webhookToken: 'webhook_token', carrierSignature: 'carrier_signature' };
+
+/** Whether browsers of any origin may call it, and forms be posted to it: what opens it, if anything, is no secret of the company. */
+export const isOpen = ({ credentials }: Pick<Operation, 'credentials'>): boolean => credentials === 'lead_token' || credentials === 'webhook_token';
 
 export interface ContractDocument {
   openapi: string;
@@ -137,6 +140,7 @@ function describe({ method, path, operation, shared, resolve }: Found): Operatio
   const status = Object.keys(operation.responses).find((code) => code.startsWith('2')) ?? '200';
   const content = operation.requestBody?.content ?? {};
   const parameters = [...shared, ...(operation.parameters ?? [])].map(resolve);
+  const exploded = parameters.find(isExploded);
   return {
     id: operation.operationId,
     method,
@@ -146,8 +150,9 @@ function describe({ method, path, operation, shared, resolve }: Found): Operatio
     effect: operation['x-effect'] === true,
     own_number: operation['x-own-number'],
     parameters,
-    body: (content['application/json'] ?? content['application/x-www-form-urlencoded'])?.schema,
-    merged: parameters.some(isExploded),
+    // A GET has the same fields in its query string.
+    body: (content['application/json'] ?? content['application/x-www-form-urlencoded'])?.schema ?? exploded?.schema,
+    merged: exploded !== undefined,
     multipart: content['multipart/form-data']?.schema,
     media_types: Object.keys(content),
     status: Number(status),
@@ -157,7 +162,7 @@ function describe({ method, path, operation, shared, resolve }: Found): Operatio
 }
 
 /** A parameter that stands for all properties of an object, each under its own name. */
-const isExploded = ({ in: place, style, explode, schema }: Parameter): boolean =>
+export const isExploded = ({ in: place, style, explode, schema }: Parameter): boolean =>
   place === 'query' && style === 'form' && explode === true && schema.type !== 'array';
 
 /** What a schema allows, gathered from its references and the schemas it is made of. */

@@ -12,6 +12,7 @@ import { calls } from './resources/calls';
 import { collections } from './resources/collections';
 import { contacts } from './resources/contacts';
 import { emails } from './resources/emails';
+import { inboundWebhooks } from './resources/inbound_webhooks';
 import { leadCallers } from './resources/lead_callers';
 import { leadLogs } from './resources/lead_logs';
 import { leadOutlook } from './resources/lead_outlook';
@@ -19,6 +20,7 @@ import { leads } from './resources/leads';
 import { me } from './resources/me';
 import { offers } from './resources/offers';
 import { phoneNumbers } from './resources/phone_numbers';
+import { pings } from './resources/pings';
 import { scheduleActions } from './resources/schedule_actions';
 import { schedules } from './resources/schedules';
 import { telephony } from './resources/telephony';
@@ -39,6 +41,8 @@ export const createHandlers = (deps: Deps): Handlers =>
     callSessions(deps),
     calls(deps),
     callReports(deps),
+    inboundWebhooks(deps),
+    pings(deps),
     offers(deps),
     schedules(deps),
     scheduleActions(deps),

@@ -4,6 +4,7 @@ import { loadConfig, type Config } from './config';
 import { ensureDemo } from './demo';
 import { messageClasses } from './http/message-classes';
 import { FORGET_OLD_ANSWERS } from './http/idempotency';
+import { FORGET_OLD_PINGS } from './db/pings';
 import { openInstallation, type Installation } from './installation';
 import { startEngine } from './jobs/engine';
 import { startWorkers } from './jobs/queue';
@@ -43,7 +44,8 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   const engine = config.run_jobs ? startEngine(deps) : undefined;
   const watch = config.run_jobs ? startWatch(deps) : undefined;
   const sweep = () => {
-    for (const swept of [database.pool.query(FORGET_OLD_ANSWERS), sweepStorage(deps)]) swept.catch((error) => log.warn({ err: error }, 'sweep failed'));
+    for (const swept of [database.pool.query(FORGET_OLD_ANSWERS), database.pool.query(FORGET_OLD_PINGS), sweepStorage(deps)])
+      swept.catch((error) => log.warn({ err: error }, 'sweep failed'));
   };
   sweep();
   const sweeping = setInterval(sweep, HOUR_MS);

@@ -253,7 +253,8 @@ export async function changeLimits(db: Db, owner: CapOwner, { limits, zone, rese
       sets.push(`${resets_at} = CASE WHEN ${resets_at} > $3::timestamptz THEN ${next} ELSE ${resets_at} END`);
     }
   }
-  if (reset_totals) sets.push(...METRICS.map((metric) => `${metric}_total_used = 0`));
+  // What is held now and given back later is not taken off the new totals.
+  if (reset_totals) sets.push(...METRICS.map((metric) => `${metric}_total_used = 0`), 'totals_reset_at = $3::timestamptz');
   if (sets.length === 0) return;
   await db.query({ text: `UPDATE call_limits SET ${sets.join(', ')} WHERE company_id = $1 AND ${column} = $2 AND $3::timestamptz IS NOT NULL`, values });
 }

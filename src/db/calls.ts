@@ -1,3 +1,4 @@
+import type { TakenSlot } from '../routing/held';
 import { unpacked, type Decision, type StoredDecision } from '../routing/decision';
 import type { AttemptState, AttemptStatus } from '../routing/progress';
 import { SLOT } from './lead-logs';
@@ -135,14 +136,6 @@ export interface NewEvent {
   details?: Record<string, unknown> | null;
 }
 
-/** What a call holds of an owner's caps beside a slot of concurrency: what it may still come to. */
-export interface NewSlot {
-  call_limit_id: string;
-  connections: number;
-  conversions: number;
-  revenue: number;
-}
-
 /** What looking for a buyer has come to. */
 export interface Round {
   call_id: number;
@@ -151,7 +144,7 @@ export interface Round {
   /** JSON of the decision. */
   decision: string;
   dial: readonly (DialBuyer & { status: AttemptStatus })[];
-  slots: readonly NewSlot[];
+  slots: readonly TakenSlot[];
   lease_until: Date;
   events: readonly NewEvent[];
   /** What the call is from now on. */

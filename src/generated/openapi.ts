@@ -1649,6 +1649,162 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/inbound_webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List endpoints of sellers
+         * @description Where sellers of calls ask who would take one, and hand it over. A companion of the reference resources.
+         */
+        get: operations["listInboundWebhooks"];
+        put?: never;
+        /**
+         * Create an endpoint
+         * @description `name`, `vanity_uri` and `offer_id` are required. With `has_auth_token` a token is made that senders must show: it is in this answer, and never again.
+         */
+        post: operations["createInboundWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/inbound_webhooks/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An endpoint with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newInboundWebhook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/inbound_webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show an endpoint
+         * @description One endpoint, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showInboundWebhook"];
+        /**
+         * Change an endpoint
+         * @description Changes the fields that are sent and leaves the rest. `reset_auth_token` replaces the token, `has_auth_token` makes one or takes it away; a new one is in this answer, and never again.
+         */
+        put: operations["updateInboundWebhook"];
+        post?: never;
+        /**
+         * Delete an endpoint
+         * @description It answers nobody any more, and its `vanity_uri` is free again. What is held for its pings is held until it runs out.
+         */
+        delete: operations["deleteInboundWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/inbound_webhooks/ping/{vanity_uri}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                vanity_uri: components["parameters"]["VanityUri"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Ask who would take a call
+         * @description Answers the buyers that could take the caller's call now, in the order in which they would be tried, with what each pays. The first is held for `hold_seconds`: its caps are taken up, as if the call were there, and `held` says so; the others are told and not held. A buyer's `ping_id`, or `try_all_buyers_ping_id`, is then posted. When no buyer can be had, `success` is false, `errors` says why, and the status of the answer is 200 all the same. Every key that is not named here is a token of the call. The same as by POST; the answer is not to be stored. HEAD is refused.
+         */
+        get: operations["pingInboundWebhookByGet"];
+        put?: never;
+        /**
+         * Ask who would take a call
+         * @description Answers the buyers that could take the caller's call now, in the order in which they would be tried, with what each pays. The first is held for `hold_seconds`: its caps are taken up, as if the call were there, and `held` says so; the others are told and not held. A buyer's `ping_id`, or `try_all_buyers_ping_id`, is then posted. When no buyer can be had, `success` is false, `errors` says why, and the status of the answer is 200 all the same. Every key that is not named here is a token of the call.
+         */
+        post: operations["pingInboundWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/inbound_webhooks/post/{vanity_uri}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                vanity_uri: components["parameters"]["VanityUri"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Hand a call over
+         * @description Answers the number to forward the call to. With the `ping_id` of the buyer that is held, or `try_all_buyers_ping_id`, in time, that buyer is had for certain, whatever its caps say by then. With that of another buyer, or too late (`late`, and `warnings` say so), a buyer is chosen anew among those the `ping_id` stands for; without any, among all. What is had is held for `hold_seconds` from now on: the call that comes from the caller to the offer until then is the buyer's. The same post again is answered the same. The same as by POST; the answer is not to be stored. HEAD is refused.
+         */
+        get: operations["postInboundWebhookByGet"];
+        put?: never;
+        /**
+         * Hand a call over
+         * @description Answers the number to forward the call to. With the `ping_id` of the buyer that is held, or `try_all_buyers_ping_id`, in time, that buyer is had for certain, whatever its caps say by then. With that of another buyer, or too late (`late`, and `warnings` say so), a buyer is chosen anew among those the `ping_id` stands for; without any, among all. What is had is held for `hold_seconds` from now on: the call that comes from the caller to the offer until then is the buyer's. The same post again is answered the same.
+         */
+        post: operations["postInboundWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/inbound_webhooks/full/{vanity_uri}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                vanity_uri: components["parameters"]["VanityUri"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Ask and hand over in one
+         * @description A ping, and the post of all its buyers, in one request. The same as by POST; the answer is not to be stored. HEAD is refused.
+         */
+        get: operations["fullInboundWebhookByGet"];
+        put?: never;
+        /**
+         * Ask and hand over in one
+         * @description A ping, and the post of all its buyers, in one request.
+         */
+        post: operations["fullInboundWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/telephony/sms": {
         parameters: {
             query?: never;
@@ -2091,7 +2247,7 @@ export interface components {
          * @description A resource and what may be done with it.
          * @enum {string}
          */
-        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
+        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
         /** @enum {string} */
         BuyerSerializer: "buyer" | "buyer_grid" | "";
         /** @enum {string} */
@@ -3463,6 +3619,244 @@ export interface components {
             success: true;
             errors: components["schemas"]["NoErrors"];
             call_session: components["schemas"]["CallSession"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        /** @enum {string} */
+        InboundWebhookSerializer: "inbound_webhook" | "inbound_webhook_grid" | "";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        InboundWebhookOrder: "id" | "name" | "vanity_uri" | "created_at" | "updated_at" | "paused";
+        InboundWebhookFields: {
+            name?: string;
+            /** @description What the addresses of the endpoint end in: 3 to 100 of a-z, 0-9, - and _. Nobody else of this installation may have it. */
+            vanity_uri?: string;
+            /** @description Number or uuid of the offer that the calls are for. */
+            offer_id?: string | number;
+            /** @description Number or uuid of the traffic source that the calls come from, where the sender names none. */
+            traffic_source_id?: string | number | null;
+            /**
+             * @description How long a buyer is held for a ping, and again for its post.
+             * @default 60
+             */
+            hold_seconds?: number | null;
+            /**
+             * @description A paused endpoint takes no more pings and posts; what is held stays so until it runs out, and may be posted.
+             * @default false
+             */
+            paused?: boolean;
+            /** @description Whether senders must show a token. `true` makes one where there is none; `false` takes it away. */
+            has_auth_token?: boolean;
+            /**
+             * @description Makes a new token. The one before is refused from then on.
+             * @default false
+             */
+            reset_auth_token?: boolean;
+            external_record_id?: string | null;
+            serializer?: components["schemas"]["InboundWebhookSerializer"];
+        };
+        InboundWebhookCreate: WithRequired<components["schemas"]["InboundWebhookFields"], "name" | "vanity_uri" | "offer_id">;
+        InboundWebhookUpdate: components["schemas"]["InboundWebhookFields"];
+        InboundWebhook: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "InboundWebhook";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            name?: string | null;
+            vanity_uri?: string | null;
+            offer_id?: number | null;
+            /** @description Its name. */
+            offer?: string | null;
+            traffic_source_id?: number | null;
+            /** @description Its name. */
+            traffic_source?: string | null;
+            hold_seconds?: number;
+            paused?: boolean;
+            /** @description Whether senders must show a token. It is stored hashed and cannot be read. */
+            has_auth_token?: boolean;
+            /** @description Path to ping at, by GET or POST. */
+            ping_path?: string | null;
+            /** @description Path to post to, by GET or POST. */
+            post_path?: string | null;
+            /** @description Path for both in one, by GET or POST. */
+            full_path?: string | null;
+        };
+        InboundWebhookReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            inbound_webhook: components["schemas"]["InboundWebhook"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        InboundWebhookWritten: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            inbound_webhook: components["schemas"]["InboundWebhook"];
+            /** @description The token that was just made, this once. */
+            auth_token?: string;
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        InboundWebhookList: components["schemas"]["InboundWebhookPage"] | components["schemas"]["InboundWebhook"][];
+        InboundWebhookPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            inbound_webhooks: components["schemas"]["InboundWebhook"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        PingFields: {
+            /**
+             * Format: telephone
+             * @description Who would call, in any spelling; without `+` and country code it is read as a number of the company's country.
+             */
+            caller_id?: string | number | null;
+            /**
+             * Format: telephone
+             * @description The same; taken when `caller_id` is left out.
+             */
+            caller_number?: string | number | null;
+            /**
+             * Format: telephone
+             * @description The same; taken when both are left out.
+             */
+            phone?: string | number | null;
+            /** @description Number, uuid or `user_traffic_source_id` of the traffic source; that of the endpoint when left out. */
+            traffic_source_id?: string | number | null;
+            /** @description Your own mark of where the call comes from. */
+            sub_id?: string | null;
+            /** @description The token of the endpoint, where it has one. */
+            auth_token?: string | null;
+            /** @description Tokens of the call. Parameters may stand here too; those beside it count. */
+            data?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** @description Every key that is not named here becomes a token, as the keys of `data` do: up to 200 of them, 64 kB in all. */
+        PingRequest: {
+            [key: string]: unknown;
+        } & components["schemas"]["PingFields"];
+        /** @description Every key that is not named here becomes a token, as the keys of `data` do: up to 200 of them, 64 kB in all. */
+        PostRequest: ({
+            /** @description That of a buyer, or `try_all_buyers_ping_id`, as the ping was answered. The caller need not be named beside it. */
+            ping_id?: string | number | null;
+        } & {
+            [key: string]: unknown;
+        }) & components["schemas"]["PingFields"];
+        /**
+         * @description `accepted`, or why there is nothing: no buyer can take the call now; the caller is on a suppression list of the offer, or of every buyer; is on the blacklist of the company; is no possible number; the offer, or the endpoint, is paused.
+         * @enum {string}
+         */
+        PingStatus: "accepted" | "no_buyer_available" | "caller_number_suppressed" | "caller_number_blacklisted" | "caller_number_invalid" | "offer_paused" | "webhook_paused";
+        /** @description Why `success` is false, in words. Empty otherwise. */
+        PingErrors: string[];
+        PingBuyer: {
+            /** @description What to post for just this buyer. */
+            ping_id: string;
+            buyer_id: number;
+            user_buyer_id: string | null;
+            name: string | null;
+            /** @description Dollars that its current conversion pays; 0 without one. */
+            bid_price: components["schemas"]["Money"];
+            /** @description Seconds after which it pays; null where it pays for what it reports itself, or has no conversion. */
+            bid_duration: number | null;
+            /** @description Whether its caps are taken up for this ping. */
+            held: boolean;
+            expires_at: components["schemas"]["Timestamp"];
+        };
+        PingReply: {
+            success: boolean;
+            status: components["schemas"]["PingStatus"];
+            errors: components["schemas"]["PingErrors"];
+            /** @description In the order in which they would be tried. */
+            buyers: components["schemas"]["PingBuyer"][];
+            /** @description What to post for whichever of them can be had, in their order. */
+            try_all_buyers_ping_id: string | null;
+            /** @description The best of the buyers. */
+            bid_price: components["schemas"]["Money"] | null;
+            expires_at: components["schemas"]["Timestamp"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        PostReply: {
+            success: boolean;
+            status: components["schemas"]["PingStatus"];
+            errors: components["schemas"]["PingErrors"];
+            /** @description What is otherwise than the ping was answered, in words. */
+            warnings: string[];
+            /** @description Whether the ping had run out, so that a buyer was chosen anew. */
+            late: boolean;
+            /** @description What this post can be repeated by. */
+            ping_id: string | null;
+            buyer_id: number | null;
+            user_buyer_id: string | null;
+            name: string | null;
+            /** @description Dollars that the current conversion of the buyer pays. */
+            bid_price: components["schemas"]["Money"] | null;
+            /** @description Seconds after which it pays. */
+            bid_duration: number | null;
+            /** @description `+` and the digits of the number to forward the call to: one of the offer, else of the company, else of the buyer itself. */
+            forwarding_number: string | null;
+            /**
+             * Format: uuid
+             * @description The call that has come of it.
+             */
+            call_uuid: string | null;
+            /** @description Until when the call is waited for. */
+            expires_at: components["schemas"]["Timestamp"];
+        };
+        FullReply: {
+            success: boolean;
+            status: components["schemas"]["PingStatus"];
+            errors: components["schemas"]["PingErrors"];
+            /** @description In the order in which they would be tried. */
+            buyers: components["schemas"]["PingBuyer"][];
+            /** @description What to post for whichever of them can be had, in their order. */
+            try_all_buyers_ping_id: string | null;
+            warnings: string[];
+            /** @description Always false. */
+            late: boolean;
+            /** @description What can be posted to get the same answer again. */
+            ping_id: string | null;
+            buyer_id: number | null;
+            user_buyer_id: string | null;
+            name: string | null;
+            /** @description Dollars that the current conversion of the buyer pays. */
+            bid_price: components["schemas"]["Money"] | null;
+            /** @description Seconds after which it pays. */
+            bid_duration: number | null;
+            /** @description `+` and the digits of the number to forward the call to: one of the offer, else of the company, else of the buyer itself. */
+            forwarding_number: string | null;
+            /**
+             * Format: uuid
+             * @description The call that has come of it.
+             */
+            call_uuid: string | null;
+            /** @description Until when the call is waited for. */
+            expires_at: components["schemas"]["Timestamp"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         TrafficSourceFields: {
@@ -5325,6 +5719,15 @@ export interface components {
         SubmittedLead: components["schemas"]["LeadSubmission"];
         /** @description The parameters of the lead may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
         CapturedLead: components["schemas"]["LeadCapture"];
+        /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+        VanityUri: string;
+        /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+        PingParameters: components["schemas"]["PingRequest"];
+        /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+        PostParameters: components["schemas"]["PostRequest"];
+        /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
+        InboundWebhookSerializer: components["schemas"]["InboundWebhookSerializer"];
+        InboundWebhookOrder: components["schemas"]["InboundWebhookOrder"];
         /** @description `call_grid` adds foreign keys to the record. */
         CallSerializer: components["schemas"]["CallSerializer"];
         CallOrder: components["schemas"]["CallOrder"];
@@ -9803,6 +10206,482 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listInboundWebhooks: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["InboundWebhookOrder"];
+                /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
+                serializer?: components["parameters"]["InboundWebhookSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboundWebhookList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createInboundWebhook: {
+        parameters: {
+            query?: {
+                /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
+                serializer?: components["parameters"]["InboundWebhookSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InboundWebhookCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["InboundWebhookCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboundWebhookWritten"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    newInboundWebhook: {
+        parameters: {
+            query?: {
+                /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
+                serializer?: components["parameters"]["InboundWebhookSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboundWebhookReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showInboundWebhook: {
+        parameters: {
+            query?: {
+                /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
+                serializer?: components["parameters"]["InboundWebhookSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboundWebhookReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateInboundWebhook: {
+        parameters: {
+            query?: {
+                /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
+                serializer?: components["parameters"]["InboundWebhookSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InboundWebhookUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["InboundWebhookUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboundWebhookWritten"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteInboundWebhook: {
+        parameters: {
+            query?: {
+                /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
+                serializer?: components["parameters"]["InboundWebhookSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboundWebhookReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pingInboundWebhookByGet: {
+        parameters: {
+            query?: {
+                /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                ping?: components["parameters"]["PingParameters"];
+            };
+            header?: never;
+            path: {
+                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                vanity_uri: components["parameters"]["VanityUri"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is to be had; also when nothing is, with `success` false. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PingReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pingInboundWebhook: {
+        parameters: {
+            query?: {
+                /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                ping?: components["parameters"]["PingParameters"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                vanity_uri: components["parameters"]["VanityUri"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PingRequest"];
+                "application/x-www-form-urlencoded": components["schemas"]["PingRequest"];
+                "multipart/form-data": components["schemas"]["PingRequest"];
+            };
+        };
+        responses: {
+            /** @description What is to be had; also when nothing is, with `success` false. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PingReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    postInboundWebhookByGet: {
+        parameters: {
+            query?: {
+                /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                post?: components["parameters"]["PostParameters"];
+            };
+            header?: never;
+            path: {
+                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                vanity_uri: components["parameters"]["VanityUri"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is to be had; also when nothing is, with `success` false. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    postInboundWebhook: {
+        parameters: {
+            query?: {
+                /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                post?: components["parameters"]["PostParameters"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                vanity_uri: components["parameters"]["VanityUri"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PostRequest"];
+                "application/x-www-form-urlencoded": components["schemas"]["PostRequest"];
+                "multipart/form-data": components["schemas"]["PostRequest"];
+            };
+        };
+        responses: {
+            /** @description What is to be had; also when nothing is, with `success` false. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    fullInboundWebhookByGet: {
+        parameters: {
+            query?: {
+                /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                ping?: components["parameters"]["PingParameters"];
+            };
+            header?: never;
+            path: {
+                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                vanity_uri: components["parameters"]["VanityUri"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is to be had; also when nothing is, with `success` false. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FullReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    fullInboundWebhook: {
+        parameters: {
+            query?: {
+                /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                ping?: components["parameters"]["PingParameters"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                vanity_uri: components["parameters"]["VanityUri"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PingRequest"];
+                "application/x-www-form-urlencoded": components["schemas"]["PingRequest"];
+                "multipart/form-data": components["schemas"]["PingRequest"];
+            };
+        };
+        responses: {
+            /** @description What is to be had; also when nothing is, with `success` false. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FullReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

@@ -4,8 +4,9 @@ import type { Operation } from '../contract';
 import { isSigned } from '../carriers/signature';
 import type { Pool } from 'pg';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { Refusal } from '../refusal';
+import { notFound, Refusal } from '../refusal';
 import { findLeadToken, ownerOf, ownOf, take } from './lead-tokens';
+import { findEndpoint, shownToken, type SellersEndpoint } from './webhook-tokens';
 
 /** Whose credentials a request carries. */
 export interface Caller {
@@ -36,6 +37,7 @@ export interface LeadOwner {
 export interface Authenticated {
   caller: Caller;
   owner: LeadOwner | undefined;
+  webhook?: SellersEndpoint | undefined;
 }
 
 interface Stored extends Caller {
@@ -110,8 +112,8 @@ export interface Authenticator {
    * 403 without the scope.
    */
   authenticate(req: Request, operation: Pick<Operation, 'credentials' | 'scope' | 'own_number'>): Promise<Authenticated>;
-  /** Forgets credentials, or a lead token, that were just revoked in this process. */
-  forget(public_key: string): void;
+  /** Forgets credentials, a lead token, or an endpoint by its vanity_uri, that were just revoked or changed in this process. */
+  forget(key: string): void;
 }
 
 export interface AuthOptions {
@@ -130,6 +132,7 @@ export function authenticator({ pool, pepper, clock, carrier }: AuthOptions): Au
     return row && { ...row, company_id: BigInt(row.company_id), access_token_id: BigInt(row.access_token_id), user_id: row.user_id === null ? null : BigInt(row.user_id), permissions: new Set(row.permissions) }; // prettier-ignore
   });
   const lead_tokens = kept((token) => findLeadToken(pool, token));
+  const endpoints = kept((vanity_uri) => findEndpoint(pool, vanity_uri));
 
   const verify = async ({ public_key, secret }: Credentials): Promise<Stored | undefined> => {
     if (!/^[\x21-\x7e]{1,100}$/.test(public_key)) return undefined;
@@ -158,6 +161,15 @@ export function authenticator({ pool, pepper, clock, carrier }: AuthOptions): Au
     throw new Refusal(refusal.status, owner.detail, owner.errors, refusal.headers);
   };
 
+  const seller = async (req: Request): Promise<Authenticated> => {
+    const shown = shownToken(req);
+    const webhook = await endpoints.find(String(req.params.vanity_uri));
+    const is_right = webhook && (!webhook.digest || (shown !== undefined && timingSafeEqual(digestOf(pepper, shown), webhook.digest)));
+    if (is_right) return { caller: nobody(webhook), owner: undefined, webhook };
+    const refusal = await refuse(bad_tries, req.ip ?? '', shown !== undefined);
+    throw webhook || refusal.status === 429 ? refusal : notFound();
+  };
+
   const signed = async (req: Request, own_number = 'To'): Promise<Authenticated> => {
     const { auth_token, public_url } = carrier;
     const signature = req.get('X-Twilio-Signature');
@@ -174,9 +186,17 @@ export function authenticator({ pool, pepper, clock, carrier }: AuthOptions): Au
     forget: (key) => {
       credentials.forget(key);
       lead_tokens.forget(key);
+      endpoints.forget(key);
     },
-    authenticate: (req, { credentials: kind, scope, own_number }) =>
-      kind === 'account' ? account(req, scope) : kind === 'lead_token' ? lead(req) : signed(req, own_number),
+    authenticate: (req, { credentials: kind, scope, own_number }) => {
+      const ways = {
+        account: () => account(req, scope),
+        lead_token: () => lead(req),
+        webhook_token: () => seller(req),
+        carrier_signature: () => signed(req, own_number),
+      };
+      return ways[kind]();
+    },
   };
 }
 

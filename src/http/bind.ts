@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
-import { contract, BASE_PATH, facets, type Operation, type OperationId } from '../contract';
+import { contract, BASE_PATH, facets, isOpen, type Operation, type OperationId } from '../contract';
 import type { TenantDatabases } from '../db/tenant';
 import { Refusal, type FieldErrors } from '../refusal';
 import type { Authenticator, Authenticated } from './auth';
@@ -82,13 +82,13 @@ function adapt(operation: Operation, handlers: Handlers, pipes: Pipeline): Reque
     if (operation.effect && req.method === 'HEAD')
       throw new Refusal(405, 'HEAD changes nothing, and this path does.', {}, { Allow: operation.method.toUpperCase() });
     // A form with no file is read first: the token of a lead may be in it.
-    const form = operation.credentials === 'lead_token' && isMultipart(req);
+    const form = isOpen(operation) && isMultipart(req);
     if (form) await pipes.upload(operation, req, res);
-    const { caller, owner } = await pipes.authenticator.authenticate(req, operation);
+    const { caller, owner, webhook } = await pipes.authenticator.authenticate(req, operation);
     res.locals.caller = caller;
     const upload = operation.multipart && !form && isMultipart(req) ? await pipes.upload(operation, req, res) : undefined;
     try {
-      const call = await read({ operation, req, res, upload, caller, owner }, pipes);
+      const call = await read({ operation, req, res, upload, caller, owner, webhook }, pipes);
       await answer({ operation, req, res, call, handler }, pipes);
     } finally {
       if (upload) await rm(upload.path, { force: true });
@@ -104,7 +104,7 @@ interface Received extends Authenticated {
 }
 
 /** What the handler is given: the request in the contract's types, or a refusal. */
-async function read({ operation, req, res, upload, caller, owner }: Received, pipes: Pipeline): Promise<Call<OperationId>> {
+async function read({ operation, req, res, upload, caller, owner, webhook }: Received, pipes: Pipeline): Promise<Call<OperationId>> {
   const body_schema = isMultipart(req) ? operation.multipart : operation.body;
   const { query, body } = operation.merged ? merge(req, operation) : (req as { query: Record<string, unknown>; body: unknown });
   const input = normalize(operation, { params: req.params as Record<string, string>, query, body, body_schema });
@@ -120,6 +120,7 @@ async function read({ operation, req, res, upload, caller, owner }: Received, pi
     if_none_match: checksumOf(req.headers['if-none-match']),
     caller,
     owner,
+    webhook,
     ip: req.ip ?? '',
     db: pipes.tenants.of(caller.company_id),
   } as unknown as Call<OperationId>;
@@ -129,10 +130,10 @@ async function read({ operation, req, res, upload, caller, owner }: Received, pi
  * What is in the query string and what is in the body as one body; the body's own counts. Parameters may stand in `data` too, as posts of foreign forms
  * have them; those beside it count.
  */
-function merge(req: Request, { body: schema }: Operation): { query: Record<string, unknown>; body: unknown } {
+function merge(req: Request, { body: schema, method }: Operation): { query: Record<string, unknown>; body: unknown } {
   const { query, body } = req as { query: Record<string, unknown>; body: unknown };
   if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) return { query: {}, body };
-  if (!req.headers['content-type']) req.headers['content-type'] = 'application/json';
+  if (method === 'get' || !req.headers['content-type']) req.headers['content-type'] = 'application/json';
   const sent: Record<string, unknown> = { ...query, ...body };
   const data = objectOf(sent.data);
   if (!data || !schema) return { query: {}, body: sent };
@@ -171,7 +172,7 @@ async function answer({ operation, req, res, call, handler }: Asked, pipes: Pipe
   if (key === undefined) return reply(req, res, operation.status, await handler(call));
   const { query, params, upload } = call;
   const body = upload ? [call.body, await digestOf(upload)] : call.body;
-  const request = { operation, key, credentials: call.owner?.token ?? call.caller.public_key, params, query, body };
+  const request = { operation, key, credentials: call.owner?.token ?? call.webhook?.vanity_uri ?? call.caller.public_key, params, query, body };
   const answered = await pipes.idempotency.once(call.db, request, (db) => handler({ ...call, db }));
   if (answered.replayed) res.set('Idempotent-Replayed', 'true');
   send(res, answered.status, answered.text, answered.headers);

@@ -1,12 +1,12 @@
 import type { Request, RequestHandler } from 'express';
-import { BASE_PATH, contract } from '../contract';
+import { BASE_PATH, contract, isOpen as isOpenTo } from '../contract';
 
 const EXPOSED = 'ETag, X-Request-Id, Retry-After, Idempotent-Replayed';
 const ALLOWED = 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id';
 
-/** Operations that need no more than the token of a lead's owner: landing pages of any origin call them. */
+/** Operations that need no more than the token of a lead's owner, or of an endpoint of sellers: landing pages of any origin call them. */
 const OPEN = contract.operations
-  .filter(({ credentials }) => credentials === 'lead_token')
+  .filter(isOpenTo)
   .map(({ method, path }) => ({ method: method.toUpperCase(), pattern: new RegExp(`^${path.slice(BASE_PATH.length).replace(/\{\w+\}/g, '[^/]+')}/?$`) }));
 
 function isOpen(req: Request): boolean {

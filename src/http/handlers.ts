@@ -2,16 +2,21 @@ import type { operations } from '../generated/openapi';
 import type { OperationId } from '../contract';
 import type { Db } from '../db/tenant';
 import type { Caller, LeadOwner } from './auth';
+import type { SellersEndpoint } from './webhook-tokens';
 import type { Csv, Download, Json, NotModified, Twiml } from './reply';
 import type { Upload } from './upload';
 
 type Parameters<Id extends OperationId, In extends 'path' | 'query'> =
   NonNullable<operations[Id]['parameters'][In]> extends never ? Record<never, never> : NonNullable<operations[Id]['parameters'][In]>;
-type Body<Id extends OperationId> = operations[Id] extends { requestBody?: { content: { 'application/json': infer B } } }
-  ? B
-  : operations[Id] extends { requestBody: { content: { 'application/x-www-form-urlencoded': infer B } } }
+type Body<Id extends OperationId> = operations[Id] extends { requestBody?: never }
+  ? Merged<NonNullable<operations[Id]['parameters']['query']>>
+  : operations[Id] extends { requestBody?: { content: { 'application/json': infer B } } }
     ? B
-    : undefined;
+    : operations[Id] extends { requestBody: { content: { 'application/x-www-form-urlencoded': infer B } } }
+      ? B
+      : undefined;
+/** Of an operation without a body: what the one parameter that stands for many is made of. */
+type Merged<Query> = Query extends { ping?: infer Fields } ? NonNullable<Fields> : Query extends { post?: infer Fields } ? NonNullable<Fields> : undefined;
 
 type Payload<R> = R extends { content: infer C }
   ? | (C extends { 'application/json': infer J } ? J | Json<J> : never)
@@ -35,6 +40,8 @@ export interface Call<Id extends OperationId> {
   caller: Caller;
   /** The offer or schedule whose lead token was sent, where one is asked for. */
   owner: LeadOwner | undefined;
+  /** The endpoint of sellers that was called, where the path names one. */
+  webhook?: SellersEndpoint | undefined;
   /** Address of the caller. */
   ip: string;
   /** The caller's company and nothing else. */

@@ -13,6 +13,9 @@ interface OneRequest extends Request {
 interface Change extends OneRequest {
   if_match: string | undefined;
 }
+/** What is asked once the write is done. */
+type Extra = () => object;
+
 interface Body<F> {
   body: F & { serializer?: string };
 }
@@ -27,6 +30,7 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
     call: Change & Body<F>,
     ahead: (tx: Db, fields: F) => Promise<A>,
     work: (tx: Db, id: bigint, change: { fields: F; now: Date; ahead: A }) => Promise<void>,
+    extra?: Extra,
   ) => {
     const { serializer, ...rest } = call.body;
     const fields = rest as F;
@@ -38,15 +42,15 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
       await work(tx, locked.id, { fields, now: with_options.now, ahead: first });
       return locked.id;
     });
-    return written(with_options, id);
+    return written(with_options, id, { extra: extra?.() });
   };
   return {
     show: (call: OneRequest & { if_none_match: string | undefined }) => show({ ...options(call), if_none_match: call.if_none_match }, call.params.id),
 
     unsaved: (call: Request, row: Record<string, unknown>) => unsaved(options(call), row),
 
-    /** `work` makes the record and answers its id. */
-    create: async <F>(call: Request & Body<F>, work: (tx: Db, fields: F, now: Date) => Promise<bigint>) => {
+    /** `work` makes the record and answers its id; `extra` is what the answer has beside it. */
+    create: async <F>(call: Request & Body<F>, work: (tx: Db, fields: F, now: Date) => Promise<bigint>, extra?: Extra) => {
       const { serializer, ...fields } = call.body;
       const with_options = options(call, serializer);
       const id = await call.db.transaction(async (tx) => {
@@ -54,12 +58,12 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
         await moveCount(tx, projection.plural, 1);
         return made;
       });
-      return written(with_options, id, { status: 201 });
+      return written(with_options, id, { status: 201, extra: extra?.() });
     },
 
     /** `work` changes the locked record. */
-    update: <F>(call: Change & Body<F>, work: (tx: Db, id: bigint, change: { fields: F; now: Date }) => Promise<void>) =>
-      change(call, async () => undefined, work),
+    update: <F>(call: Change & Body<F>, work: (tx: Db, id: bigint, change: { fields: F; now: Date }) => Promise<void>, extra?: Extra) =>
+      change(call, async () => undefined, work, extra),
 
     /** The same, where something must be locked before the record is: `ahead` locks it, and `work` is told of it. */
     updateAfter: change,

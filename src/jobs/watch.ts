@@ -1,12 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Deps } from '../deps';
 import { endDeadCalls } from '../workflows/end-dead-calls';
+import { freeExpiredHolds } from '../workflows/free-holds';
 
 const EVERY_MS = 1_000;
 /** After a failure, which is as a rule a database that is away. */
 const PAUSE_MS = 5_000;
 
-/** Gives back what calls that have died hold, until it is stopped; any number of processes may. */
+/** Gives back what calls that have died hold, and what is held for calls that have not come, until it is stopped; any number of processes may. */
 export function startWatch(deps: Deps): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -15,6 +16,7 @@ export function startWatch(deps: Deps): { stop(): Promise<void> } {
     while (!signal.aborted) {
       try {
         await endDeadCalls(deps);
+        await freeExpiredHolds(deps.database.pool, deps.clock());
         await pause(EVERY_MS);
       } catch (error) {
         deps.log.warn({ err: error }, 'calls could not be looked after: tried again');

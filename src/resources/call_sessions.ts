@@ -1,4 +1,5 @@
 import { calledNumber, type CalledNumber } from '../db/called-number';
+import { awaitedOffer } from '../db/call-holds';
 import { callerNumber } from '../db/caller-ids';
 import { readCall, readDecisions } from '../db/calls';
 import { loadCallFacts } from '../db/call-facts';
@@ -25,7 +26,7 @@ export const callSessions = ({ clock }: Deps) =>
     createCallSession: async ({ body, db }) => {
       const now = clock();
       const caller_number = await callerOf(db, body.caller_number);
-      const called = await calledOf(db, body.number_called, body.offer_id);
+      const called = await calledOf(db, body, { caller_number, now });
       const traffic_source_id = body.traffic_source_id ? String(await trafficSource(db, body.traffic_source_id)) : called.traffic_source_id;
       const incoming = {
         ...called,
@@ -88,15 +89,22 @@ function tokensIn(sent: Record<string, unknown> | undefined): Record<string, unk
 type Called = Omit<CalledNumber, 'number_id'> & { number_called: number | null; number_id: string | null };
 
 /** What a call is for: the offer that is named, else the offer or the buyer of the number. Refuses with 422. */
-async function calledOf(db: Db, sent: string | undefined, offer: Reference | undefined): Promise<Called> {
+async function calledOf(
+  db: Db,
+  { number_called: sent, offer_id: offer }: { number_called?: string; offer_id?: Reference },
+  { caller_number, now }: { caller_number: number | null; now: Date },
+): Promise<Called> {
   if (sent === undefined && offer === undefined) throw Refusal.field('offer_id', 'must be given, or number_called');
   const number_called = sent === undefined ? null : ((await callerNumber(db, sent, 'number_called')) ?? null);
   const owned = number_called === null ? undefined : await calledNumber(db, number_called);
   const of_number = { number_called, number_id: owned?.number_id ?? null, traffic_source_id: owned?.traffic_source_id ?? null };
   if (offer !== undefined) return { ...of_number, offer_id: String(await offerOf(db, offer)), buyer_id: null };
   if (!owned) throw Refusal.field('number_called', 'is no number of the company');
-  if (owned.offer_id === null && owned.buyer_id === null) throw Refusal.field('number_called', 'belongs to no offer and forwards to no buyer; give offer_id');
-  return { ...of_number, offer_id: owned.offer_id, buyer_id: owned.buyer_id };
+  if (owned.offer_id !== null || owned.buyer_id !== null) return { ...of_number, offer_id: owned.offer_id, buyer_id: owned.buyer_id };
+  // Sellers of calls are given such a number where an offer has none of its own.
+  const offer_id = caller_number === null ? undefined : await awaitedOffer(db, caller_number, now);
+  if (offer_id === undefined) throw Refusal.field('number_called', 'belongs to no offer and forwards to no buyer; give offer_id');
+  return { ...of_number, offer_id, buyer_id: null };
 }
 
 /** Refuses with 422 what names no offer. */

@@ -89,6 +89,8 @@ export interface Facts {
   refused?: Refused | undefined;
   /** Buyers that the call was tried with before: none is rung again. */
   tried?: ReadonlySet<number>;
+  /** Buyers that the call was promised to, and that have its caps taken up: only what keeps it from all of them, or having no number, keeps it from these. */
+  promised?: ReadonlySet<number>;
   /** The one it must go to, if it goes to any. */
   only_buyer_id?: number | undefined;
   /** When a buyer would pay again for this caller; of those that would now, nothing. */
@@ -115,11 +117,17 @@ interface Fault {
 
 /** Whether a buyer could take a call now, and if not the first reason. */
 export function eligibility(candidate: Candidate, facts: Facts): Eligibility {
+  const of_call = facts.refused ?? callFault(candidate, facts);
+  const fault = of_call ?? (facts.promised?.has(candidate.id) ? undefined : ownFault(candidate, facts)) ?? numberFault(candidate);
+  const { reason = null, message = null, details = null } = (fault ?? {}) as Partial<Fault>;
+  return { buyer_id: candidate.id, name: candidate.name, available: !fault, reason, message, details };
+}
+
+/** What is wrong with a buyer itself, and with the ways to it. */
+function ownFault(candidate: Candidate, facts: Facts): Fault | undefined {
   const found = [capFault(candidate, 'the buyer'), wayFault(candidate)];
   const capOrWay = (reason: Reason) => found.find((fault) => fault?.reason === reason);
-  const fault =
-    facts.refused ??
-    callFault(candidate, facts) ??
+  return (
     pauseFault(candidate, 'paused', 'the buyer') ??
     capOrWay('group_paused') ??
     closedFault(candidate, facts.now) ??
@@ -128,10 +136,8 @@ export function eligibility(candidate: Candidate, facts: Facts): Eligibility {
     capOrWay('cap_reached') ??
     capOrWay('concurrency_full') ??
     duplicateFault(candidate, facts) ??
-    spacingFault(candidate, facts) ??
-    numberFault(candidate);
-  const { reason = null, message = null, details = null } = (fault ?? {}) as Partial<Fault>;
-  return { buyer_id: candidate.id, name: candidate.name, available: !fault, reason, message, details };
+    spacingFault(candidate, facts)
+  );
 }
 
 /** What is wrong with the groups, when they leave no way from the offer to the buyer: one that is open is enough. */

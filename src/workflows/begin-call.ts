@@ -1,4 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { findHold, type AwaitedHold } from '../db/call-holds';
 import { loadCallFacts, type CallFacts } from '../db/call-facts';
 import { findCall, insertCall, readCall, type CallRow } from '../db/calls';
 import { gather } from '../db/gather';
@@ -38,7 +39,7 @@ export interface Begun {
 }
 
 /**
- * Takes a call: who may have it is decided on what is known now, and its caps are taken up together with the record of the call, or not at all. The
+ * Takes a call: whom a seller has had held for it gets it; else who may have it is decided on what is known now, and its caps are taken up together with the record of the call, or not at all. The
  * same call told of twice, even at the same time, is one.
  */
 export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Promise<Begun> {
@@ -49,7 +50,8 @@ export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Prom
     ? lookUpBuyer(db, buyer_id!, caller_number, now)
     : lookUp(db, { offer_id, number: caller_number, now }));
   if (!facts) throw Refusal.field('offer_id', `names no record of yours: ${offer_id}`);
-  const row = rowOf(incoming, facts, now);
+  const held = caller_number === null || offer_id === null ? undefined : await findHold(db, { offer_id, caller_number, now });
+  const row = rowOf(incoming, facts, { held, now });
   const asked = routeFacts(facts, { now, seed: newSeed(), caller_number, tokens: row.token_values, tried: new Set() });
   const id = await inTurn(db, () =>
     db.statements(async (tx) => {
@@ -58,7 +60,7 @@ export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Prom
       await routeCall(
         tx,
         { id: made, round: 0, caller_number },
-        { facts, candidates, asked, events: [{ event: 'started', details: { lead_id: row.lead_id } }] },
+        { facts, candidates, asked, held, events: [{ event: 'started', details: { lead_id: row.lead_id } }] },
       );
       return made;
     }),
@@ -121,7 +123,7 @@ function lookUp(db: Db, one: Asking): Promise<Found> {
 function rowOf(
   { carrier, call_sid, caller_number, caller_city = null, number_called, number_id, offer_id, sub_id, traffic_source_id, tokens }: IncomingCall,
   { lead }: CallFacts,
-  now: Date,
+  { held, now }: { held: AwaitedHold | undefined; now: Date },
 ) {
   return {
     uuid: uuidv7(now.getTime()),
@@ -135,9 +137,10 @@ function rowOf(
     offer_id: offer_id === null ? null : Number(offer_id),
     lead_id: lead?.id ?? null,
     schedule_id: lead?.schedule_id ?? null,
-    traffic_source_id: traffic_source_id === null ? (lead?.traffic_source_id ?? null) : Number(traffic_source_id),
-    sub_id: sub_id ?? lead?.sub_id ?? null,
+    // Who has sold the call knows best where it comes from.
+    traffic_source_id: held?.traffic_source_id ?? (traffic_source_id === null ? (lead?.traffic_source_id ?? null) : Number(traffic_source_id)),
+    sub_id: sub_id ?? held?.sub_id ?? lead?.sub_id ?? null,
     contact_field_type: lead?.contact_field_type ?? null,
-    token_values: { ...lead?.data, ...tokens },
+    token_values: { ...lead?.data, ...held?.token_values, ...tokens },
   };
 }

@@ -1,20 +1,11 @@
-import { recordUsage, reserveUsage, type CapOwner, type CapStanding, type Held, type Reserved } from '../db/call-limits';
-import type { NewSlot } from '../db/calls';
+import { findHold, takeHold, type AwaitedHold } from '../db/call-holds';
+import { recordUsage, reserveUsage, type CapOwner, type Held, type Reserved } from '../db/call-limits';
 import { readUsedUp } from '../db/offer-buyers';
 import type { Statements } from '../db/tenant';
 import { Refusal } from '../refusal';
 import type { Candidate, CandidateGroup } from '../routing/eligibility';
-import { route, type Choice, type Member, type Route, type RouteFacts } from '../routing/route';
-
-export interface Chosen {
-  routed: Route;
-  /** Who is dialed; nobody when nobody is left. */
-  members: readonly Member[];
-  /** What the call holds from now on. */
-  slots: NewSlot[];
-  /** Of those who are dialed and of their groups, as they stood before. */
-  caps: (CapStanding & { buyer_id: number | null; buyer_group_id: number | null })[];
-}
+import { heldChoice, type Chosen } from '../routing/held';
+import { route, type Choice, type Member, type RouteFacts } from '../routing/route';
 
 type Owner = { kind: 'buyer' | 'buyer_group'; id: number };
 interface Taken extends Reserved {
@@ -54,6 +45,30 @@ export async function chooseBuyers(db: Statements, candidates: readonly Candidat
 
 /** Beyond one a candidate: a cap whose missing place is given back in between is tried again. */
 const MOST_TRIES = 20;
+/** A call that may take over what is held for it. */
+interface Awaited {
+  id: number;
+  offer_id: number;
+  caller_number: number;
+}
+
+/**
+ * Takes over what is held for a call, caps and all, in place of choosing anew; undefined when there is nothing left of it. Of two calls of a caller each
+ * gets its own. Within a transaction that also writes down the attempt.
+ */
+export async function takeHeldBuyers(
+  db: Statements,
+  candidates: readonly Candidate[],
+  facts: RouteFacts,
+  { call, held }: { call: Awaited; held: AwaitedHold },
+) {
+  const { now } = facts;
+  for (let hold: AwaitedHold | undefined = held; hold; hold = await findHold(db, { ...call, now })) {
+    const chosen = heldChoice(candidates, facts, hold);
+    if (!chosen || (await takeHold(db, { id: hold.id, call_id: call.id, now }))) return chosen;
+  }
+  return undefined;
+}
 
 function withLost(candidate: Candidate, lost: ReadonlyMap<string, Partial<Candidate>>): Candidate {
   if (lost.size === 0) return candidate;

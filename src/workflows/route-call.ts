@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { CallFacts } from '../db/call-facts';
+import type { AwaitedHold } from '../db/call-holds';
 import { loadConversions } from '../db/call-facts';
 import { recordRound, type CallRow, type DialBuyer } from '../db/calls';
 import type { Statements } from '../db/tenant';
@@ -8,7 +9,8 @@ import { packed, type Action, type Decision } from '../routing/decision';
 import { type Candidate, type Refused } from '../routing/eligibility';
 import { route, type Considered, type Member, type RouteFacts } from '../routing/route';
 import { leadTokens } from '../tokens/system';
-import { chooseBuyers, type Chosen } from './choose-buyers';
+import type { Chosen } from '../routing/held';
+import { chooseBuyers, takeHeldBuyers } from './choose-buyers';
 import { convertCall } from './convert-call';
 
 /** How long beyond its ringing a dialed call may tell nothing before it is taken for dead. */
@@ -111,6 +113,8 @@ interface Routing {
   facts: CallFacts;
   candidates: readonly Candidate[];
   asked: RouteFacts;
+  /** What a seller of calls has had held for it. */
+  held?: AwaitedHold | undefined;
   /** What comes before in the story of the call. */
   events?: Parameters<typeof recordRound>[1]['events'];
 }
@@ -119,10 +123,11 @@ interface Routing {
 export async function routeCall(
   db: Statements,
   call: Pick<CallRow, 'id' | 'round' | 'caller_number'>,
-  { facts, candidates, asked, events = [] }: Routing,
+  { facts, candidates, asked, held, events = [] }: Routing,
 ): Promise<void> {
   const { now } = asked;
-  const chosen = await chooseBuyers(db, candidates, asked);
+  const awaited = held && { held, call: { id: call.id, offer_id: facts.offer.id!, caller_number: call.caller_number! } };
+  const chosen = (awaited && (await takeHeldBuyers(db, candidates, asked, awaited))) ?? (await chooseBuyers(db, candidates, asked));
   const dial = chosen.members.map((member) => dialOf(member, call, now));
   const round = call.round + 1;
   const decision = decisionOf({ facts, asked, round, considered: chosen.routed.considered, chosen: dial.map(({ buyer_id }) => buyer_id), caps: chosen.caps });

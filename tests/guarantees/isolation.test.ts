@@ -5,6 +5,8 @@ import { createWorld, type Company, type World } from '../support/world';
 // Derived from openapi.yaml: every id that an operation takes, in the path, in `ids` and in the body, is tried with another company's.
 
 const NOWHERE = { id: '999999999', uuid: '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001', user_buyer_id: 'nobody' };
+jest.setTimeout(60_000);
+
 let world: World;
 let theirs: Company;
 let fixture: Fixture;
@@ -74,9 +76,10 @@ test('every field of a body that can hold an id says what it refers to', () => {
     Object.entries(properties(operation)).flatMap(([field, schema]) => {
       const { types, items } = facets(schema);
       const holds_id = (types.has('string') && types.has('integer')) || (items && facets(items).types.has('integer')) || /(^|_)ids?$/.test(field);
-      const own_names = /^(user_buyer_id|user_fleet_id|user_offer_id|user_schedule_id|user_traffic_source_id|external_record_id|caller_ids?|sub_id)$/.test(
-        field,
-      );
+      const own_names =
+        /^(user_buyer_id|user_fleet_id|user_offer_id|user_schedule_id|user_traffic_source_id|external_record_id|caller_ids?|caller_number|phone|sub_id)$/.test(
+          field,
+        );
       return holds_id && !own_names && !schema['x-reference'] ? [`${operation.id}.${field}`] : [];
     }),
   );

@@ -51,6 +51,8 @@ function withReferences(operation: Operation, ids: Record<string, number>): Reco
 /** A number of each company's own, since no two companies have the same. */
 const ownNumber = ({ id }: Company) => `1213555${String(Number(id) % 100).padStart(2, '0')}00`;
 const LEAD_NUMBER = '+13105550123';
+/** The same for what must be unique in the installation. */
+const ownVanityUri = ({ id }: Company) => `auto-partner-${id}`;
 
 const TABLES: Record<string, string> = { phone_numbers: 'numbers', call_sessions: 'calls' };
 
@@ -69,16 +71,19 @@ export async function createFixture(world: World, company = world.company): Prom
   const owned = { phone_number: `+${number}`, country: 'US', toll_free: false, carrier: 'sandbox', carrier_number_id: null } as const;
   await world.deps.tenants.of(company.id).transaction((tx) => addNumber(tx, owned, world.deps.clock()));
   let lead_token = '';
+  let webhook_token = '';
   const values = (operation: Operation): Record<string, string> => ({
     id: String(ids[tableOf(operation)]),
     user_buyer_id: String(exampleOf('BuyerCreate').user_buyer_id),
     collection: 'route_by_type',
     caller_id: LEAD_NUMBER,
     caller_number: LEAD_NUMBER,
+    vanity_uri: ownVanityUri(company),
     lead_token,
   });
   const body = (operation: Operation) => {
     const made = withReferences(operation, ids);
+    if (made && 'vanity_uri' in made) made.vanity_uri = ownVanityUri(company);
     if (made && operation.own_number && operation.own_number in made) made[operation.own_number] = `+${number}`;
     return made && operation.id === 'receiveTextMessage' ? { ...made, to: `+${number}` } : made;
   };
@@ -96,6 +101,10 @@ export async function createFixture(world: World, company = world.company): Prom
       const in_path = operation.path.includes('{lead_token}');
       const url = in_path && credentials !== 'own' ? at.replace(lead_token, 'f'.repeat(32)) : at;
       return by(method, url, { ...sent, auth: null, query: { ...query, ...(credentials !== 'none' && !in_path && { lead_token: shown }) }, body: content });
+    }
+    if (operation.credentials === 'webhook_token') {
+      const auth_token = credentials === 'wrong' ? 'not the token' : webhook_token;
+      return by(method, at, { ...sent, auth: null, query: { ...query, ...(credentials !== 'none' && { auth_token }) }, body: content });
     }
     const named = operation.parameters.flatMap(({ name }) => (name in HOOKED ? [[name, HOOKED[name]]] : name === 'number' ? [[name, number]] : []));
     const search = new URLSearchParams({ ...Object.fromEntries(named), ...query } as Record<string, string>).toString();
@@ -119,6 +128,7 @@ export async function createFixture(world: World, company = world.company): Prom
     if (!record) throw new Error(`${operation.id}: ${res.text}`);
     ids[plural] = record.id;
     if (plural === 'schedules') ({ lead_token } = record);
+    if (plural === 'inbound_webhooks') webhook_token = res.body.auth_token;
   }
   for (const id of ['blockContacts', 'receiveTextMessage'] as const) await send(contract.operations.find((operation) => operation.id === id)!);
   const first = async (table: string) =>
@@ -127,6 +137,10 @@ export async function createFixture(world: World, company = world.company): Prom
     `INSERT INTO emails (company_id, uuid, from_email, to_email, subject, body, html, status, mailer) VALUES ($1, gen_random_uuid(), 'a@b.example', 'c@d.example', 'Hello', 'Hi', false, 'sent', 'sandbox')`,
     [company.id],
   );
-  for (const table of ['contacts', 'text_messages', 'emails']) ids[table] = await first(table);
+  await world.sql(
+    `INSERT INTO pings (company_id, uuid, created_at, inbound_webhook_id, offer_id, caller_number, token_values, buyer_ids, expires_at) VALUES ($1, gen_random_uuid(), now(), $2, $3, 13105550123, '{}', '{}', now())`,
+    [company.id, ids.inbound_webhooks, ids.offers],
+  );
+  for (const table of ['contacts', 'text_messages', 'emails', 'pings']) ids[table] = await first(table);
   return { ids, body, path, send };
 }
