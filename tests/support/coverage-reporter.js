@@ -20,7 +20,9 @@ module.exports = class ContractCoverage {
     const promised = lines('promised.txt');
     const produced = new Set(lines('produced.txt'));
     this.missing = promised.filter((answer) => !produced.has(answer));
-    process.stdout.write(`\nContract: ${promised.length - this.missing.length} of ${promised.length} promised answers were produced.\n`);
+    process.stdout.write(
+      `\nContract: ${promised.length - this.missing.length} of ${promised.length} promised answers were produced.\n${this.missing.map((answer) => `  not produced: ${answer}\n`).join('')}`,
+    );
   }
 
   getLastError() {
