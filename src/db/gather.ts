@@ -5,7 +5,7 @@ export interface Joint<Item, Result> {
   keyOf(item: Item): unknown;
   /** Does one by itself: each of those that could not be done together, so that every one ends as it would have ended alone. */
   alone(item: Item): Promise<Result>;
-  /** Whether an error of `run` may be that of a single item; any other is everybody's. */
+  /** Whether an error of `run` may be that of a single item, or of being done on the terms of `run`, which may be stricter; any other is everybody's. */
   isOfOne(error: unknown): boolean;
 }
 
@@ -35,7 +35,7 @@ export function gather<Item, Result>({ run, keyOf, alone, isOfOne }: Joint<Item,
       const results = await run(set.map(({ item }) => item));
       set.forEach(({ done }, n) => done(results[n]!));
     } catch (error) {
-      if (set.length > 1 && isOfOne(error)) await each(set);
+      if (isOfOne(error)) await each(set);
       else for (const { fail } of set) fail(error);
     }
   };
