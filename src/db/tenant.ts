@@ -1,7 +1,8 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { type Prisma, type PrismaClient } from '../generated/prisma/client';
 import type { Database } from './client';
 import type { Statement } from './statement';
+import { inTransaction } from './transaction';
 
 /** Models of the installation as a whole; all others belong to one company. */
 const SHARED_MODELS = new Set<string>(['Company', 'CredentialLookup'] satisfies Prisma.ModelName[]);
@@ -68,49 +69,25 @@ function outside(database: Database, company_id: bigint): Db {
     prisma: bound,
     query: queryOf(pool),
     joint: queryOf(joint),
-    statements: (work) => {
-      const run = () => inStatements(pool, { company_id, key }, work);
-      return run().catch((error: unknown) => {
-        if (isDeadlock(error)) return run();
-        throw error;
-      });
-    },
-    transaction: (work) => {
-      const run = () =>
-        bound.$transaction((transaction) => work(inside(transaction as unknown as TenantClient, { company_id, key }, { streams, bulk })), TRANSACTION);
-      // One of two that wait for each other is chosen to fail; it has changed nothing and may simply run again.
-      return run().catch((error: unknown) => {
-        if (isDeadlock(error)) return run();
-        throw error;
-      });
-    },
+    statements: (work) => evenIfChosen(() => inTransaction(pool, (client) => work({ company_id, key, query: queryOf(client) }))),
+    transaction: (work) =>
+      evenIfChosen(() =>
+        bound.$transaction((transaction) => work(inside(transaction as unknown as TenantClient, { company_id, key }, { streams, bulk })), TRANSACTION),
+      ),
   };
 }
 
 const queryOf =
-  (pool: Pool): Query =>
+  (connection: Pool | PoolClient): Query =>
   async <Row>(statement: Statement) =>
-    (await pool.query(statement)).rows as Row[];
+    (await connection.query(statement)).rows as Row[];
 
-async function inStatements<T>(pool: Pool, named: Pick<Db, 'company_id' | 'key'>, work: (db: Statements) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  // The pool listens only to idle connections.
-  const onError = (error: Error) => void (broken = error);
-  client.on('error', onError);
-  try {
-    await client.query('BEGIN');
-    const result = await work({ ...named, query: async <Row>(statement: Statement) => (await client.query(statement)).rows as Row[] });
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK').catch((fault: Error) => void (broken ??= fault));
+/** One of two that wait for each other is chosen to fail; it has changed nothing and may simply run again. */
+const evenIfChosen = <T>(run: () => Promise<T>): Promise<T> =>
+  run().catch((error: unknown) => {
+    if (isDeadlock(error)) return run();
     throw error;
-  } finally {
-    client.off('error', onError);
-    client.release(broken);
-  }
-}
+  });
 
 function inside(prisma: TenantClient, named: Pick<Db, 'company_id' | 'key'>, pools: Pick<Db, 'streams' | 'bulk'>): Db {
   const db: Db = {

@@ -5,6 +5,7 @@ import { claimDue, contactKey, letGo, lockContacts, lockLeads, type DueKey, type
 import { writeLogs } from '../db/lead-logs';
 import { giveNumbers, recordTurns, type Recording } from '../db/lead-turns';
 import type { Db } from '../db/tenant';
+import { inTransaction } from '../db/transaction';
 import type { Deps } from '../deps';
 import { uuidv7 } from '../ids';
 import { advanceLead, FAULTY_MS, putOff, type Advanced, type Courier, type Errand } from './advance-lead';
@@ -55,7 +56,7 @@ const leaseOf = ({ now, lease_ms }: Round): Date => new Date(now.getTime() + lea
 /** Takes the turns of all leads and answers those for which something is to be sent outside; what one of them breaks does not stop the others. */
 async function advanceAll(keys: DueKey[], round: Round, deps: EngineDeps): Promise<DueKey[]> {
   const courier: Courier = async (_, draft) => (isInstant(draft, edgesOf(deps)) ? send(draft, {}, edgesOf(deps)) : 'next turn');
-  const attempt = (some: DueKey[]) => inTransaction(deps, (client) => takeTurns(client, some, { round, deps, courier }));
+  const attempt = (some: DueKey[]) => inTransaction(deps.database.bulk, (client) => takeTurns(client, some, { round, deps, courier }));
   try {
     return await attempt(keys).catch(() => attempt(keys));
   } catch (error) {
@@ -72,10 +73,12 @@ async function advanceAll(keys: DueKey[], round: Round, deps: EngineDeps): Promi
 async function sendTo(key: DueKey, from: Round, { deps, signal }: { deps: EngineDeps; signal: AbortSignal | undefined }): Promise<void> {
   for (let left = [key]; left.length > 0 && !signal?.aborted;) {
     const round = { ...from, now: deps.clock() };
-    left = await inTransaction(deps, (client) => takeTurns(client, left, { round, deps, courier: oneAtATime(client, round, deps) })).catch((error: unknown) => {
-      deps.log.error({ err: error, lead_id: key.id, company_id: key.company_id }, 'a lead could not be contacted: it is tried again when the lease is over');
-      return [];
-    });
+    left = await inTransaction(deps.database.bulk, (client) => takeTurns(client, left, { round, deps, courier: oneAtATime(client, round, deps) })).catch(
+      (error: unknown) => {
+        deps.log.error({ err: error, lead_id: key.id, company_id: key.company_id }, 'a lead could not be contacted: it is tried again when the lease is over');
+        return [];
+      },
+    );
   }
 }
 
@@ -179,26 +182,6 @@ const companyOf = (client: PoolClient, company_id: string): Pick<Db, 'company_id
   company_id: BigInt(company_id),
   query: async <Row>(statement: { text: string; values: unknown[] }) => (await client.query(statement)).rows as Row[],
 });
-
-async function inTransaction<T>({ database }: EngineDeps, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await database.bulk.connect();
-  let broken: Error | undefined;
-  // The pool listens only to idle connections.
-  const onError = (error: Error) => void (broken = error);
-  client.on('error', onError);
-  try {
-    await client.query('BEGIN');
-    const result = await work(client);
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK').catch((fault: Error) => void (broken ??= fault));
-    throw error;
-  } finally {
-    client.off('error', onError);
-    client.release(broken);
-  }
-}
 
 async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<unknown>): Promise<void> {
   const waiting = [...items];
