@@ -6,10 +6,7 @@ import { messageClasses } from './http/message-classes';
 import { FORGET_OLD_ANSWERS } from './http/idempotency';
 import { FORGET_OLD_PINGS } from './db/pings';
 import { openInstallation, type Installation } from './installation';
-import { startEngine } from './jobs/engine';
-import { startWorkers } from './jobs/queue';
-import { createRunners } from './jobs/runners';
-import { startWatch } from './jobs/watch';
+import { startJobs } from './jobs/start';
 import { exitWith, onStop } from './process';
 import type { NewCompany } from './workflows/create-company';
 import { sweepStorage } from './workflows/sweep-storage';
@@ -40,9 +37,7 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   // Prepended, so that it speaks before the application answers.
   server.prependListener('request', (_req, res) => void (closing && res.setHeader('Connection', 'close')));
   await listen(server, config);
-  const workers = config.run_jobs ? await startWorkers({ database, log, runners: createRunners(deps) }) : undefined;
-  const engine = config.run_jobs ? startEngine(deps) : undefined;
-  const watch = config.run_jobs ? startWatch(deps) : undefined;
+  const jobs = config.run_jobs ? await startJobs(deps) : undefined;
   const sweep = () => {
     for (const swept of [database.pool.query(FORGET_OLD_ANSWERS), database.pool.query(FORGET_OLD_PINGS), sweepStorage(deps)])
       swept.catch((error) => log.warn({ err: error }, 'sweep failed'));
@@ -52,7 +47,7 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   onStop(deps, async () => {
     closing = true;
     clearInterval(sweeping);
-    await Promise.all([stop(server), workers?.stop(), engine?.stop(), watch?.stop()]);
+    await Promise.all([stop(server), jobs?.stop()]);
     await installation.close();
   });
   greet(config, installation, demo);

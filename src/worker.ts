@@ -1,21 +1,15 @@
 import { loadConfig } from './config';
 import { openInstallation } from './installation';
-import { startEngine } from './jobs/engine';
-import { startWorkers } from './jobs/queue';
-import { createRunners } from './jobs/runners';
-import { startWatch } from './jobs/watch';
+import { startJobs } from './jobs/start';
 import { exitWith, onStop } from './process';
 
 // A process that only runs jobs, beside servers that may be told to leave them to it (RUN_JOBS=false).
 
 async function main(): Promise<void> {
   const installation = await openInstallation(loadConfig(), 'command');
-  const { deps } = installation;
-  const workers = await startWorkers({ database: deps.database, log: deps.log, runners: createRunners(deps) });
-  const engine = startEngine(deps);
-  const watch = startWatch(deps);
-  onStop(deps, async () => {
-    await Promise.all([workers.stop(), engine.stop(), watch.stop()]);
+  const jobs = await startJobs(installation.deps);
+  onStop(installation.deps, async () => {
+    await jobs.stop();
     await installation.close();
   });
   process.stdout.write('Trunkline runs jobs.\n');

@@ -4,7 +4,8 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createApp } from '../../src/app';
-import { startEngine, type Engine } from '../../src/jobs/engine';
+import { startEngine } from '../../src/jobs/engine';
+import type { Running } from '../../src/jobs/loop';
 import { ownNumber } from '../support/leads';
 import { createWorld, type World } from '../support/world';
 
@@ -18,7 +19,7 @@ const bin = (name: string) => join(ROOT, 'node_modules/.bin', name);
 let world: World;
 let server: Server;
 let url: string;
-let engine: Engine;
+let engine: Running;
 
 beforeAll(async () => {
   world = await createWorld();

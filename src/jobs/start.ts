@@ -1,0 +1,14 @@
+import type { Deps } from '../deps';
+import { startEngine } from './engine';
+import type { Running } from './loop';
+import { startWorkers } from './queue';
+import { createRunners } from './runners';
+import { startWatch } from './watch';
+
+/** Everything that is done without being asked for: queued jobs, the schedules of leads, and what calls that have died hold. */
+export async function startJobs(deps: Deps): Promise<Running> {
+  const { database, log } = deps;
+  const workers = await startWorkers({ database, log, runners: createRunners(deps) });
+  const all: Running[] = [workers, startEngine(deps), startWatch(deps)];
+  return { stop: async () => void (await Promise.all(all.map((each) => each.stop()))) };
+}
