@@ -1,3 +1,4 @@
+import type { PayoutTerms } from '../routing/payout';
 import { template } from './statement';
 import type { Statements } from './tenant';
 
@@ -14,16 +15,7 @@ export interface OfferTerms {
   callback_behavior: 'route_as_new' | 'same_buyer_first' | 'same_buyer_only';
   skip_duplicates: boolean;
   spacing_seconds: number;
-  payouts: Payout[];
-}
-
-export interface Payout {
-  traffic_source_id?: number | null;
-  payout_type: 'fixed' | 'percentage';
-  amount: number;
-  paid_for?: 'buyer_conversion' | 'duration';
-  duration?: number;
-  duplicate_timeframe?: number;
+  payouts: PayoutTerms[];
 }
 
 /** The lead of the caller that waits at the offer for its call, or is in one of its schedules. */
@@ -115,13 +107,17 @@ export async function loadCallFacts(
   return { ...own!, offer: NO_TERMS, suppressed_by: [], lead: null, previous_buyer_id: null, paid: [] };
 }
 
-const GREETING = template('SELECT o.greeting_message FROM offers o WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint AND o.deleted_at IS NULL', {
-  prepared: true,
-});
+/** What callers of an offer hear, or are put through to, when there is no buyer to talk to. */
+export type OfferWords = Pick<OfferTerms, 'greeting_message' | 'fallback_message' | 'fallback_number'>;
 
-/** What callers of an offer hear first; null for nothing. */
-export const readGreeting = async (db: Statements, offer_id: number): Promise<string | null> =>
-  (await db.query<{ greeting_message: string | null }>(GREETING({ company_id: db.company_id, offer_id })))[0]?.greeting_message ?? null;
+const WORDS = template(
+  'SELECT o.greeting_message, o.fallback_message, o.fallback_number FROM offers o WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint AND o.deleted_at IS NULL',
+  { prepared: true },
+);
+
+/** Undefined when there is no such offer. */
+export const readOfferWords = async (db: Statements, offer_id: number): Promise<OfferWords | undefined> =>
+  (await db.query<OfferWords>(WORDS({ company_id: db.company_id, offer_id })))[0];
 
 /** One of a buyer's conversions, as it pays for a call. */
 export interface PayingConversion {

@@ -53,15 +53,19 @@ export async function awaitedOffer(db: Statements, caller_number: number, now: D
 }
 
 const TAKE = template(
-  `WITH gone AS (DELETE FROM call_holds h WHERE h.company_id = {company_id} AND h.id = {id}::bigint AND h.ping_id IS NOT NULL AND h.expires_at > {now}::timestamptz RETURNING h.ping_id),
-  told AS (UPDATE pings p SET call_id = {call_id}::bigint FROM gone WHERE p.company_id = {company_id} AND p.id = gone.ping_id)
-  SELECT 1 FROM gone`,
+  `DELETE FROM call_holds h WHERE h.company_id = {company_id} AND h.id = {id}::bigint AND h.ping_id IS NOT NULL AND h.expires_at > {now}::timestamptz RETURNING h.ping_id::text`,
   { prepared: true },
 );
 
-/** Makes what is held a call's. False when it has run out, or another call was first. */
-export async function takeHold(db: Statements, { id, call_id, now }: { id: number; call_id: number; now: Date }): Promise<boolean> {
-  return (await db.query(TAKE({ company_id: db.company_id, id, call_id, now: now.toISOString() }))).length > 0;
+/** Takes what is held for a ping over, and answers the ping's id. Undefined when it has run out, or another call was first. */
+export const takeHold = async (db: Statements, id: number, now: Date): Promise<string | undefined> =>
+  (await db.query<{ ping_id: string }>(TAKE({ company_id: db.company_id, id, now: now.toISOString() })))[0]?.ping_id;
+
+const TELL = template('UPDATE pings SET call_id = {call_id}::bigint WHERE company_id = {company_id} AND id = {ping_id}::bigint', { prepared: true });
+
+/** Writes down which call a ping has come to. */
+export async function tellPing(db: Statements, ping_id: string, call_id: number): Promise<void> {
+  await db.query(TELL({ company_id: db.company_id, ping_id, call_id }));
 }
 
 export interface NewHold {

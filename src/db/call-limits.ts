@@ -1,4 +1,4 @@
-import { CAPS, INTERVALS, METRICS, type Interval, type LimitName, type Metric, type Usage, type UsedName } from '../routing/caps';
+import { CAPS, INTERVALS, METRICS, type CapStanding, type Held, type Interval, type LimitName, type Metric, type Usage, type UsedName } from '../routing/caps';
 import { template, type Template } from './statement';
 import type { Db, Statements } from './tenant';
 
@@ -8,7 +8,8 @@ import type { Db, Statements } from './tenant';
  */
 
 const RESETS: Record<Exclude<Interval, 'total'>, string> = { monthly: 'monthly_resets_at', daily: 'daily_resets_at', hourly: 'hourly_resets_at' };
-const NOW = '{now}::timestamptz';
+/** SQL of the time that decides. */
+export const NOW = '{now}::timestamptz';
 
 /** What is used of a cap now: once its window has passed it is 0, without anybody having written that. */
 function usedNow(metric: Metric, interval: Interval): string {
@@ -26,8 +27,8 @@ const PENDING: Record<Metric, string> = {
   earned_revenue: 'coalesce(l.pending_revenue, 0)',
 };
 
-/** What is taken of a cap now: what is used, and what calls under way may still use. */
-const takenNow = (metric: Metric, interval: Interval): string => `((${usedNow(metric, interval)}) + ${PENDING[metric]})`;
+/** SQL of what is taken of a cap now: what is used, and what calls under way may still use. */
+export const takenNow = (metric: Metric, interval: Interval): string => `((${usedNow(metric, interval)}) + ${PENDING[metric]})`;
 /** Few owners have many limits: that there is none is the quickest to tell. */
 const reached = (metric: Metric, interval: Interval, hourly: string): string =>
   `(${limitOf(metric, interval, hourly)} IS NOT NULL AND ${takenNow(metric, interval)} >= ${limitOf(metric, interval, hourly)})`;
@@ -53,9 +54,6 @@ export function capColumns(hourly: 'h' | 'l') {
   };
 }
 
-/** SQL of what is taken of a cap now. */
-export const takenSql = ({ metric, interval }: { metric: Metric; interval: Interval }): string => takenNow(metric, interval);
-
 /** SQL of one used counter, for sorting. */
 export const usedSql = (used: UsedName): string => {
   const cap = CAPS.find((candidate) => candidate.used === used)!;
@@ -65,9 +63,11 @@ export const usedSql = (used: UsedName): string => {
 /** The owner's row of call_limits. */
 export const limitsJoin = (owner: 'buyer_id' | 'buyer_group_id'): string => `LEFT JOIN call_limits l ON l.company_id = t.company_id AND l.${owner} = t.id`;
 
-/** The first entry of a buyer's business hours that is open now. */
-export const OPEN_HOURS_JOIN = `LEFT JOIN LATERAL (SELECT x.* FROM buyer_business_hours x WHERE x.company_id = t.company_id AND x.buyer_id = t.id
-  AND is_open(x.open_minutes, local_minute_of_week(${NOW}, l.zone)) ORDER BY x.position LIMIT 1) h ON true`;
+/** The first entry of the business hours of the buyer t that is open now. */
+export const openHoursJoin = (
+  name: string,
+): string => `LEFT JOIN LATERAL (SELECT x.* FROM buyer_business_hours x WHERE x.company_id = t.company_id AND x.buyer_id = t.id
+  AND is_open(x.open_minutes, local_minute_of_week(${NOW}, l.zone)) ORDER BY x.position LIMIT 1) ${name} ON true`;
 
 /** The next local hour, day and month of a zone, as instants: a day of 23 or 25 hours is a day. */
 const NEXT: Record<Exclude<Interval, 'total'>, (zone: string) => string> = {
@@ -128,14 +128,6 @@ WHERE l.company_id = {company_id} AND l.${owner} = {owner_id}${guarded ? ` AND $
 RETURNING ${guarded ? `l.*, ${hourly_limits} AS hourly_limits` : 'l.id'}`;
 }
 
-/** What a call under way may still come to. */
-export interface Held {
-  connections: number;
-  conversions: number;
-  /** Dollars. */
-  revenue: number;
-}
-
 const NOTHING_HELD: Held = { connections: 0, conversions: 0, revenue: 0 };
 
 export interface Move {
@@ -181,15 +173,6 @@ const statements: Record<string, Template> = Object.fromEntries(
     [true, false].map((guarded) => [`${owner}|${guarded}`, template(reservationSql(owner, guarded), { prepared: true })]),
   ),
 );
-
-/** A cap with a limit, as it stood before a reservation: what was used, and what calls under way may still have used. */
-export interface CapStanding {
-  cap: string;
-  used: number;
-  limit: number;
-  /** Null when it does not reset by itself. */
-  resets_at: string | null;
-}
 
 /** What a reservation has taken. */
 export interface Reserved {

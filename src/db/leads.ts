@@ -1,4 +1,4 @@
-import { gather } from './gather';
+import { gatherings } from './gather';
 import { recordTemplate, selectRecords, type Projection } from './projection';
 import { template, type Template } from './statement';
 import type { Db } from './tenant';
@@ -217,26 +217,13 @@ export async function submit(db: Db, submission: Submission, how: Written): Prom
   const alone = async (one: Submission) => (await write(db.query, db.company_id, [one], how))[0];
   const { joint } = db;
   if (!joint || !isJoinable(submission)) return alone(submission);
-  const sets = setsOf(db);
   const { owner, offer_id, schedule_id, restart } = submission;
-  const kind = [owner, offer_id, schedule_id, restart, how.projection.schema, how.selection.grid, how.selection.external].join('|');
-  let set = sets.get(kind);
-  if (!set) {
-    const run = (all: readonly Submission[]) => write(joint, db.company_id, all, how);
-    set = gather({ run, alone, keyOf: ({ caller_number }) => caller_number, isOfOne: isOfOneRow }, () => sets.delete(kind));
-    sets.set(kind, set);
-  }
-  return set(submission);
+  const way = [owner, offer_id, schedule_id, restart, how.projection.schema, how.selection.grid, how.selection.external].join('|');
+  const run = (all: readonly Submission[]) => write(joint, db.company_id, all, how);
+  return together(db, way, () => ({ run, keyOf: ({ caller_number }) => caller_number, apart: { alone, isOfOne: isOfOneRow } }))(submission);
 }
 
-type Sets = Map<string, (submission: Submission) => Promise<Submitted | undefined>>;
-const of_companies = new WeakMap<Db, Sets>();
-
-function setsOf(db: Db): Sets {
-  const found = of_companies.get(db) ?? (new Map() as Sets);
-  of_companies.set(db, found);
-  return found;
-}
+const together = gatherings<Submission, Submitted | undefined>();
 
 const isJoinable = ({ removed, next_action_at, callback_at, update_only }: Submission): boolean =>
   removed.length === 0 && next_action_at === null && callback_at === null && !update_only;

@@ -1,14 +1,13 @@
 import { executorOf, type Executor } from './due-leads';
 import { CAPS } from '../routing/caps';
 import type { Candidate, CandidateGroup, UsedUpCap } from '../routing/eligibility';
-import { capColumns, limitsJoin, OPEN_HOURS_JOIN, takenSql, type CapOwner } from './call-limits';
+import { capColumns, limitsJoin, openHoursJoin, takenNow, type CapOwner } from './call-limits';
 import { template } from './statement';
 import type { Statements } from './tenant';
 
 /** Whose buyers are asked for, and who calls. */
 export interface Asked {
   company_id: string;
-  /** Where a buyer is asked for itself, its id stands here. */
   offer_id: string;
   /** E.164 without the plus. */
   caller_number: string;
@@ -21,11 +20,14 @@ export interface Asked {
 export function usedUpJoin(hourly: 'h' | 'l', revenue: string): string {
   const { maxed_out_by, cap_reset_at, ...columns } = capColumns(hourly);
   const ofCap = (what: 'used' | 'limit') =>
-    `CASE m.cap ${CAPS.map(({ metric, interval, limit }) => `WHEN '${metric}_${interval}' THEN ${what === 'used' ? takenSql({ metric, interval }) : columns[limit]}`).join('\n')}
+    `CASE m.cap ${CAPS.map(({ metric, interval, limit }) => `WHEN '${metric}_${interval}' THEN ${what === 'used' ? takenNow(metric, interval) : columns[limit]}`).join('\n')}
       ELSE ${columns[`concurrency_cap_${what}`]} END`;
   const dollars = CAPS.filter(({ metric }) => metric === 'revenue' || metric === 'earned_revenue');
   const too_little = dollars
-    .map((cap) => `WHEN ${columns[cap.limit]} IS NOT NULL AND ${takenSql(cap)} + ${revenue} > ${columns[cap.limit]} THEN '${cap.metric}_${cap.interval}'`)
+    .map(
+      (cap) =>
+        `WHEN ${columns[cap.limit]} IS NOT NULL AND ${takenNow(cap.metric, cap.interval)} + ${revenue} > ${columns[cap.limit]} THEN '${cap.metric}_${cap.interval}'`,
+    )
     .join('\n');
   return `LEFT JOIN LATERAL (SELECT json_build_object('cap', m.cap, 'used', ${ofCap('used')}, 'limit', ${ofCap('limit')}, 'resets_at', ${resetOf('m.cap', cap_reset_at)}) AS cap
     FROM (SELECT coalesce(${maxed_out_by}, CASE ${too_little} END) AS cap OFFSET 0) m WHERE m.cap IS NOT NULL) u ON true`;
@@ -35,20 +37,31 @@ export function usedUpJoin(hourly: 'h' | 'l', revenue: string): string {
 const resetOf = (cap: string, cap_reset_at: string): string =>
   `coalesce(${cap_reset_at}, CASE WHEN ${cap} LIKE '%revenue_hourly' THEN l.hourly_resets_at WHEN ${cap} LIKE '%revenue_daily' THEN l.daily_resets_at WHEN ${cap} LIKE '%revenue_monthly' THEN l.monthly_resets_at END)`;
 
-const OWNER = `'id', t.id, 'name', t.name, 'paused', t.paused, 'tier', t.tier, 'weight', t.weight, 'zone', l.zone, 'used_up', u.cap`;
+const OWNER = ['id', 'name', 'paused', 'tier', 'weight'] as const;
+const GROUP = [...OWNER, 'dial_buyers_type'] as const satisfies readonly (keyof CandidateGroup)[];
+const BUYER = [
+  ...OWNER, 'number', 'time_zone', 'buyer_type', 'buyer_fleet_id', 'timeout_seconds', 'dtmf_tones', 'press_one_to_accept', 'record_calls', 'display_caller_id_type', 'route_by_type', 'user_buyer_id',
+  'record_token_additional_data',
+] as const satisfies readonly (keyof Candidate)[]; // prettier-ignore
 
-const OWN = ['number', 'time_zone', 'buyer_type', 'buyer_fleet_id', 'timeout_seconds', 'dtmf_tones', 'press_one_to_accept', 'record_calls', 'display_caller_id_type', 'route_by_type', 'user_buyer_id', 'record_token_additional_data'] as const satisfies readonly (keyof Candidate)[]; // prettier-ignore
+const pairs = (names: readonly string[]) => names.map((name) => `'${name}', t.${name}`).join(', ');
 
-/** The most that the buyer pays for a call by one of the conversions of its time frame. */
-const MOST_REVENUE = `coalesce((SELECT max(x.revenue) FROM buyer_conversions x WHERE x.company_id = t.company_id AND x.buyer_id = t.id AND x.time_frame = (
-  SELECT min(y.time_frame) FROM buyer_conversions y WHERE y.company_id = t.company_id AND y.buyer_id = t.id AND is_open(y.open_minutes, local_minute_of_week({now}::timestamptz, l.zone)))), 0)`;
+/** Keys and values, for json_build_object, of what stands in the row t of an owner itself and in its row l of call_limits. */
+export const own = (owner: 'buyer' | 'group'): string =>
+  `${owner === 'group' ? pairs(GROUP) : `${pairs(BUYER)}, 'record_token_filter_list', t.record_token_filter_data`}, 'zone', l.zone`;
+
+/** What the buyer t pays by the conversions of its time frame as `p`: the most for one call, and whether it pays for being dialed. */
+export const PAYS_JOIN = `CROSS JOIN LATERAL (SELECT coalesce(max(x.revenue), 0) AS revenue,
+    coalesce(bool_or(x.conversion_type = 'duration' AND x.duration = 0 AND is_open(x.open_minutes, local_minute_of_week({now}::timestamptz, l.zone))), false) AS at_dial
+  FROM buyer_conversions x WHERE x.company_id = t.company_id AND x.buyer_id = t.id AND x.time_frame = (
+    SELECT min(y.time_frame) FROM buyer_conversions y WHERE y.company_id = t.company_id AND y.buyer_id = t.id AND is_open(y.open_minutes, local_minute_of_week({now}::timestamptz, l.zone)))) p`;
 
 /** Of the first conversion of the first time frame that is open now. */
 const CURRENT_REVENUE = `(SELECT x.revenue FROM buyer_conversions x WHERE x.company_id = t.company_id AND x.buyer_id = t.id
   AND is_open(x.open_minutes, local_minute_of_week({now}::timestamptz, l.zone)) ORDER BY x.time_frame, x.position LIMIT 1)`;
 
 /** The number of the company that the buyer sees in place of the caller's. */
-const DISPLAYED = `(SELECT '+' || n.phone_number FROM numbers n WHERE n.company_id = t.company_id AND n.id = t.display_service_number_id AND n.deleted_at IS NULL)`;
+export const DISPLAYED = `(SELECT '+' || n.phone_number FROM numbers n WHERE n.company_id = t.company_id AND n.id = t.display_service_number_id AND n.deleted_at IS NULL)`;
 
 /** What a call brought in the last hours that count; what is assumed until there were calls enough, and of a buyer that is not ranked so nothing. */
 export const epcSql = `SELECT CASE WHEN count(*) >= greatest(1, coalesce(t.epc_assumed_calls_count, 1)) THEN coalesce(sum(v.revenue), 0) / count(*) ELSE t.epc_assumed_amount END
@@ -70,7 +83,7 @@ const OFFER_WAYS = `offered AS (SELECT DISTINCT company_id, offer_id FROM asked)
     ${each('SELECT a.buyer_group_id FROM offer_buyer_groups a WHERE a.company_id = o.company_id AND a.offer_id = o.offer_id', 'x')}),
   living_groups AS (SELECT o.company_id, o.buyer_group_id, g.facts FROM (SELECT DISTINCT company_id, buyer_group_id FROM offered_groups) o
     ${each(
-      `SELECT json_build_object(${OWNER}, 'dial_buyers_type', t.dial_buyers_type) AS facts, t.deleted_at FROM buyer_groups t ${limitsJoin('buyer_group_id')} ${usedUpJoin('l', '0')}
+      `SELECT json_build_object(${own('group')}, 'used_up', u.cap) AS facts, t.deleted_at FROM buyer_groups t ${limitsJoin('buyer_group_id')} ${usedUpJoin('l', '0')}
       WHERE t.company_id = o.company_id AND t.id = o.buyer_group_id`,
       'g',
     )} WHERE g.deleted_at IS NULL),
@@ -80,17 +93,13 @@ const OFFER_WAYS = `offered AS (SELECT DISTINCT company_id, offer_id FROM asked)
     SELECT o.company_id, o.offer_id, x.buyer_id, o.buyer_group_id, g.facts FROM offered_groups o JOIN living_groups g USING (company_id, buyer_group_id)
       ${each('SELECT m.buyer_id FROM buyer_group_members m WHERE m.company_id = o.company_id AND m.buyer_group_id = o.buyer_group_id', 'x')})`;
 
-/** The way to one buyer, which stands where an offer else does. */
-const BUYER_WAYS = `ways AS (SELECT company_id, offer_id, offer_id AS buyer_id, NULL::bigint AS buyer_group_id, NULL::json AS facts FROM (SELECT DISTINCT company_id, offer_id FROM asked) o)`;
-
 /**
  * One row for each buyer of each offer, with the places in `asked` whose number one of its lists holds: an offer that many ask for is read once.
  * The lists that hold a number are found first, by one probe for each living list of the company (as in db/suppression.ts).
  */
-const candidatesBy = (ways: string) =>
-  template(
-    `WITH asked AS (SELECT * FROM unnest({places}::int[], {company_ids}::bigint[], {offer_ids}::bigint[], {numbers}::bigint[]) AS x(place, company_id, offer_id, number)),
-  ${ways},
+const OF_OFFERS = template(
+  `WITH asked AS (SELECT * FROM unnest({places}::int[], {company_ids}::bigint[], {offer_ids}::bigint[], {numbers}::bigint[]) AS x(place, company_id, offer_id, number)),
+  ${OFFER_WAYS},
   buyers_of AS (SELECT company_id, offer_id, buyer_id, bool_or(buyer_group_id IS NULL) AS direct,
     coalesce(json_agg(facts ORDER BY buyer_group_id) FILTER (WHERE buyer_group_id IS NOT NULL), '[]') AS groups FROM ways GROUP BY company_id, offer_id, buyer_id),
   holding AS MATERIALIZED (SELECT o.company_id, o.offer_id, x.id, x.name, array_agg(o.place) AS places FROM asked o
@@ -111,21 +120,18 @@ const candidatesBy = (ways: string) =>
   SELECT w.company_id::text, w.offer_id::text, coalesce(s.lists, '[]') AS lists, x.facts
     FROM buyers_of w LEFT JOIN suppressed s ON s.company_id = w.company_id AND s.offer_id = w.offer_id AND s.buyer_id = w.buyer_id
     ${each(
-      `SELECT json_build_object(${OWNER}, ${OWN.map((name) => `'${name}', t.${name}`).join(', ')},
-        'current_conversion_revenue', ${CURRENT_REVENUE}, 'most_revenue', p.revenue, 'epc', ${EPC}, 'last_call_at', l.last_call_at, 'display_service_number', ${DISPLAYED}, 'business_hours', ${BUSINESS_HOURS}, 'record_token_filter_list', t.record_token_filter_data,
+      `SELECT json_build_object(${own('buyer')}, 'used_up', u.cap,
+        'current_conversion_revenue', ${CURRENT_REVENUE}, 'most_revenue', p.revenue, 'pays_at_dial', p.at_dial, 'epc', ${EPC}, 'last_call_at', l.last_call_at, 'display_service_number', ${DISPLAYED}, 'business_hours', ${BUSINESS_HOURS},
         'direct', w.direct, 'groups', w.groups) AS facts, t.deleted_at
-      FROM buyers t ${limitsJoin('buyer_id')} ${OPEN_HOURS_JOIN} CROSS JOIN LATERAL (SELECT ${MOST_REVENUE} AS revenue) p ${usedUpJoin('h', 'p.revenue')} WHERE t.company_id = w.company_id AND t.id = w.buyer_id`,
+      FROM buyers t ${limitsJoin('buyer_id')} ${openHoursJoin('h')} ${PAYS_JOIN} ${usedUpJoin('h', 'p.revenue')} WHERE t.company_id = w.company_id AND t.id = w.buyer_id`,
       'x',
     )} WHERE x.deleted_at IS NULL ORDER BY w.buyer_id`,
-    { prepared: true },
-  );
-const OF_OFFERS = candidatesBy(OFFER_WAYS);
-const OF_ONE_BUYER = candidatesBy(BUYER_WAYS);
+  { prepared: true },
+);
 
-/** As JSON has it. */
-type Read<Owner extends { used_up: UsedUpCap | null }> = Omit<Owner, 'used_up'> & {
-  used_up: (Omit<UsedUpCap, 'resets_at'> & { resets_at: string | null }) | null;
-};
+/** A cap that is used up, as JSON has it. */
+export type ReadCap = (Omit<UsedUpCap, 'resets_at'> & { resets_at: string | null }) | null;
+type Read<Owner extends { used_up: UsedUpCap | null }> = Omit<Owner, 'used_up'> & { used_up: ReadCap };
 
 interface Row {
   company_id: string;
@@ -135,19 +141,10 @@ interface Row {
 }
 
 /** The buyers of offers by the place in `asked`, each once however many ways lead to it, in the order of their ids. Without those that are deleted. */
-export const loadCandidates = (client: Executor, asked: readonly Asked[], now: Date): Promise<Map<number, Candidate[]>> =>
-  load(OF_OFFERS, { client, asked, now });
-
-interface Looking {
-  client: Executor;
-  asked: readonly Asked[];
-  now: Date;
-}
-
-async function load(statement: typeof OF_OFFERS, { client, asked, now }: Looking): Promise<Map<number, Candidate[]>> {
+export async function loadCandidates(client: Executor, asked: readonly Asked[], now: Date): Promise<Map<number, Candidate[]>> {
   if (asked.length === 0) return new Map();
   const { rows } = await client.query(
-    statement({
+    OF_OFFERS({
       places: asked.map((_, place) => place),
       company_ids: asked.map(({ company_id }) => company_id),
       offer_ids: asked.map(({ offer_id }) => offer_id),
@@ -180,20 +177,9 @@ export async function candidatesOf(
   return (await loadCandidates(executorOf(db), [asked], now)).get(0)!;
 }
 
-/** A buyer that a number forwards to, judged as those of an offer are; nobody when it is deleted. */
-export async function candidateOf(
-  db: Statements,
-  buyer_id: bigint | number | string,
-  caller_number: bigint | number | string,
-  now: Date,
-): Promise<Candidate[]> {
-  const asked = { company_id: String(db.company_id), offer_id: String(buyer_id), caller_number: String(caller_number) };
-  return (await load(OF_ONE_BUYER, { client: executorOf(db), asked: [asked], now })).get(0)!;
-}
-
 const USED_UP = {
   buyer_id: template(
-    `SELECT u.cap FROM buyers t ${limitsJoin('buyer_id')} ${OPEN_HOURS_JOIN} ${usedUpJoin('h', '{revenue}::numeric')} WHERE t.company_id = {company_id} AND t.id = {id}::bigint`,
+    `SELECT u.cap FROM buyers t ${limitsJoin('buyer_id')} ${openHoursJoin('h')} ${usedUpJoin('h', '{revenue}::numeric')} WHERE t.company_id = {company_id} AND t.id = {id}::bigint`,
     { prepared: true },
   ),
   buyer_group_id: template(
@@ -205,10 +191,8 @@ const USED_UP = {
 /** The cap that keeps a call from its owner now that may bring so many dollars; null when all have room. */
 export async function readUsedUp(db: Statements, owner: CapOwner, { revenue, now }: { revenue: number; now: Date }): Promise<UsedUpCap | null> {
   const [column, id] = Object.entries(owner)[0] as [keyof typeof USED_UP, bigint | number];
-  const [row] = await db.query<{ cap: Read<{ used_up: UsedUpCap | null }>['used_up'] }>(
-    USED_UP[column]({ company_id: db.company_id, id, revenue, now: now.toISOString() }),
-  );
-  return row ? dated({ used_up: row.cap }).used_up : null;
+  const [row] = await db.query<{ cap: ReadCap }>(USED_UP[column]({ company_id: db.company_id, id, revenue, now: now.toISOString() }));
+  return capAt(row?.cap ?? null);
 }
 
 const offerKey = ({ company_id, offer_id }: Omit<Asked, 'caller_number'>) => `${company_id}/${offer_id}`;
@@ -225,11 +209,12 @@ function read({ facts, lists: holding }: Row): Offered {
   return { candidate: { ...dated(facts), last_call_at: instant(facts.last_call_at), groups: facts.groups.map(dated) }, lists };
 }
 
-export const instant = (at: string | Date | null): Date | null => (at === null ? null : new Date(at));
+const instant = (at: string | null): Date | null => (at === null ? null : new Date(at));
 
-function dated<Owner extends Read<{ used_up: UsedUpCap | null }>>(owner: Owner): Omit<Owner, 'used_up'> & { used_up: UsedUpCap | null } {
-  const { used_up } = owner;
-  // No window that ends makes room under a limit of 0.
-  const frees = used_up !== null && used_up.resets_at !== null && used_up.limit > 0;
-  return { ...owner, used_up: used_up && { ...used_up, resets_at: frees ? new Date(used_up.resets_at!) : null } };
-}
+const dated = <Owner extends Read<{ used_up: UsedUpCap | null }>>(owner: Owner): Omit<Owner, 'used_up'> & { used_up: UsedUpCap | null } => ({
+  ...owner,
+  used_up: capAt(owner.used_up),
+});
+
+/** No window that ends makes room under a limit of 0. */
+export const capAt = (cap: ReadCap): UsedUpCap | null => cap && { ...cap, resets_at: cap.resets_at !== null && cap.limit > 0 ? new Date(cap.resets_at) : null };

@@ -47,6 +47,19 @@ async function load(): Promise<Bindings> {
   return bindings;
 }
 
+/** Prisma's adapter cuts a migration at every semicolon, also inside the body of a function. Sent whole, it is also applied whole or not at all. */
+class WholeScripts extends PrismaPg {
+  constructor(private readonly pool: Pool) {
+    super(pool);
+  }
+
+  override async connect() {
+    const adapter = await super.connect();
+    adapter.executeScript = async (script) => void (await this.pool.query(script));
+    return adapter;
+  }
+}
+
 /**
  * Runs `work` with Prisma's official schema engine, from its npm package: the Prisma CLI would download a native one. Instantiated by hand
  * because Node cannot import .wasm files without a flag.
@@ -56,7 +69,7 @@ export async function withSchemaEngine<T>(connectionString: string, schema: Sche
   // A pool of our own, because the engine never closes the one it would open.
   const pool = new Pool({ connectionString });
   try {
-    const adapter = bindMigrationAwareSqlAdapterFactory(new PrismaPg(pool));
+    const adapter = bindMigrationAwareSqlAdapterFactory(new WholeScripts(pool));
     return await work(await bindings.SchemaEngine.new({ datamodels: [[schema.path, schema.content]] }, () => undefined, adapter));
   } finally {
     await pool.end();

@@ -2,18 +2,17 @@ import { calledNumber, type CalledNumber } from '../db/called-number';
 import { awaitedOffer } from '../db/call-holds';
 import { callerNumber } from '../db/caller-ids';
 import { readCall, readDecisions } from '../db/calls';
-import { loadCallFacts } from '../db/call-facts';
-import { routingCandidates } from '../db/offer-config';
 import { findRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { Json } from '../http/reply';
-import { notFound, Refusal } from '../refusal';
+import { Refusal } from '../refusal';
 import { tokensOf } from '../tokens/lead-data';
 import { beginCall } from '../workflows/begin-call';
 import { takeCallEvent } from '../workflows/call-event';
 import { readSession, type CallSession } from '../workflows/call-session';
+import { lookUp } from '../workflows/look-up';
 import { explain, newSeed, routeFacts } from '../workflows/route-call';
 import { refuseFaults, trafficSource } from '../workflows/submit-lead';
 
@@ -37,34 +36,27 @@ export const callSessions = ({ clock }: Deps) =>
         sub_id: body.sub_id ?? null,
         tokens: tokensIn(body.tokens),
       };
-      const { call, created } = await beginCall(db, incoming, now);
-      return reply(await readSession(db, call, { now, fresh: true }), created ? 201 : 200);
+      const { session, created } = await beginCall(db, incoming, now);
+      return reply(session, created ? 201 : 200);
     },
 
-    showCallSession: async ({ params, db }) => {
-      const call = await readCall(db, params.id);
-      if (!call) throw notFound();
-      return reply(await readSession(db, call, { now: clock(), fresh: true }));
-    },
+    showCallSession: async ({ params, db }) => reply(await readSession(db, await readCall(db, params.id), { fresh: true })),
 
     createCallEvent: async ({ params, body, db }) => reply(await takeCallEvent(db, params.id, body, clock())),
 
     showCallDecision: async ({ params, db }) => {
-      const call = await readCall(db, params.id);
-      if (!call) throw notFound();
-      return { status: 200, success: true, errors: {}, decisions: await readDecisions(db, call.id), metadata: { root: 'decisions' } };
+      const { id } = await readCall(db, params.id);
+      return { status: 200, success: true, errors: {}, decisions: await readDecisions(db, id), metadata: { root: 'decisions' } };
     },
 
     explainRouting: async ({ body, db }) => {
       const now = body.at ? new Date(body.at) : clock();
       const caller_number = await callerOf(db, body.caller_number);
-      const offer_id = await offerOf(db, body.offer_id);
-      const facts = (await loadCallFacts(db, { offer_id, number: caller_number, now }))!;
-      const { spacing_seconds } = facts.offer;
-      const [candidates] = await routingCandidates(db, { offer_id: String(offer_id), numbers: [caller_number], spacing_seconds, now });
+      const offer_id = String(await offerOf(db, body.offer_id));
+      const { facts, candidates } = (await lookUp(db, { source: { offer_id }, number: caller_number, now }))!;
       const tokens = { ...facts.lead?.data, ...tokensIn(body.tokens) };
       const asked = routeFacts(facts, { now, seed: body.seed || newSeed(), caller_number, tokens, tried: new Set() });
-      return { status: 200, success: true, errors: {}, decision: explain(facts, candidates!, asked), metadata: { root: 'decision' } };
+      return { status: 200, success: true, errors: {}, decision: explain(facts, candidates, asked), metadata: { root: 'decision' } };
     },
   }) satisfies Partial<Handlers>;
 

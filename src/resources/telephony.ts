@@ -1,5 +1,5 @@
 import { callStatusOf, failureCodeOf, messageStatusOf } from '../carriers/twilio-words';
-import { readGreeting } from '../db/call-facts';
+import { readOfferWords } from '../db/call-facts';
 import { callerNumber } from '../db/caller-ids';
 import { findCall, keepRecording, readCall } from '../db/calls';
 import type { Reference } from '../db/records';
@@ -7,7 +7,6 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { Twiml } from '../http/reply';
-import { notFound } from '../refusal';
 import { hooksOf } from '../telephony/hooks';
 import { HANG_UP, NOTHING, REJECT, twimlOf, whisperTwiml } from '../telephony/twiml';
 import { takeCallEvent } from '../workflows/call-event';
@@ -26,9 +25,9 @@ const hasTaken = ({ instruction }: CallSession, attempt: string) => instruction.
 export const telephony = ({ clock, config }: Deps) => {
   /** What the carrier is to do with the caller as its call stands now. */
   const nextTwiml = async (db: Db, reference: Reference, { first }: { first: boolean }): Promise<Twiml> => {
-    const call = await known(db, reference);
-    const { instruction, number_called } = await readSession(db, call, { now: clock(), fresh: true });
-    const greeting = first && call.offer_id !== null ? await readGreeting(db, call.offer_id) : null;
+    const call = await readCall(db, reference);
+    const { instruction, number_called } = await readSession(db, call, { fresh: true });
+    const greeting = first && call.offer_id !== null ? ((await readOfferWords(db, call.offer_id))?.greeting_message ?? null) : null;
     return new Twiml(twimlOf(instruction, { hooks: hooksOf(config.public_url, call), greeting, number_called: number_called ?? '', unanswered: first }));
   };
 
@@ -56,7 +55,7 @@ export const telephony = ({ clock, config }: Deps) => {
 
     receiveCall: async ({ body, db }) => {
       const begun = await receiveCall(db, { call_sid: body.CallSid, from: body.From, to: body.To, caller_city: body.CallerCity }, clock());
-      return begun ? nextTwiml(db, begun.call.id, { first: true }) : new Twiml(REJECT);
+      return begun ? nextTwiml(db, begun.session.id, { first: true }) : new Twiml(REJECT);
     },
 
     receiveCallEnd: async ({ body, db }) => {
@@ -85,7 +84,7 @@ export const telephony = ({ clock, config }: Deps) => {
       const session = await takeCallEvent(db, query.call, { event: 'answered', attempt: query.attempt }, clock());
       if (hasTaken(session, query.attempt)) return new Twiml(NOTHING);
       const asked = ['ask_for_key', 'wait'].includes(session.instruction.action);
-      return new Twiml(asked ? whisperTwiml(hooksOf(config.public_url, await known(db, query.call)).key(query.attempt)) : HANG_UP);
+      return new Twiml(asked ? whisperTwiml(hooksOf(config.public_url, await readCall(db, query.call)).key(query.attempt)) : HANG_UP);
     },
 
     receiveKey: async ({ query, body, db }) => {
@@ -95,15 +94,9 @@ export const telephony = ({ clock, config }: Deps) => {
     },
 
     receiveVoicemail: async ({ query, body, db }) => {
-      const call = await known(db, query.call);
+      const call = await readCall(db, query.call);
       if (body.RecordingUrl) await keepRecording(db, call.id, body.RecordingUrl, clock());
       return new Twiml(HANG_UP);
     },
   } satisfies Partial<Handlers>;
 };
-
-async function known(db: Db, reference: Reference) {
-  const call = await readCall(db, reference);
-  if (!call) throw notFound();
-  return call;
-}

@@ -16,3 +16,26 @@ export const CAPS: readonly { metric: Metric; interval: Interval; limit: LimitNa
 
 /** How much a call adds to each metric. */
 export type Usage = Partial<Record<Metric, number>>;
+
+/** A cap with a limit, as it stood before a call was taken up in it: what was used, and what calls under way might still use. */
+export interface CapStanding {
+  cap: string;
+  used: number;
+  limit: number;
+  /** ISO 8601; null when it does not reset by itself. */
+  resets_at: string | null;
+}
+
+/** The same with its owner, a buyer or a group. */
+export type OwnedCap = CapStanding & { buyer_id: number | null; buyer_group_id: number | null };
+
+/** What a call under way may still come to. */
+export interface Held {
+  connections: number;
+  conversions: number;
+  /** Dollars. */
+  revenue: number;
+}
+
+/** What is taken up of an owner's caps for a call: a slot, and what the call may still come to. */
+export type TakenSlot = Held & { call_limit_id: string };

@@ -6,11 +6,9 @@ import type { TokenSource } from '../tokens/substitute';
 import { CAPS, type Interval, type Metric } from './caps';
 
 /** Of several the first is told, in this order. */
-export const REASONS = [
-  'blacklisted', 'offer_paused', 'offer_suppressed', 'already_tried', 'not_previous_buyer', 'paused', 'group_paused', 'closed', 'suppressed', 'filter_unmet', 'cap_reached',
-  'concurrency_full', 'duplicate_caller', 'spacing', 'no_number',
-] as const; // prettier-ignore
-export type Reason = (typeof REASONS)[number];
+export type Reason =
+  | 'blacklisted' | 'offer_paused' | 'offer_suppressed' | 'already_tried' | 'not_previous_buyer' | 'paused' | 'group_paused' | 'closed' | 'suppressed' | 'filter_unmet' | 'cap_reached'
+  | 'concurrency_full' | 'duplicate_caller' | 'spacing' | 'no_number'; // prettier-ignore
 
 export type CapName = `${Metric}_${Interval}` | 'concurrency';
 
@@ -62,6 +60,8 @@ export interface Candidate extends Owner {
   current_conversion_revenue: number | null;
   /** The most it pays for a call by one of its conversions now, dollars. */
   most_revenue: number;
+  /** Whether one of its conversions now is that it is dialed at all. */
+  pays_at_dial: boolean;
   /** Dollars a call brought in the hours that count; what is assumed until there were calls enough. */
   epc: number | null;
   /** When it was last dialed for any call. */
@@ -109,54 +109,59 @@ export interface Eligibility {
   details: Record<string, unknown> | null;
 }
 
-interface Fault {
+export interface Fault {
   reason: Reason;
   message: string;
-  details?: Record<string, unknown>;
+  details?: Record<string, unknown> | null;
 }
 
 /** Whether a buyer could take a call now, and if not the first reason. */
 export function eligibility(candidate: Candidate, facts: Facts): Eligibility {
-  const of_call = facts.refused ?? callFault(candidate, facts);
-  const fault = of_call ?? (facts.promised?.has(candidate.id) ? undefined : ownFault(candidate, facts)) ?? numberFault(candidate);
-  const { reason = null, message = null, details = null } = (fault ?? {}) as Partial<Fault>;
-  return { buyer_id: candidate.id, name: candidate.name, available: !fault, reason, message, details };
+  const { reason = null, message = null, details = null } = (faultOf(candidate, facts) ?? {}) as Partial<Fault>;
+  return { buyer_id: candidate.id, name: candidate.name, available: reason === null, reason, message, details };
 }
+
+/** The first reason why a buyer cannot take a call now; undefined when it can. */
+export const faultOf = (candidate: Candidate, facts: Facts): Fault | undefined =>
+  facts.refused ?? callFault(candidate, facts) ?? (facts.promised?.has(candidate.id) ? undefined : ownFault(candidate, facts)) ?? numberFault(candidate);
 
 /** What is wrong with a buyer itself, and with the ways to it. */
 function ownFault(candidate: Candidate, facts: Facts): Fault | undefined {
-  const found = [capFault(candidate, 'the buyer'), wayFault(candidate)];
-  const capOrWay = (reason: Reason) => found.find((fault) => fault?.reason === reason);
+  if (candidate.paused) return pauseFault('paused', 'the buyer');
+  const way = wayFault(candidate);
+  if (way?.reason === 'group_paused') return way;
   return (
-    pauseFault(candidate, 'paused', 'the buyer') ??
-    capOrWay('group_paused') ??
     closedFault(candidate, facts.now) ??
     suppressedFault(candidate) ??
     filterFault(candidate, facts.tokens) ??
-    capOrWay('cap_reached') ??
-    capOrWay('concurrency_full') ??
+    fullFault(capFault(candidate, 'the buyer'), way) ??
     duplicateFault(candidate, facts) ??
     spacingFault(candidate, facts)
   );
 }
 
+/** A cap that is reached is told before one of simultaneous calls, the buyer's own before those of its groups. */
+const fullFault = (own: Fault | undefined, way: Fault | undefined): Fault | undefined =>
+  own?.reason !== 'cap_reached' && way?.reason === 'cap_reached' ? way : (own ?? way);
+
+/** Whether a way through a group is open. */
+export const isOpenGroup = ({ paused, used_up }: CandidateGroup): boolean => !paused && used_up === null;
+
 /** What is wrong with the groups, when they leave no way from the offer to the buyer: one that is open is enough. */
 function wayFault({ direct, groups }: Candidate): Fault | undefined {
+  if (direct || groups.some(isOpenGroup)) return undefined;
   const faults = groups.map(groupFault).filter((fault) => fault !== undefined);
-  if (direct || faults.length < groups.length) return undefined;
   const reason = (['group_paused', 'cap_reached'] as const).find((each) => faults.some((fault) => fault.reason === each)) ?? 'concurrency_full';
   return { reason, message: faults.map(({ message }) => message).join('; ') };
 }
 
 /** What keeps a group from calls. */
-export function groupFault(group: CandidateGroup): Fault | undefined {
+function groupFault(group: CandidateGroup): Fault | undefined {
   const who = group.name ? `its group "${group.name}" (${group.id})` : `its group ${group.id}`;
-  return pauseFault(group, 'group_paused', who) ?? capFault(group, who);
+  return group.paused ? pauseFault('group_paused', who) : capFault(group, who);
 }
 
-function pauseFault({ paused }: Owner, reason: Reason, who: string): Fault | undefined {
-  return paused ? { reason, message: `${who} is paused` } : undefined;
-}
+const pauseFault = (reason: Reason, who: string): Fault => ({ reason, message: `${who} is paused` });
 
 function callFault({ id }: Candidate, { tried, only_buyer_id }: Facts): Fault | undefined {
   if (tried?.has(id)) return { reason: 'already_tried', message: 'the call was tried with the buyer before' };

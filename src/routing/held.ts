@@ -1,24 +1,6 @@
+import type { OwnedCap, TakenSlot } from './caps';
 import type { Candidate } from './eligibility';
 import { route, type Member, type Route, type RouteFacts } from './route';
-
-/** A cap as it stood when a call was taken up in it. */
-export interface Standing {
-  cap: string;
-  used: number;
-  limit: number;
-  resets_at: string | null;
-  buyer_id: number | null;
-  buyer_group_id: number | null;
-}
-
-/** What is taken up of an owner's caps for a call: a slot, and what the call may still come to. */
-export interface TakenSlot {
-  call_limit_id: string;
-  connections: number;
-  conversions: number;
-  /** Dollars. */
-  revenue: number;
-}
 
 /** Who is to be dialed, with caps taken up. */
 export interface Chosen {
@@ -28,22 +10,22 @@ export interface Chosen {
   /** What the call holds from now on. */
   slots: TakenSlot[];
   /** Of those who are dialed and of their groups, as they stood before. */
-  caps: Standing[];
+  caps: OwnedCap[];
 }
 
 /** What is held for a call, as far as the choice depends on it. */
-export interface Held {
+export interface Promised {
   buyer_ids: readonly number[];
   buyer_group_id: number | null;
   slots: TakenSlot[];
-  caps: Standing[];
+  caps: OwnedCap[];
 }
 
 /**
  * The choice that was promised: whom it is held for goes first, whatever caps, hours and filters say now. Undefined when nobody of them can be dialed
  * any more: they have left the offer, or the offer takes no call of the caller. Pure.
  */
-export function heldChoice(candidates: readonly Candidate[], facts: RouteFacts, held: Held): Chosen | undefined {
+export function heldChoice(candidates: readonly Candidate[], facts: RouteFacts, held: Promised): Chosen | undefined {
   const promised = new Set(held.buyer_ids);
   const routed = route(
     candidates.map((candidate) => (promised.has(candidate.id) ? byItsWay(candidate, held) : candidate)),
@@ -54,7 +36,7 @@ export function heldChoice(candidates: readonly Candidate[], facts: RouteFacts, 
 }
 
 /** A buyer with no way to it but the one that is held. */
-function byItsWay(candidate: Candidate, { buyer_group_id }: Held): Candidate {
+function byItsWay(candidate: Candidate, { buyer_group_id }: Promised): Candidate {
   const group = candidate.groups.find(({ id }) => id === buyer_group_id);
   return { ...candidate, direct: group === undefined, groups: group ? [{ ...group, paused: false, used_up: null }] : [] };
 }

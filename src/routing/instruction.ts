@@ -1,5 +1,22 @@
 import { isOpen, type AttemptStatus } from './progress';
 
+/** What is needed to dial a buyer, as it is given out. */
+export interface DialBuyer {
+  attempt: string;
+  buyer_id: number;
+  user_buyer_id: string | null;
+  name: string | null;
+  buyer_group_id: number | null;
+  /** + and digits, or a SIP address. */
+  number: string;
+  timeout_seconds: number;
+  /** + and digits; null for none. */
+  caller_id: string | null;
+  dtmf_tones: string | null;
+  press_one_to_accept: boolean;
+  record_calls: boolean;
+}
+
 export type InstructionAction = 'dial' | 'wait' | 'ask_for_key' | 'connect' | 'fallback' | 'hang_up';
 
 /** A buyer that was dialed, and what is needed to dial it. */

@@ -1,5 +1,5 @@
 import { drawBy } from './draw';
-import { eligibility, groupFault, type Candidate, type CandidateGroup, type Eligibility, type Facts } from './eligibility';
+import { faultOf, isOpenGroup, type Candidate, type CandidateGroup, type Eligibility, type Facts, type Fault } from './eligibility';
 
 /** A buyer, and the group through which it comes to the call: its caps count too. */
 export interface Member {
@@ -46,56 +46,75 @@ export interface RouteFacts extends Facts {
 
 /** Who may take a call, in which order, and why the others may not. Pure: the same facts give the same answer. */
 export function route(candidates: readonly Candidate[], facts: RouteFacts): Route {
-  const judged = candidates.map((candidate) => ({ candidate, told: eligibility(candidate, facts) }));
-  const open = judged.filter(({ told }) => told.available).map(({ candidate }) => candidate);
+  const open: Candidate[] = [];
+  const passed_over: Considered[] = [];
+  for (const candidate of candidates) {
+    const fault = faultOf(candidate, facts);
+    if (fault) passed_over.push(passedOver(candidate, fault));
+    else open.push(candidate);
+  }
   const choices = ordered(choicesOf(open), facts);
-  const places = new Map(choices.flatMap((choice, n) => choice.members.map(({ buyer, group }) => [buyer.id, { choice, group, rank: n + 1 }] as const)));
-  const considered = judged.map(({ candidate, told }): Considered => {
-    const place = places.get(candidate.id);
-    const { tier, weight } = place?.choice ?? { tier: tierOf(candidate), weight: candidate.weight };
-    const { share = null, draw = null } = place?.choice ?? {};
-    return { ...told, rank: place?.rank ?? null, tier, weight, share, draw, route_by_type: candidate.route_by_type, buyer_group_id: place?.group?.id ?? null };
-  });
-  return { choices, considered: considered.toSorted(byRank) };
+  return { choices, considered: [...choices.flatMap(ranked), ...passed_over.sort((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id)] };
 }
 
-const byRank = (a: Considered, b: Considered) => (a.rank ?? Infinity) - (b.rank ?? Infinity) || a.tier - b.tier || a.buyer_id - b.buyer_id;
+function passedOver(buyer: Candidate, { reason, message, details = null }: Fault): Considered {
+  const { id: buyer_id, name, weight, route_by_type } = buyer;
+  return {
+    buyer_id, name, available: false, reason, message, details, rank: null, tier: tierOf(buyer), weight, share: null, draw: null, route_by_type, buyer_group_id: null,
+  }; // prettier-ignore
+}
+
+function ranked({ members, tier, weight, share, draw }: Choice, place: number): Considered[] {
+  return members.map(({ buyer: { id: buyer_id, name, route_by_type }, group }): Considered => ({
+    buyer_id, name, available: true, reason: null, message: null, details: null, rank: place + 1, tier, weight, share, draw, route_by_type, buyer_group_id: group?.id ?? null,
+  })); // prettier-ignore
+}
+
+/** What can be dialed, before anything is drawn. */
+type Chance = Omit<Choice, 'share' | 'draw'>;
 
 /** The lowest tier first; within it as drawn. */
-function ordered(choices: readonly Omit<Choice, 'share' | 'draw'>[], { seed, first_buyer_id }: RouteFacts): Choice[] {
+function ordered(chances: readonly Chance[], { seed, first_buyer_id }: RouteFacts): Choice[] {
   const draw = drawBy(seed);
   const sums = new Map<number, number>();
-  for (const { tier, weight } of choices) sums.set(tier, (sums.get(tier) ?? 0) + weight);
-  const drawn = choices.map((choice) => {
-    const key = keyOf(choice);
-    const first = first_buyer_id !== undefined && choice.members.some(({ buyer }) => buyer.id === first_buyer_id);
-    return { choice: { ...choice, share: choice.weight / (sums.get(choice.tier) || 1), draw: draw({ key, weight: choice.weight }) }, key, first };
-  });
-  const place = (a: (typeof drawn)[number], b: (typeof drawn)[number]) =>
-    Number(b.first) - Number(a.first) || a.choice.tier - b.choice.tier || byDraw(a.choice, b.choice) || a.key - b.key;
-  return drawn.toSorted(place).map(({ choice }) => choice);
+  for (const { tier, weight } of chances) sums.set(tier, (sums.get(tier) ?? 0) + weight);
+  const choices = chances.map(({ members, group, tier, weight }): Choice => ({
+    members,
+    group,
+    tier,
+    weight,
+    share: weight / (sums.get(tier) || 1),
+    draw: draw({ key: drawKey(members[0]!.buyer.id, group?.id), weight }),
+  }));
+  choices.sort((a, b) => a.tier - b.tier || byDraw(a, b) || keyOf(a) - keyOf(b));
+  const first = first_buyer_id === undefined ? -1 : choices.findIndex(({ members }) => members.some(({ buyer }) => buyer.id === first_buyer_id));
+  if (first > 0) choices.unshift(...choices.splice(first, 1));
+  return choices;
 }
 
 /** Two without weight both drew infinity. */
 const byDraw = (a: Choice, b: Choice) => (a.draw === b.draw ? 0 : a.draw - b.draw);
 
-/** Buyers and groups number their records each for themselves. */
-const keyOf = ({ members, group }: Pick<Choice, 'members' | 'group'>) => (group ? group.id * 2 + 1 : members[0]!.buyer.id * 2);
+const keyOf = ({ members, group }: Chance) => drawKey(members[0]!.buyer.id, group?.id);
+
+/** What a choice draws by: buyers and groups number their records each for themselves. */
+export const drawKey = (buyer_id: number, group_as_one: number | undefined): number => (group_as_one === undefined ? buyer_id * 2 : group_as_one * 2 + 1);
 
 /** Each buyer once, by the best of the ways that are open to it. */
-function choicesOf(open: readonly Candidate[]): Omit<Choice, 'share' | 'draw'>[] {
-  const groups = new Map<number, Omit<Choice, 'share' | 'draw'> & { members: Member[] }>();
-  const singles: Omit<Choice, 'share' | 'draw'>[] = [];
+function choicesOf(open: readonly Candidate[]): Chance[] {
+  const groups = new Map<number, Chance & { members: Member[] }>();
+  const singles: Chance[] = [];
   for (const buyer of open) {
-    const way = wayOf(buyer);
-    if (way.group?.dial_buyers_type !== 'simultaneously') {
-      singles.push({ members: [{ buyer, group: way.group }], group: null, tier: way.tier, weight: way.weight });
+    const { group, tier, weight } = wayOf(buyer);
+    if (group?.dial_buyers_type !== 'simultaneously') {
+      singles.push({ members: [{ buyer, group }], group: null, tier, weight });
       continue;
     }
-    const known = groups.get(way.group.id);
-    if (known) known.members.push({ buyer, group: way.group });
-    else groups.set(way.group.id, { members: [{ buyer, group: way.group }], group: way.group, tier: way.tier, weight: way.weight });
+    const known = groups.get(group.id);
+    if (known) known.members.push({ buyer, group });
+    else groups.set(group.id, { members: [{ buyer, group }], group, tier, weight });
   }
+  for (const { members } of groups.values()) members.sort((a, b) => a.buyer.id - b.buyer.id);
   return [...singles, ...groups.values()];
 }
 
@@ -109,7 +128,7 @@ interface Way {
 function wayOf(buyer: Candidate): Way {
   let best: Way | undefined = buyer.direct ? { group: null, tier: tierOf(buyer), weight: buyer.weight } : undefined;
   for (const group of buyer.groups) {
-    if (groupFault(group)) continue;
+    if (!isOpenGroup(group)) continue;
     const { tier, weight } = group.dial_buyers_type === 'simultaneously' ? group : { tier: tierOf(buyer), weight: buyer.weight };
     if (!best || tier < best.tier || (tier === best.tier && weight > best.weight)) best = { group, tier, weight };
   }
@@ -130,7 +149,7 @@ function tierOf({ route_by_type, tier, current_conversion_revenue, epc }: Candid
 /** Those that could take a call now, in the order in which they are tried when nothing is drawn: the lowest tier first, in it the highest weight. */
 export function availableInOrder(candidates: readonly Candidate[], facts: Facts): Candidate[] {
   return candidates
-    .filter((candidate) => eligibility(candidate, facts).available)
+    .filter((candidate) => !faultOf(candidate, facts))
     .map((candidate) => ({ candidate, way: wayOf(candidate) }))
     .toSorted((a, b) => a.way.tier - b.way.tier || b.way.weight - a.way.weight || a.candidate.id - b.candidate.id)
     .map(({ candidate }) => candidate);

@@ -1,16 +1,7 @@
-import type { Instruction } from '../routing/instruction';
+import type { DialBuyer, Instruction } from '../routing/instruction';
 
 /** What of a buyer goes into the dialing of it. */
-export interface DialedLeg {
-  attempt: string;
-  /** + and digits, or a SIP address. */
-  number: string;
-  timeout_seconds: number;
-  caller_id: string | null;
-  dtmf_tones: string | null;
-  press_one_to_accept: boolean;
-  record_calls: boolean;
-}
+export type DialedLeg = Pick<DialBuyer, 'attempt' | 'number' | 'timeout_seconds' | 'caller_id' | 'dtmf_tones' | 'press_one_to_accept' | 'record_calls'>;
 
 /** Where the carrier asks what to do next, and tells what has become of those it dials. */
 export interface Hooks {

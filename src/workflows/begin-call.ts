@@ -1,16 +1,15 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import type { CallFacts } from '../db/call-facts';
 import { findHold, type AwaitedHold } from '../db/call-holds';
-import { loadCallFacts, type CallFacts } from '../db/call-facts';
-import { findCall, insertCall, readCall, type CallRow } from '../db/calls';
-import { gather } from '../db/gather';
-import { routingCandidates } from '../db/offer-config';
-import { turns } from '../db/turns';
-import { candidateOf } from '../db/offer-buyers';
+import type { NewCall } from '../db/call-rounds';
+import { findCall, lockCallSid, type CallRow } from '../db/calls';
 import type { Db } from '../db/tenant';
+import { turns } from '../db/turns';
 import { uuidv7 } from '../ids';
 import { Refusal } from '../refusal';
-import type { Candidate } from '../routing/eligibility';
-import { newSeed, routeCall, routeFacts } from './route-call';
+import { readSession, sessionOf, type CallSession } from './call-session';
+import { lookUp, sourceOf } from './look-up';
+import { newSeed, routeCall, routeFacts, type Routed } from './route-call';
 
 export interface IncomingCall {
   carrier: string;
@@ -33,98 +32,69 @@ export interface IncomingCall {
 }
 
 export interface Begun {
-  call: CallRow;
+  session: CallSession;
   /** Whether it has just begun; else it was told of before. */
   created: boolean;
 }
 
 /**
- * Takes a call: whom a seller has had held for it gets it; else who may have it is decided on what is known now, and its caps are taken up together with the record of the call, or not at all. The
- * same call told of twice, even at the same time, is one.
+ * Takes a call: whom a seller has had held for it gets it; else who may have it is decided on what is known now, and its caps are taken up together with
+ * the record of the call, or not at all. The same call told of twice, even at the same time, is one.
  */
 export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Promise<Begun> {
-  const { carrier, call_sid, offer_id, buyer_id, caller_number } = incoming;
+  const { carrier, call_sid, offer_id, caller_number } = incoming;
+  const told = async (known: CallRow): Promise<Begun> => ({ session: await readSession(db, known, { fresh: true }), created: false });
   const known = call_sid === null ? undefined : await findCall(db, carrier, call_sid);
-  if (known) return { call: known, created: false };
-  const { facts, candidates } = await (offer_id === null
-    ? lookUpBuyer(db, buyer_id!, caller_number, now)
-    : lookUp(db, { offer_id, number: caller_number, now }));
-  if (!facts) throw Refusal.field('offer_id', `names no record of yours: ${offer_id}`);
-  const held = caller_number === null || offer_id === null ? undefined : await findHold(db, { offer_id, caller_number, now });
-  const row = rowOf(incoming, facts, { held, now });
-  const asked = routeFacts(facts, { now, seed: newSeed(), caller_number, tokens: row.token_values, tried: new Set() });
-  const id = await inTurn(db, () =>
+  if (known) return told(known);
+  const [found, held] = await Promise.all([
+    lookUp(db, { source: sourceOf(incoming), number: caller_number, now }),
+    caller_number === null || offer_id === null ? undefined : findHold(db, { offer_id, caller_number, now }),
+  ]);
+  if (!found) throw Refusal.field('offer_id', `names no record of yours: ${offer_id}`);
+  const { facts, candidates } = found;
+  const call = rowOf(incoming, facts, { held, now });
+  const asked = routeFacts(facts, { now, seed: newSeed(), caller_number, tokens: call.token_values, tried: new Set() });
+  const events = [{ event: 'started', details: { lead_id: call.lead_id } }];
+  const begun = await inTurn(db, () =>
     db.statements(async (tx) => {
-      const made = await insertCall(tx, row, now);
-      if (made === undefined) return undefined;
-      await routeCall(
-        tx,
-        { id: made, round: 0, caller_number },
-        { facts, candidates, asked, held, events: [{ event: 'started', details: { lead_id: row.lead_id } }] },
-      );
-      return made;
+      if (call_sid !== null) {
+        await lockCallSid(tx, carrier, call_sid);
+        const other = await findCall(tx, carrier, call_sid);
+        // Somebody has told of the same call a moment before.
+        if (other) return other;
+      }
+      return newCall(call, await routeCall(tx, { ...call, round: 0 }, { facts, candidates, asked, held, events }), now);
     }),
   );
-  // Somebody has told of the same call a moment before.
-  if (id === undefined) return { call: (await findCall(db, carrier, call_sid!))!, created: false };
-  return { call: (await readCall(db, id))!, created: true };
+  if (!('attempts' in begun)) return told(begun);
+  return { session: sessionOf(begun.call, begun.attempts, { terms: facts.offer, fresh: true }), created: true };
 }
 
-interface Asking {
-  offer_id: string;
-  number: number | null;
-  now: Date;
-}
-interface Found {
-  facts: CallFacts | undefined;
-  candidates: readonly Candidate[];
-}
-
-/** A number that forwards to a buyer has no offer: that buyer is the only candidate. */
-async function lookUpBuyer(db: Db, buyer_id: string, number: number | null, now: Date): Promise<Found> {
-  const facts = await loadCallFacts(db, { offer_id: null, number, now });
-  return { facts, candidates: await candidateOf(db, buyer_id, number ?? 0, now) };
-}
-
-/** What is known of the callers of one offer; its buyers are read once for all who ask at the same time. */
-async function lookUpAll(db: Db, all: readonly Asking[]): Promise<Found[]> {
-  const facts = await Promise.all(all.map((each) => loadCallFacts(db, each)));
-  const { offer_id, now } = all.at(-1)!;
-  const spacing_seconds = facts.at(-1)?.offer.spacing_seconds ?? 0;
-  const candidates = await routingCandidates(db, { offer_id, numbers: all.map(({ number }) => number), spacing_seconds, now });
-  return all.map((_, n) => ({ facts: facts[n], candidates: candidates[n]! }));
+/** A call as it has just been written. */
+function newCall(call: NewCall, { id, round, dial, set }: Routed, now: Date) {
+  const row: CallRow = { ...call, ...set, id, round, created_at: now, buyer_id: dial[0]?.buyer_id ?? null, connected_at: null };
+  const attempts = dial.map((each) => {
+    const { attempt: uuid, press_one_to_accept, buyer_id, buyer_group_id } = each;
+    return { uuid, status: 'ringing' as const, press_one_to_accept, round, buyer_id, buyer_group_id, created_at: now, connected_at: null, dial: each };
+  });
+  return { call: row, attempts };
 }
 
 /** Beside them requests of other kinds need connections too. */
 const AT_ONCE = 8;
-const of_companies = new WeakMap<Db, { turn: ReturnType<typeof turns>; lookUps: Map<string, (one: Asking) => Promise<Found>> }>();
+const turns_of = new WeakMap<Db, ReturnType<typeof turns>>();
 
-function companyOf(db: Db) {
-  const found = of_companies.get(db) ?? { turn: turns(AT_ONCE), lookUps: new Map() };
-  of_companies.set(db, found);
-  return found;
-}
-
-const inTurn = <T>(db: Db, work: () => Promise<T>): Promise<T> => companyOf(db).turn(work);
-
-function lookUp(db: Db, one: Asking): Promise<Found> {
-  const alone = async (each: Asking) => (await lookUpAll(db, [each]))[0]!;
-  // Inside a transaction, that of an Idempotency-Key, nobody shares.
-  if (!db.joint) return alone(one);
-  const { lookUps } = companyOf(db);
-  const { offer_id } = one;
-  const known =
-    lookUps.get(offer_id) ??
-    gather({ run: (all: readonly Asking[]) => lookUpAll(db, all), alone, keyOf: (each) => each, isOfOne: () => false }, () => lookUps.delete(offer_id));
-  lookUps.set(offer_id, known);
-  return known(one);
+function inTurn<T>(db: Db, work: () => Promise<T>): Promise<T> {
+  const turn = turns_of.get(db) ?? turns(AT_ONCE);
+  turns_of.set(db, turn);
+  return turn(work);
 }
 
 function rowOf(
   { carrier, call_sid, caller_number, caller_city = null, number_called, number_id, offer_id, sub_id, traffic_source_id, tokens }: IncomingCall,
   { lead }: CallFacts,
   { held, now }: { held: AwaitedHold | undefined; now: Date },
-) {
+): NewCall {
   return {
     uuid: uuidv7(now.getTime()),
     carrier,

@@ -1,14 +1,14 @@
 import { recordUsage } from '../db/call-limits';
-import { loadCallFacts } from '../db/call-facts';
-import { freeSlots, lockCall, readAttempts, recordProgress, settlePending, type AttemptRow, type CallRow } from '../db/calls';
-import { routingCandidates } from '../db/offer-config';
-import { candidateOf } from '../db/offer-buyers';
+import { recordProgress } from '../db/call-rounds';
+import { freeSlots, settlePending } from '../db/call-slots';
+import { lockCall, readAttempts, readCall, type AttemptRow, type CallRow } from '../db/calls';
 import type { Reference } from '../db/records';
 import type { Db, Statements } from '../db/tenant';
 import { notFound, Refusal } from '../refusal';
-import { attemptOf, react, type CallEvent, type Reaction } from '../routing/progress';
+import { attemptOf, isOpen, react, type CallEvent, type Reaction } from '../routing/progress';
 import { leaseOf, readSession, sessionOf, type CallSession } from './call-session';
 import { convertCall } from './convert-call';
+import { lookUp, sourceOf } from './look-up';
 import { newSeed, routeCall, routeFacts } from './route-call';
 
 export interface CallNews extends CallEvent {
@@ -22,9 +22,6 @@ export interface CallNews extends CallEvent {
   told_again?: boolean;
 }
 
-/** Ends of a call that were not heard of but concluded: what then is heard of it still counts. */
-const CONCLUDED = new Set(['lost']);
-
 /**
  * Takes what has happened to a call and answers what to do now. Of two events about a call one waits for the other; one that comes twice, or late, changes
  * nothing and is answered as the call stands.
@@ -35,16 +32,16 @@ export async function takeCallEvent(db: Db, reference: Reference, news: CallNews
     if (!call) throw notFound();
     const attempts = await readAttempts(tx, call.id);
     if (call.ended_at !== null) {
-      if (news.event === 'completed' && CONCLUDED.has(call.hangup_cause ?? '')) await settle(tx, call, attempts, { news, now });
-      return readSession(tx, call, { now, fresh: false });
+      // That end was not heard of but concluded: what is heard of it now still counts.
+      if (news.event === 'completed' && call.hangup_cause === 'lost') await settle(tx, call, attempts, { news, now });
+      return readSession(tx, call, { fresh: false });
     }
     requireMeant(attempts, news);
     const reaction = react(attempts, news);
-    if (!reaction.news || (reaction.route && news.told_again)) return sessionOf(call, attempts, { offer: undefined, fresh: false });
+    if (!reaction.news || (reaction.route && news.told_again)) return sessionOf(call, attempts, { terms: undefined, fresh: false });
     await progress(tx, call, attempts, { reaction, news, now });
     if (reaction.route) await lookAgain(tx, call, attempts, now);
-    const after = (await lockCall(tx, call.id))!;
-    return readSession(tx, after, { now, fresh: reaction.route });
+    return readSession(tx, await readCall(tx, call.id), { fresh: reaction.route });
   });
 }
 
@@ -52,7 +49,7 @@ export async function takeCallEvent(db: Db, reference: Reference, news: CallNews
 function requireMeant(attempts: readonly AttemptRow[], news: CallNews): void {
   if (news.event === 'completed') return;
   if (news.attempt && !attempts.some(({ uuid }) => uuid === news.attempt!.toLowerCase())) throw Refusal.field('attempt', 'is none of this call');
-  const open = attempts.filter(({ status }) => ['ringing', 'answered', 'connected'].includes(status));
+  const open = attempts.filter(isOpen);
   if (!news.attempt && open.length > 1 && !attemptOf(attempts, news))
     throw Refusal.field('attempt', `must say which of those dialed: ${open.map(({ uuid }) => uuid).join(', ')}`);
   if (news.event === 'key_press' && !news.key) throw Refusal.field('key', 'must be given with key_press: the key that was pressed');
@@ -122,15 +119,9 @@ function detailsOf({ attempt, key, duration, recording_url, hangup_cause, leg_si
 
 /** Nobody of those dialed took the call: who is next, as things stand now. None of them is rung again. */
 async function lookAgain(db: Statements, call: CallRow, attempts: readonly AttemptRow[], now: Date): Promise<void> {
-  const { offer_id, buyer_id, caller_number } = call;
-  const facts = await loadCallFacts(db, { offer_id, number: caller_number, now });
-  if (!facts) return;
-  const { spacing_seconds } = facts.offer;
-  const candidates =
-    offer_id === null
-      ? await candidateOf(db, buyer_id!, caller_number ?? 0, now)
-      : (await routingCandidates(db, { offer_id: String(offer_id), numbers: [caller_number], spacing_seconds, now }))[0]!;
+  const { caller_number, token_values: tokens } = call;
+  const found = await lookUp(db, { source: sourceOf(call), number: caller_number, now });
+  if (!found) return;
   const tried = new Set(attempts.map(({ buyer_id }) => buyer_id));
-  const asked = routeFacts(facts, { now, seed: newSeed(), caller_number: call.caller_number, tokens: call.token_values, tried });
-  await routeCall(db, call, { facts, candidates, asked });
+  await routeCall(db, call, { ...found, asked: routeFacts(found.facts, { now, seed: newSeed(), caller_number, tokens, tried }) });
 }

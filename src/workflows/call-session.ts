@@ -1,10 +1,12 @@
-import { loadCallFacts, type OfferTerms } from '../db/call-facts';
-import { readAttempts, type AttemptRow, type CallRow, type DialBuyer } from '../db/calls';
+import { readOfferWords, type OfferTerms, type OfferWords } from '../db/call-facts';
+import { readAttempts, type AttemptRow, type CallRow } from '../db/calls';
 import type { Statements } from '../db/tenant';
-import { instructionOf, type Instruction } from '../routing/instruction';
+import { instructionOf, type DialBuyer, type Instruction } from '../routing/instruction';
 import { isOpen } from '../routing/progress';
 import { DIAL_LIMIT_SECONDS } from '../telephony/twiml';
 
+/** How long beyond its ringing a dialed call may tell nothing before it is taken for dead. */
+export const RINGING_GRACE_SECONDS = 60;
 /** How long a call that goes on may tell nothing before it is taken for dead. */
 export const TALKING_LEASE_SECONDS = 900;
 /** Beyond what a carrier leaves two connected, which it does without a word. */
@@ -23,12 +25,19 @@ export interface CallSession {
 
 const withPlus = (number: number | null) => (number === null ? null : `+${number}`);
 
-/** A call as whoever carries it sees it. `fresh`: those that ring are to be dialed now. */
-export function sessionOf(call: CallRow, attempts: readonly AttemptRow[], { offer, fresh }: { offer: OfferTerms | undefined; fresh: boolean }): CallSession {
+interface Seen {
+  /** Of the offer of the call; needed once nobody is left. */
+  terms: Omit<OfferWords, 'greeting_message'> | undefined;
+  /** Whether those that ring are to be dialed now. */
+  fresh: boolean;
+}
+
+/** A call as whoever carries it sees it. */
+export function sessionOf(call: CallRow, attempts: readonly AttemptRow[], { terms, fresh }: Seen): CallSession {
   const { id, uuid, status, offer_id, caller_number, number_called, carrier_call_id, fallback, hangup_cause, ended_at } = call;
   const given =
-    fallback !== null && fallback !== 'hang_up' && offer
-      ? { type: fallback as OfferTerms['fallback_type'], message: offer.fallback_message, number: offer.fallback_number }
+    fallback !== null && fallback !== 'hang_up' && terms
+      ? { type: fallback as OfferTerms['fallback_type'], message: terms.fallback_message, number: terms.fallback_number }
       : null;
   const instruction = instructionOf({
     ended: ended_at !== null,
@@ -46,13 +55,12 @@ export function leaseOf({ carrier }: Pick<CallRow, 'carrier'>, attempts: readonl
   const open = attempts.filter(isOpen);
   if (carrier === 'twilio' && open.some(({ status }) => status === 'connected')) return DIAL_LIMIT_SECONDS + CONNECTED_GRACE_SECONDS;
   const ringing = open.filter(({ status }) => status === 'ringing').map(({ dial }) => dial.timeout_seconds);
-  return ringing.length === open.length && ringing.length > 0 ? Math.max(...ringing) + 60 : TALKING_LEASE_SECONDS;
+  return ringing.length === open.length && ringing.length > 0 ? Math.max(...ringing) + RINGING_GRACE_SECONDS : TALKING_LEASE_SECONDS;
 }
 
 /** The same of a call that is read anew. */
-export async function readSession(db: Statements, call: CallRow, { now, fresh }: { now: Date; fresh: boolean }): Promise<CallSession> {
+export async function readSession(db: Statements, call: CallRow, { fresh }: Pick<Seen, 'fresh'>): Promise<CallSession> {
   const attempts = await readAttempts(db, call.id);
-  const needs_offer = call.fallback !== null && call.fallback !== 'hang_up' && call.offer_id !== null;
-  const facts = needs_offer ? await loadCallFacts(db, { offer_id: call.offer_id!, number: null, now }) : undefined;
-  return sessionOf(call, attempts, { offer: facts?.offer, fresh });
+  const needs_words = call.fallback !== null && call.fallback !== 'hang_up' && call.offer_id !== null;
+  return sessionOf(call, attempts, { terms: needs_words ? await readOfferWords(db, call.offer_id!) : undefined, fresh });
 }

@@ -1,8 +1,9 @@
 import { findHold, takeHold, type AwaitedHold } from '../db/call-holds';
-import { recordUsage, reserveUsage, type CapOwner, type Held, type Reserved } from '../db/call-limits';
+import { recordUsage, reserveUsage, type CapOwner, type Reserved } from '../db/call-limits';
 import { readUsedUp } from '../db/offer-buyers';
 import type { Statements } from '../db/tenant';
 import { Refusal } from '../refusal';
+import type { Held } from '../routing/caps';
 import type { Candidate, CandidateGroup } from '../routing/eligibility';
 import { heldChoice, type Chosen } from '../routing/held';
 import { route, type Choice, type Member, type RouteFacts } from '../routing/route';
@@ -45,12 +46,15 @@ export async function chooseBuyers(db: Statements, candidates: readonly Candidat
 
 /** Beyond one a candidate: a cap whose missing place is given back in between is tried again. */
 const MOST_TRIES = 20;
+
 /** A call that may take over what is held for it. */
 interface Awaited {
-  id: number;
   offer_id: number;
   caller_number: number;
 }
+
+/** What was held and is the call's from now on; `ping_id` is to be told of it. */
+export type TakenOver = Chosen & { ping_id?: string };
 
 /**
  * Takes over what is held for a call, caps and all, in place of choosing anew; undefined when there is nothing left of it. Of two calls of a caller each
@@ -61,11 +65,13 @@ export async function takeHeldBuyers(
   candidates: readonly Candidate[],
   facts: RouteFacts,
   { call, held }: { call: Awaited; held: AwaitedHold },
-) {
+): Promise<TakenOver | undefined> {
   const { now } = facts;
   for (let hold: AwaitedHold | undefined = held; hold; hold = await findHold(db, { ...call, now })) {
     const chosen = heldChoice(candidates, facts, hold);
-    if (!chosen || (await takeHold(db, { id: hold.id, call_id: call.id, now }))) return chosen;
+    if (!chosen) return undefined;
+    const ping_id = await takeHold(db, hold.id, now);
+    if (ping_id !== undefined) return { ...chosen, ping_id };
   }
   return undefined;
 }

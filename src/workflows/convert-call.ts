@@ -1,5 +1,5 @@
 import { recordUsage } from '../db/call-limits';
-import { settlePending } from '../db/calls';
+import { settlePending } from '../db/call-slots';
 import { loadConversions, type PayingConversion } from '../db/call-facts';
 import {
   hasPaid, insertConversion, isSourcePaid, noteRepeatCaller, payTrafficSource, readConvertible, writeCallEvent, type ConvertibleCall,

@@ -1,4 +1,6 @@
-import { freeSlots, lockCall, readAttempts, recordProgress, type AttemptRow, type CallRow } from '../db/calls';
+import { recordProgress } from '../db/call-rounds';
+import { deadCalls, freeSlots, isDead } from '../db/call-slots';
+import { lockCall, readAttempts, type AttemptRow, type CallRow } from '../db/calls';
 import type { Statements } from '../db/tenant';
 import type { Deps } from '../deps';
 import { isOpen, type AttemptStatus } from '../routing/progress';
@@ -6,18 +8,14 @@ import { isOpen, type AttemptStatus } from '../routing/progress';
 /** How many are looked after at a time. */
 const MOST = 200;
 
-const DEAD = `SELECT DISTINCT s.company_id::text, s.call_id::text FROM (SELECT company_id, call_id FROM call_slots WHERE lease_until < $1 ORDER BY lease_until LIMIT ${MOST}) s`;
-const IS_DEAD = 'SELECT coalesce(max(lease_until) < $3::timestamptz, false) AS dead FROM call_slots WHERE company_id = $1 AND call_id = $2::bigint';
-
 /**
  * Ends calls of which nothing was heard until their lease was over, and gives their slots back; answers how many. Any number of processes may do so at the
  * same time. What is heard of such a call later still counts.
  */
 export async function endDeadCalls({ database, tenants, clock, log }: Pick<Deps, 'database' | 'tenants' | 'clock' | 'log'>): Promise<number> {
   const now = clock();
-  const { rows } = await database.pool.query<{ company_id: string; call_id: string }>({ name: 'dead_calls', text: DEAD, values: [now] });
   let ended = 0;
-  for (const { company_id, call_id } of rows) {
+  for (const { company_id, call_id } of await deadCalls(database.pool, now, MOST)) {
     const is_ended = await tenants.of(BigInt(company_id)).statements((tx) => endDeadCall(tx, call_id, now));
     if (!is_ended) continue;
     ended++;
@@ -32,8 +30,7 @@ export async function endDeadCalls({ database, tenants, clock, log }: Pick<Deps,
 async function endDeadCall(db: Statements, call_id: string, now: Date): Promise<boolean> {
   const call = await lockCall(db, call_id);
   // It may have been heard of while we waited for it.
-  const [slot] = await db.query<{ dead: boolean }>({ name: 'is_dead', text: IS_DEAD, values: [db.company_id, call_id, now.toISOString()] });
-  if (!call || !slot?.dead) return false;
+  if (!call || !(await isDead(db, call_id, now))) return false;
   await recordProgress(db, lost(call, await readAttempts(db, call.id), now));
   await freeSlots(db, call.id);
   return true;

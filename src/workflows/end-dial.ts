@@ -2,7 +2,6 @@ import type { CallStatus } from '../carriers/carrier';
 import { attemptOfLeg, keepRecording, readAttempts, readCall, type AttemptRow } from '../db/calls';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { notFound } from '../refusal';
 import { isOpen } from '../routing/progress';
 import { takeCallEvent, type CallNews } from './call-event';
 
@@ -29,7 +28,6 @@ export interface DialEnd {
  */
 export async function endDial(db: Db, end: DialEnd, now: Date): Promise<void> {
   const call = await readCall(db, end.call);
-  if (!call) throw notFound();
   const tell = (news: CallNews) => takeCallEvent(db, call.id, news, now);
   if (end.recording_url) await keepRecording(db, call.id, end.recording_url, now);
   const open = (await readAttempts(db, call.id)).filter((attempt) => attempt.round === end.round && isOpen(attempt));

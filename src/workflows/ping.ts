@@ -1,7 +1,5 @@
 import type { Schemas } from '../contract';
 import { insertHold } from '../db/call-holds';
-import { loadCallFacts } from '../db/call-facts';
-import { candidatesOf } from '../db/offer-buyers';
 import { forwardingNumber, insertPing, loadBids, type Bid, type KeptAnswer } from '../db/pings';
 import type { Db, Statements } from '../db/tenant';
 import type { SellersEndpoint } from '../http/webhook-tokens';
@@ -12,6 +10,7 @@ import type { Chosen } from '../routing/held';
 import type { RouteFacts } from '../routing/route';
 import type { Data } from '../tokens/lead-data';
 import { chooseBuyers } from './choose-buyers';
+import { lookUp } from './look-up';
 import { readRequest, requireCaller, type SellersRequest } from './ping-request';
 import { newSeed, routeFacts } from './route-call';
 
@@ -48,12 +47,13 @@ export const isDialable = (number: string | null): number is string => number !=
 
 /** Everything that decides who gets a seller's call, or why nobody does. */
 export async function openMarket(db: Statements, { offer_id, caller_number, traffic_source_id, tokens, allowed }: Sale, now: Date): Promise<Market | Nothing> {
-  const facts = await loadCallFacts(db, { offer_id, number: caller_number, now });
-  if (!facts) throw notFound();
+  const found = await lookUp(db, { source: { offer_id: String(offer_id) }, number: caller_number, now });
+  if (!found) throw notFound();
+  const { facts } = found;
   const asked = routeFacts(facts, { now, seed: newSeed(), caller_number, tokens: { ...facts.lead?.data, ...tokens }, tried: new Set() });
   if (asked.refused) return { status: STATUSES[asked.refused.reason], message: asked.refused.message };
   const number = await forwardingNumber(db, { offer_id, traffic_source_id });
-  const all = (await candidatesOf(db, offer_id, caller_number, now)).filter(({ id }) => allowed?.includes(id) ?? true);
+  const all = found.candidates.filter(({ id }) => allowed?.includes(id) ?? true);
   const candidates = number === null ? all.filter((candidate) => isDialable(candidate.number)) : all;
   const ids = candidates.map(({ id }) => id);
   return { candidates, asked, number, bids: await loadBids(db, ids, now) };

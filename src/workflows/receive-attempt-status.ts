@@ -2,7 +2,6 @@ import type { CallStatus } from '../carriers/carrier';
 import { readAttempts, readCall } from '../db/calls';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { notFound } from '../refusal';
 import { takeCallEvent, type CallNews } from './call-event';
 
 /** What a carrier says of the leg to one buyer. */
@@ -28,7 +27,6 @@ const EVENTS: Partial<Record<CallStatus, CallNews['event']>> = {
  */
 export async function receiveAttemptStatus(db: Db, { call: reference, attempt, status, leg_sid }: AttemptReport, now: Date): Promise<void> {
   const call = await readCall(db, reference);
-  if (!call) throw notFound();
   const own = (await readAttempts(db, call.id)).find(({ uuid }) => uuid === attempt.toLowerCase());
   // Who hangs up instead of pressing a key has declined.
   const event = status === 'completed' && own?.status === 'answered' ? 'no_answer' : EVENTS[status];

@@ -1,20 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { CallFacts } from '../db/call-facts';
-import type { AwaitedHold } from '../db/call-holds';
-import { loadConversions } from '../db/call-facts';
-import { recordRound, type CallRow, type DialBuyer } from '../db/calls';
+import { tellPing, type AwaitedHold } from '../db/call-holds';
+import { recordRound, type NewCall, type NewEvent, type Round } from '../db/call-rounds';
+import type { CallRow } from '../db/calls';
 import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../ids';
-import { packed, type Action, type Decision } from '../routing/decision';
+import { packed, told, type Action, type Decision, type Verdict } from '../routing/decision';
+import type { DialBuyer } from '../routing/instruction';
 import { type Candidate, type Refused } from '../routing/eligibility';
-import { route, type Considered, type Member, type RouteFacts } from '../routing/route';
+import { route, type Member, type RouteFacts } from '../routing/route';
 import { leadTokens } from '../tokens/system';
 import type { Chosen } from '../routing/held';
-import { chooseBuyers, takeHeldBuyers } from './choose-buyers';
+import { RINGING_GRACE_SECONDS } from './call-session';
+import { chooseBuyers, takeHeldBuyers, type TakenOver } from './choose-buyers';
 import { convertCall } from './convert-call';
-
-/** How long beyond its ringing a dialed call may tell nothing before it is taken for dead. */
-export const RINGING_GRACE_SECONDS = 60;
 
 /** What the buyers of a call are asked by. */
 export interface Question {
@@ -63,30 +62,12 @@ function refusedBy({ offer, blacklisted, suppressed_by }: CallFacts): Refused | 
   return offer.paused ? { reason: 'offer_paused', message: 'the offer is paused' } : undefined;
 }
 
-interface Deciding {
-  facts: CallFacts;
-  asked: RouteFacts;
-  round: number;
-  considered: readonly Considered[];
-  chosen: readonly number[];
-  caps: Chosen['caps'];
-}
-
-/** The decision as it is kept and told. Pure. */
-export function decisionOf({ facts, asked, round, considered, chosen, caps }: Deciding): Decision {
-  const dialed = new Set(chosen);
-  const none = dialed.size > 0 ? { reason: null, message: null } : nobody(facts, asked.refused, considered.length);
-  return {
-    round,
-    at: asked.now.toISOString(),
-    seed: asked.seed,
-    offer_id: facts.offer.id,
-    action: dialed.size > 0 ? 'dial' : fallbackOf(facts, asked.refused),
-    ...none,
-    buyer_ids: [...chosen],
-    candidates: considered.map(({ available, ...candidate }) => ({ ...candidate, chosen: available && dialed.has(candidate.buyer_id) })),
-    caps,
-  };
+/** What is decided of a call as it goes to some buyers, or to nobody. Pure. */
+function verdictOf(facts: CallFacts, { now, seed, refused }: RouteFacts, { round, routed, members, caps }: Omit<Chosen, 'slots'> & { round: number }): Verdict {
+  const buyer_ids = members.map(({ buyer }) => buyer.id);
+  const dials = buyer_ids.length > 0;
+  const none = dials ? { reason: null, message: null } : nobody(facts, refused, routed.considered.length);
+  return { round, at: now.toISOString(), seed, offer_id: facts.offer.id, action: dials ? 'dial' : fallbackOf(facts, refused), ...none, buyer_ids, caps };
 }
 
 function nobody({ offer }: CallFacts, refused: Refused | undefined, candidates: number): { reason: string; message: string } {
@@ -104,9 +85,8 @@ function fallbackOf({ offer }: CallFacts, refused: Refused | undefined): Action 
 
 /** What would be decided, without taking anything up. */
 export function explain(facts: CallFacts, candidates: readonly Candidate[], asked: RouteFacts): Decision {
-  const { choices, considered } = route(candidates, asked);
-  const chosen = choices[0]?.members.map(({ buyer }) => buyer.id) ?? [];
-  return decisionOf({ facts, asked, round: 1, considered, chosen, caps: [] });
+  const routed = route(candidates, asked);
+  return told(verdictOf(facts, asked, { round: 1, routed, members: routed.choices[0]?.members ?? [], caps: [] }), routed.considered);
 }
 
 interface Routing {
@@ -116,46 +96,54 @@ interface Routing {
   /** What a seller of calls has had held for it. */
   held?: AwaitedHold | undefined;
   /** What comes before in the story of the call. */
-  events?: Parameters<typeof recordRound>[1]['events'];
+  events?: readonly NewEvent[];
 }
 
-/** Looks for a buyer for a call, takes up its caps, and writes all of it down. Within a transaction that has the call to itself. */
+/** What a call has come to. */
+export interface Routed extends Pick<Round, 'round' | 'dial' | 'set'> {
+  /** Of the call. */
+  id: number;
+}
+
+/**
+ * Looks for a buyer for a call, takes up its caps, and writes all of it down, with the call itself if that is new. Within a transaction that has the call
+ * to itself.
+ */
 export async function routeCall(
   db: Statements,
-  call: Pick<CallRow, 'id' | 'round' | 'caller_number'>,
+  call: Pick<CallRow, 'id' | 'round' | 'caller_number'> | (NewCall & { round: 0 }),
   { facts, candidates, asked, held, events = [] }: Routing,
-): Promise<void> {
+): Promise<Routed> {
   const { now } = asked;
-  const awaited = held && { held, call: { id: call.id, offer_id: facts.offer.id!, caller_number: call.caller_number! } };
-  const chosen = (awaited && (await takeHeldBuyers(db, candidates, asked, awaited))) ?? (await chooseBuyers(db, candidates, asked));
-  const dial = chosen.members.map((member) => dialOf(member, call, now));
+  const awaited = held && { held, call: { offer_id: facts.offer.id!, caller_number: call.caller_number! } };
+  const chosen: TakenOver = (awaited && (await takeHeldBuyers(db, candidates, asked, awaited))) ?? (await chooseBuyers(db, candidates, asked));
+  const { members, routed, slots, caps, ping_id } = chosen;
+  const dial = members.map((member) => dialOf(member, call, now));
   const round = call.round + 1;
-  const decision = decisionOf({ facts, asked, round, considered: chosen.routed.considered, chosen: dial.map(({ buyer_id }) => buyer_id), caps: chosen.caps });
+  const verdict = verdictOf(facts, asked, { round, routed, members, caps });
   const longest = Math.max(0, ...dial.map(({ timeout_seconds }) => timeout_seconds));
-  await recordRound(db, {
-    call_id: call.id,
+  const set = dial.length > 0 ? { status: 'ringing', fallback: null, hangup_cause: null, ended_at: null } : ended(verdict, facts, now);
+  const id = await recordRound(db, 'id' in call ? call.id : call, {
     round,
     now,
-    decision: JSON.stringify(packed(decision)),
-    dial: dial.map((each) => ({ ...each, status: 'ringing' })),
-    slots: chosen.slots,
+    decision: packed(verdict, routed),
+    dial,
+    slots,
     lease_until: new Date(now.getTime() + (longest + RINGING_GRACE_SECONDS) * 1000),
     events: [
       ...events,
       ...dial.map(({ buyer_id, number }) => ({ event: 'dialed', message: number, buyer_id })),
-      ...(dial.length > 0 ? [] : [{ event: decision.action, message: decision.message }]),
+      ...(dial.length > 0 ? [] : [{ event: verdict.action, message: verdict.message }]),
     ],
-    set: dial.length > 0 ? { status: 'ringing', fallback: null, hangup_cause: null, ended_at: null } : ended(decision, facts, now),
+    set,
   });
-  for (const { buyer_id } of dial) {
-    const conversions = await loadConversions(db, buyer_id, now);
-    if (conversions.some(({ conversion_type, duration }) => conversion_type === 'duration' && duration === 0))
-      await convertCall(db, { call_id: call.id, buyer_id, answered_seconds: 0, now });
-  }
+  if (ping_id !== undefined) await tellPing(db, ping_id, id);
+  for (const { buyer } of members) if (buyer.pays_at_dial) await convertCall(db, { call_id: id, buyer_id: buyer.id, answered_seconds: 0, now });
+  return { id, round, dial, set };
 }
 
 /** Nobody is left: the search is over, and the call with it as far as it is ours. */
-function ended({ action, reason }: Decision, { offer }: CallFacts, now: Date) {
+function ended({ action, reason }: Verdict, { offer }: CallFacts, now: Date) {
   return { status: 'no_answer', fallback: action === 'fallback' ? offer.fallback_type : 'hang_up', hangup_cause: reason, ended_at: now };
 }
 

@@ -1,3 +1,4 @@
+import { routingCandidates } from '../../src/db/offer-standing';
 import { recordUsage } from '../../src/db/call-limits';
 import { candidatesOf, loadCandidates } from '../../src/db/offer-buyers';
 import { eligibility, type Candidate, type CandidateGroup, type Reason, type UsedUpCap } from '../../src/routing/eligibility';
@@ -130,7 +131,12 @@ describe('loading', () => {
   const block = (list: number, ...numbers: string[]) =>
     world.company.api('post', `buyer_suppressions/${list}/caller_block`, { body: { caller_ids: numbers.map((number) => `+${number}`) } });
   const offerOf = (...buyer_ids: number[]) => made('offers', { buyer_ids });
-  const load = (offer: number) => candidatesOf(db(), offer, CALLER, clock.read());
+  /** What calls are routed by, which is kept and only asked for what has changed, and what others read anew, are the same. */
+  const load = async (offer: number) => {
+    const [routed] = await routingCandidates(db(), { source: { offer_id: String(offer) }, numbers: [Number(CALLER)], now: clock.read() });
+    expect(routed).toEqual(await candidatesOf(db(), offer, CALLER, clock.read()));
+    return routed!;
+  };
   const used = async (offer: number) => (await load(offer))[0]!.used_up;
   const reasons = async (offer: number) => Object.fromEntries((await load(offer)).map((one) => [one.name, asked(one, clock.read().toISOString()).reason]));
   const at = (now: string, offer: number) => (clock.set(now), reasons(offer));
@@ -155,6 +161,7 @@ describe('loading', () => {
       used_up: null,
       current_conversion_revenue: 12.34,
       most_revenue: 12.34,
+      pays_at_dial: true,
       epc: null,
       last_call_at: null,
       display_service_number: null,

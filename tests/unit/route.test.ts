@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { packed, unpacked } from '../../src/routing/decision';
+import { packed, told, unpacked } from '../../src/routing/decision';
 import { drawBy } from '../../src/routing/draw';
 import { eligibility, type Candidate, type CandidateGroup } from '../../src/routing/eligibility';
 import { availableInOrder, route, type RouteFacts } from '../../src/routing/route';
@@ -196,8 +196,9 @@ describe('the order in which buyers are tried when nothing is drawn', () => {
   });
 });
 
-test('a decision is told as it was stored, but for the digits of a draw', () => {
+test('a decision is told as it was stored', () => {
   const at_once = group({ dial_buyers_type: 'simultaneously', tier: 0, weight: 3 });
+  const in_turn = group({ id: 4 });
   const candidates = [
     buyer({ id: 1, weight: 5 }),
     buyer({ id: 2, weight: 0 }),
@@ -205,26 +206,15 @@ test('a decision is told as it was stored, but for the digits of a draw', () => 
     buyer({ id: 4, paused: true, route_by_type: 'epc', epc: 4 }),
     buyer({ id: 5, ...through(at_once) }),
     buyer({ id: 6, ...through(at_once), route_by_type: 'revenue', current_conversion_revenue: 7 }),
+    buyer({ id: 7, ...through(in_turn), tier: -2, weight: 9 }),
+    buyer({ id: 8, number: null }),
+    buyer({ id: 9, ...through(group({ id: 5, dial_buyers_type: 'simultaneously', tier: 2 })) }),
   ];
-  const { considered } = route(candidates, facts());
-  const told = considered.map(({ available: _, ...one }) => ({
-    ...one,
-    chosen: [5, 6].includes(one.buyer_id),
-    draw: one.draw === null || one.draw === Infinity ? null : Number(one.draw.toPrecision(6)),
-  }));
-  const decision = {
-    round: 1,
-    at: NOW.toISOString(),
-    seed: 'x',
-    offer_id: 1,
-    action: 'dial' as const,
-    reason: null,
-    message: null,
-    buyer_ids: [5, 6],
-    candidates: told,
-    caps: [],
-  };
-  const stored = packed(decision);
-  expect(stored.faults).toHaveLength(1);
-  expect(unpacked(JSON.parse(JSON.stringify(stored)) as typeof stored, new Map(candidates.map(({ id, name }) => [id, name])))).toEqual(decision);
+  const routed = route(candidates, facts());
+  const action = 'dial' as const;
+  const verdict = { round: 1, at: NOW.toISOString(), seed: 'seed', offer_id: 1, action, reason: null, message: null, buyer_ids: [5, 6], caps: [] };
+  const stored = packed(verdict, routed);
+  expect(stored.faults.map(({ reason, ids }) => [reason, ids])).toEqual([['paused', [4, 3]], ['no_number', [8]]]); // prettier-ignore
+  const names = new Map(candidates.map(({ id, name }) => [id, name]));
+  expect(unpacked(JSON.parse(JSON.stringify(stored)) as typeof stored, names)).toEqual(told(verdict, routed.considered));
 });

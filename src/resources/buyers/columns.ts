@@ -1,4 +1,4 @@
-import { capColumns, limitsJoin, OPEN_HOURS_JOIN, usedSql } from '../../db/call-limits';
+import { capColumns, limitsJoin, openHoursJoin, usedSql } from '../../db/call-limits';
 import { commonColumns, type Projection, type SortKey } from '../../db/projection';
 import { CAPS, METRICS } from '../../routing/caps';
 
@@ -35,7 +35,7 @@ export const projection = {
   plural: 'buyers',
   joins: {
     l: limitsJoin('buyer_id'),
-    h: OPEN_HOURS_JOIN,
+    h: openHoursJoin('h'),
     c: CURRENT_CONVERSION_JOIN,
   },
   fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.number, '') || E'\\n' || coalesce(t.user_buyer_id, '') || E'\\n' || coalesce(t.email, '') || E'\\n' || coalesce(t.external_record_id, ''))`,

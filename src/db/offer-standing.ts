@@ -1,0 +1,139 @@
+import type { Candidate, CandidateGroup, UsedUpCap } from '../routing/eligibility';
+import { METRICS } from '../routing/caps';
+import { NOW, openHoursJoin } from './call-limits';
+import { freshConfig, keptConfig, plainCandidates, type Config, type Source } from './offer-config';
+import { capAt, epcSql, PAYS_JOIN, usedUpJoin, type ReadCap } from './offer-buyers';
+import { template } from './statement';
+import type { Statements } from './tenant';
+
+// How the buyers of an offer stand as a call comes: what is set up of them (offer-config.ts), and what calls have changed. Of the caps only rows are read
+// that were written since they were last read: `since` is the oldest transaction that was then not over, and of none younger everything was seen.
+
+/** The longest time between two calls to a buyer that an offer can ask for. */
+const LONGEST_SPACING = "interval '1 day'";
+
+const HOURLY = METRICS.map((metric) => `${metric}_hourly_limit`);
+const HOURS = HOURLY.map((name) => `CASE WHEN l.buyer_id IS NULL THEN l.${name} ELSE o.${name} END AS ${name}`).join(', ');
+
+/** How many transactions have changed what is set up in the company; triggers count them. */
+const CHANGED = `(SELECT coalesce(sum(n), 0)::text FROM routing_changes WHERE company_id = {company_id}) AS changes`;
+const CHANGES = template(`SELECT ${CHANGED}`, { prepared: true });
+
+const STANDING = template(
+  `WITH holding AS MATERIALIZED (SELECT x.place, s.id, s.name FROM unnest({numbers}::bigint[]) WITH ORDINALITY AS x(number, place)
+    JOIN buyer_suppressions s ON s.company_id = {company_id} AND s.deleted_at IS NULL AND s.blocked > 0
+      AND EXISTS (SELECT FROM buyer_suppression_numbers n WHERE n.company_id = {company_id} AND n.buyer_suppression_id = s.id AND n.number = x.number OFFSET 0))
+  SELECT ${CHANGED}, pg_snapshot_xmin(pg_current_snapshot())::text AS since,
+    coalesce((SELECT json_agg(json_build_object('limit_id', l.id, 'cap', u.cap, 'last_call_at', l.last_call_at))
+      FROM call_limits l CROSS JOIN LATERAL (SELECT l.company_id, l.buyer_id AS id) t ${openHoursJoin('o')} CROSS JOIN LATERAL (SELECT ${HOURS}) h ${PAYS_JOIN}
+        ${usedUpJoin('h', 'p.revenue')}
+      WHERE l.company_id = {company_id} AND l.id = ANY({limit_ids}::bigint[]) AND ({since}::xid8 IS NULL OR age(l.xmin) <= age({since}::xid8::xid))
+        AND ({since}::xid8 IS NOT NULL OR u.cap IS NOT NULL OR l.last_call_at > ${NOW} - ${LONGEST_SPACING})), '[]') AS caps,
+    coalesce((SELECT json_agg(x) FROM (SELECT h.place, a.buyer_id, json_agg(json_build_object('id', h.id, 'name', h.name) ORDER BY h.id) AS lists FROM holding h
+      CROSS JOIN LATERAL (SELECT a.buyer_id FROM buyer_suppression_buyers a WHERE a.company_id = {company_id} AND a.buyer_suppression_id = h.id AND a.buyer_id = ANY({buyer_ids}::bigint[]) OFFSET 0) a
+      GROUP BY h.place, a.buyer_id) x), '[]') AS suppressed`,
+  { prepared: true },
+);
+
+interface StandingRow {
+  changes: string;
+  since: string;
+  caps: { limit_id: number; cap: ReadCap; last_call_at: string | null }[];
+  suppressed: { place: number; buyer_id: number; lists: Candidate['suppressed_by'] }[];
+}
+
+/** What is known of caps in one minute: windows end at full ones. */
+interface Standing {
+  /** Null before the first read. */
+  since: bigint | null;
+  /** By row of caps; without those of which there is nothing to say. */
+  caps: Map<number, { used_up: UsedUpCap | null; last_call_at: Date | null }>;
+  plain: readonly Candidate[];
+}
+
+const kept_standings = new WeakMap<Config, Map<number, Standing>>();
+/** Calls come now; who asks for an explanation may ask for any time. */
+const MOST_MINUTES = 4;
+
+function standingOf(config: Config, now: Date): Standing {
+  const minute = Math.floor(now.getTime() / 60_000);
+  const standings = kept_standings.get(config) ?? new Map<number, Standing>();
+  kept_standings.set(config, standings);
+  const known = standings.get(minute);
+  if (known) return known;
+  const standing: Standing = { since: null, caps: new Map(), plain: plainCandidates(config, now) };
+  standings.set(minute, standing);
+  if (standings.size > MOST_MINUTES) standings.delete(standings.keys().next().value!);
+  return standing;
+}
+
+const EPC = template(`SELECT t.id::float8 AS id, (${epcSql})::float8 AS epc FROM buyers t WHERE t.company_id = {company_id} AND t.id = ANY({ids}::bigint[])`, {
+  prepared: true,
+});
+
+export interface Callers {
+  source: Source;
+  /** E.164 without the plus; null when it is withheld. */
+  numbers: readonly (number | null)[];
+  now: Date;
+}
+
+/** The buyers of an offer, or the one that a number forwards to, for each of some callers: everything that decides who may have their calls now. */
+export async function routingCandidates(db: Statements, { source, numbers, now }: Callers): Promise<Candidate[][]> {
+  const kept = keptConfig(db, source);
+  const looked = kept && (await readStanding(db, kept, { numbers, now }));
+  const is_known = looked?.changes === kept?.changes && looked !== undefined;
+  const config = is_known ? kept! : await freshConfig(db, source, looked?.changes ?? (await readChanges(db)));
+  const { standing, suppressed } = is_known ? looked : await readStanding(db, config, { numbers, now });
+  const common = candidatesOf(config, standing, await earnedBy(db, config.by_epc, now));
+  return numbers.map((_, place) => {
+    const lists = new Map(suppressed.filter((each) => each.place === place + 1).map((each) => [each.buyer_id, each.lists]));
+    if (lists.size === 0) return common;
+    return common.map((candidate) => (lists.has(candidate.id) ? { ...candidate, suppressed_by: lists.get(candidate.id)! } : candidate));
+  });
+}
+
+/** Most have nothing to be said of them that is not set up: nothing is made anew for these. */
+function candidatesOf(config: Config, { plain, caps }: Standing, earned: ReadonlyMap<number, number | null>): Candidate[] {
+  const full = new Map<CandidateGroup, CandidateGroup>();
+  for (const { limit_id, group } of config.groups) {
+    const used_up = caps.get(limit_id)?.used_up;
+    if (used_up) full.set(group, { ...group, used_up });
+  }
+  return plain.map((candidate, n): Candidate => {
+    const known = caps.get(config.buyers[n]!.limit_id);
+    const epc = earned.get(candidate.id);
+    const has_full = full.size > 0 && candidate.groups.some((group) => full.has(group));
+    if (!known && epc === undefined && !has_full) return candidate;
+    return { ...candidate, ...known, epc: epc ?? null, groups: has_full ? candidate.groups.map((group) => full.get(group) ?? group) : candidate.groups };
+  });
+}
+
+/** Reads what has been written since this was last read, and answers what is known now. */
+async function readStanding(db: Statements, config: Config, { numbers, now }: Omit<Callers, 'source'>) {
+  const standing = standingOf(config, now);
+  const { limit_ids, buyer_ids } = config;
+  const { since } = standing;
+  const asked = { limit_ids, buyer_ids, since: since === null ? null : String(since), numbers: numbers.map((number) => number ?? 0) };
+  const [row] = await db.query<StandingRow>(STANDING({ ...asked, company_id: db.company_id, now: now.toISOString() }));
+  const { caps, changes, suppressed } = row!;
+  const seen = BigInt(row!.since);
+  // Somebody who has asked at the same time may have seen more than we, and been answered before.
+  if (standing.since === null || seen >= standing.since) {
+    if (since === null) standing.caps.clear();
+    for (const { limit_id, cap, last_call_at } of caps) {
+      if (cap === null && last_call_at === null) standing.caps.delete(limit_id);
+      else standing.caps.set(limit_id, { used_up: capAt(cap), last_call_at: last_call_at === null ? null : new Date(last_call_at) });
+    }
+    standing.since = seen;
+  }
+  return { standing, changes, suppressed };
+}
+
+const readChanges = async (db: Statements): Promise<string> => (await db.query<{ changes: string }>(CHANGES({ company_id: db.company_id })))[0]!.changes;
+
+async function earnedBy(db: Statements, ids: readonly number[], now: Date): Promise<Map<number, number | null>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.query<{ id: number; epc: number | null }>(EPC({ company_id: db.company_id, ids, now: now.toISOString() }));
+  return new Map(rows.map(({ id, epc }) => [id, epc]));
+}

@@ -1,0 +1,39 @@
+import { loadCallFacts, type CallFacts } from '../db/call-facts';
+import { gatherings } from '../db/gather';
+import type { Source } from '../db/offer-config';
+import { routingCandidates } from '../db/offer-standing';
+import type { Statements } from '../db/tenant';
+import type { Candidate } from '../routing/eligibility';
+
+/** Who calls, and for whom. */
+export interface Caller {
+  source: Source;
+  /** E.164 without the plus; null when it is withheld. */
+  number: number | null;
+  now: Date;
+}
+
+/** Everything that decides who gets a call. */
+export interface Found {
+  facts: CallFacts;
+  candidates: readonly Candidate[];
+}
+
+const buyersTogether = gatherings<Caller, readonly Candidate[]>();
+
+/** Everything that decides who gets a call; undefined when there is no such offer. The buyers of an offer are read once for all who ask at the same time. */
+export async function lookUp(db: Statements & { joint?: unknown }, caller: Caller): Promise<Found | undefined> {
+  const { source, number, now } = caller;
+  const offer_id = 'offer_id' in source ? source.offer_id : null;
+  const run = (all: readonly Caller[]) => routingCandidates(db, { source, numbers: all.map((each) => each.number), now: all.at(-1)!.now });
+  // Inside a transaction nobody shares.
+  const candidates = db.joint
+    ? buyersTogether(db, JSON.stringify(source), () => ({ run, keyOf: (each) => each }))(caller)
+    : run([caller]).then(([one]) => one!);
+  const [facts, buyers] = await Promise.all([loadCallFacts(db, { offer_id, number, now }), candidates]);
+  return facts && { facts, candidates: buyers };
+}
+
+/** Where the buyers of a call come from: its offer, or else the one buyer its number forwards to. */
+export const sourceOf = ({ offer_id, buyer_id }: { offer_id: string | number | null; buyer_id: string | number | null }): Source =>
+  offer_id === null ? { buyer_id: String(buyer_id) } : { offer_id: String(offer_id) };
