@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Pool, type PoolClient } from 'pg';
-import { keysTemplate, listTemplate, recordsTemplate, recordTemplate, type ListShape } from '../../src/db/projection';
+import { keptCount, keysTemplate, listTemplate, recordsTemplate, recordTemplate, type ListShape } from '../../src/db/projection';
 import { projection } from '../../src/resources/buyers/columns';
 
 // The floor: node:http and prepared statements, nothing else. The same SQL as the service, no authentication, no validation, no log.
@@ -10,10 +10,18 @@ const { BENCH_URL, BENCH_COMPANY, BENCH_PORT } = process.env;
 const pool = new Pool({ connectionString: BENCH_URL, max: 16, options: '-c timezone=UTC' });
 const company_id = BENCH_COMPANY;
 
-const shape = (more: Partial<ListShape> = {}): ListShape => ({ conditions: [], sort: 'id', descending: false, limit: 26, offset: 0, count: 'kept', ...more });
+const shape = (more: Partial<ListShape> = {}): ListShape => ({
+  conditions: [],
+  sort: 'id',
+  descending: false,
+  limit: 26,
+  offset: 0,
+  total: { sql: keptCount('buyers') },
+  ...more,
+});
 const all = listTemplate(projection, shape());
 const four = listTemplate(projection, shape({ columns: ['id', 'name', 'number', 'paused'] }));
-const found = keysTemplate(projection, shape({ conditions: [`${projection.fulltext} LIKE {fulltext}`], count: 'counted' }));
+const found = keysTemplate(projection, shape({ conditions: [`${projection.fulltext} LIKE {fulltext}`], total: 'counted' }));
 const records = recordsTemplate(projection, {});
 const one = recordTemplate(projection, 'id', {});
 const now = () => new Date().toISOString();

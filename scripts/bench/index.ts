@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import type { EmbeddedDatabase } from '../../src/db/embedded';
+import { benchCalls } from './calls';
 import { benchDecisions } from './decisions';
 import { benchEngine } from './engine';
 import { benchEngineTick } from './engine-tick';
@@ -9,7 +10,7 @@ import { benchRequests } from './requests';
 import { option } from './tools';
 import { startDatabase } from './world';
 
-// npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only requests|imports|lookup|leads|engine|engine-tick|decisions|NAME OF A REQUEST]
+// npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only requests|imports|lookup|leads|engine|engine-tick|calls|decisions|NAME OF A REQUEST]
 // Side by side in one run, in turns, because machines are noisy: medians and ratios count, not single figures.
 
 type Bench = (server: EmbeddedDatabase) => Promise<unknown>;
@@ -19,9 +20,10 @@ const BENCHES: Record<string, Bench> = {
   leads: benchLeads,
   engine: benchEngine,
   'engine-tick': benchEngineTick,
+  calls: benchCalls,
   decisions: benchDecisions,
 };
-const ALL: Bench[] = [benchRequests, benchImports, benchLeads, benchEngine, benchEngineTick, benchDecisions];
+const ALL: Bench[] = [benchRequests, benchImports, benchLeads, benchEngine, benchEngineTick, benchCalls, benchDecisions];
 
 async function main(): Promise<void> {
   // What is measured is what is built: an older build would be another program.

@@ -163,7 +163,8 @@ export interface ListShape extends Selection {
   offset?: number;
   /** Where the page before ended: its key was null, was not, or there is none. */
   after?: 'null' | 'value' | undefined;
-  count: 'none' | 'kept' | 'counted';
+  /** How many records there are in all is not asked, is counted, or is known by an SQL. */
+  total: 'none' | 'counted' | { sql: string };
 }
 
 const living = ({ everlasting }: Projection) => ['t.company_id = {company_id}', ...(everlasting ? [] : ['t.deleted_at IS NULL'])];
@@ -194,8 +195,9 @@ function keyset({ sort, descending, after }: ListShape): string {
 
 const sortKeySql = ({ sort }: ListShape): string => (sort === 'id' ? 'NULL' : 't.sort_key::text');
 const shapeKey = (projection: Projection, shape: ListShape): string => {
-  const { conditions, sort, descending, limit, offset, after, count } = shape;
-  return [shapeOf(projection, shape), conditions.join('&'), sort === 'id' ? 'id' : sort.sql, descending, limit, offset, after, count].join('|');
+  const { conditions, sort, descending, limit, offset, after, total } = shape;
+  const how = typeof total === 'string' ? total : total.sql;
+  return [shapeOf(projection, shape), conditions.join('&'), sort === 'id' ? 'id' : sort.sql, descending, limit, offset, after, how].join('|');
 };
 
 /**
@@ -219,7 +221,7 @@ ORDER BY ${order}) p ON true`,
 /** The same page without its records: planned for its values at every run, which is quick because it is small. */
 export function keysTemplate(projection: Projection, shape: ListShape): Template {
   return kept(`keys|${shapeKey(projection, shape)}`, () => {
-    const searched = shape.count === 'counted' && shape.conditions.some((condition) => condition.includes('{fulltext}'));
+    const searched = shape.total === 'counted' && shape.conditions.some((condition) => condition.includes('{fulltext}'));
     return template(searched ? searchSql(projection, shape) : keysSql(projection, shape, totalSql(projection, shape)), { prepared: false });
   });
 }
@@ -245,11 +247,14 @@ export function recordsTemplate(projection: Projection, selection: Selection): T
   });
 }
 
-function totalSql(projection: Projection, { count, conditions }: ListShape): string {
-  if (count === 'none') return 'NULL';
-  if (count === 'kept') return `SELECT coalesce(sum(n), 0) FROM record_counts WHERE company_id = {company_id} AND resource = '${projection.plural}'`;
-  return `SELECT count(*) FROM ${matching(projection, conditions)}`;
+function totalSql(projection: Projection, { total, conditions }: ListShape): string {
+  if (total === 'none') return 'NULL';
+  return total === 'counted' ? `SELECT count(*) FROM ${matching(projection, conditions)}` : total.sql;
 }
+
+/** SQL of a count that is kept with each write, in slots. */
+export const keptCount = (resource: string): string =>
+  `(SELECT coalesce(sum(n), 0) FROM record_counts WHERE company_id = {company_id} AND resource = '${resource}')`;
 
 /** The living rows of the company that meet the conditions, as they stand behind FROM. */
 function matching(projection: Projection, conditions: readonly string[]): string {

@@ -3,6 +3,7 @@ import pg from 'pg';
 import {
   csvTemplate,
   fieldsOf,
+  keptCount,
   keysTemplate,
   listTemplate,
   recordsTemplate,
@@ -37,8 +38,15 @@ export interface ListQuery {
   serializer?: string;
 }
 
-/** Conditions of a resource's own filters, by parameter: SQL over t with `{parameter}` for the value, or of a boolean the SQL of each of its values. */
-export type Filters = Record<string, string | Record<'true' | 'false', string>>;
+/** A filter by a boolean: SQL over t of each of its values, and of how many there are where that is known without counting them. */
+export interface BooleanFilter {
+  true: string;
+  false: string;
+  totals?: { true?: string; false?: string };
+}
+
+/** Conditions of a resource's own filters, by parameter: SQL over t with `{parameter}` for the value, or that of a boolean. */
+export type Filters = Record<string, string | BooleanFilter>;
 
 export interface ListOptions {
   db: Db;
@@ -127,7 +135,7 @@ function planList(query: ListQuery, { db, now, projection, orders, filters = {} 
   const { per_page = 25, page = 1, cursor, order, order_dir, time_zone, columns, root = true } = query;
   const sort = (order && orders[order]) || 'id';
   const after = cursor === undefined ? undefined : parseCursor(cursor, query, sort);
-  const { conditions, values } = narrow(query, projection, filters);
+  const { conditions, values, total } = narrow(query, projection, filters);
   const zone = time_zone === undefined ? undefined : ianaName(time_zone);
   const known = columns?.length ? fieldsOf(projection).flatMap(({ name }) => (columns.includes(name) ? name : [])) : undefined;
   const csv = query.format === 'csv';
@@ -141,14 +149,22 @@ function planList(query: ListQuery, { db, now, projection, orders, filters = {} 
     descending: order_dir === 'desc',
     ...(!csv && { limit: cursor === END ? 0 : per_page + 1, offset: cursor === undefined ? (page - 1) * per_page : 0 }),
     after: after && (after.key === null ? 'null' : 'value'),
-    count: root && !csv ? (conditions.length > 0 || projection.everlasting ? 'counted' : 'kept') : 'none',
+    total: root && !csv ? (total ?? 'counted') : 'none',
   };
   return { shape, values: { company_id: db.company_id, now: now.toISOString(), zone, after_key: after?.key, after_id: after?.id, ...values } };
 }
 
+interface Narrowed {
+  conditions: string[];
+  values: Record<string, unknown>;
+  /** SQL of how many records there are, where that is known without counting them. */
+  total: { sql: string } | undefined;
+}
+
 /** The conditions of ids, created_at_*, fulltext and the resource's own filters. */
-function narrow(query: ListQuery, projection: Projection, filters: Filters): { conditions: string[]; values: Record<string, unknown> } {
+function narrow(query: ListQuery, projection: Projection, filters: Filters): Narrowed {
   const conditions: string[] = [];
+  const totals: (string | undefined)[] = [];
   const values: Record<string, unknown> = {};
   const add = (condition: string, name: string, value: unknown) => {
     conditions.push(condition);
@@ -169,9 +185,14 @@ function narrow(query: ListQuery, projection: Projection, filters: Filters): { c
     add(`${projection.fulltext} LIKE {fulltext}`, 'fulltext', `%${query.fulltext.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`);
   for (const [name, condition] of Object.entries(filters)) {
     const value = (query as Record<string, unknown>)[name];
-    if (value !== undefined) add(typeof condition === 'string' ? condition : condition[value ? 'true' : 'false'], name, value);
+    if (value === undefined) continue;
+    const which = value ? 'true' : 'false';
+    add(typeof condition === 'string' ? condition : condition[which], name, value);
+    if (typeof condition !== 'string') totals.push(condition.totals?.[which]);
   }
-  return { conditions, values };
+  if (conditions.length === 0 && !projection.everlasting) totals.push(keptCount(projection.plural));
+  const [sql] = conditions.length <= 1 ? totals : [];
+  return { conditions, values, total: sql === undefined ? undefined : { sql } };
 }
 
 /** The cursor that a last page names: after it there is nothing. */

@@ -1,6 +1,6 @@
 import { callAttemptProjection, callEventProjection, callProjection as projection } from '../db/call-projection';
 import { callerNumber } from '../db/caller-ids';
-import type { SortKey } from '../db/projection';
+import { keptCount, type SortKey } from '../db/projection';
 import { byReference, findRecord } from '../db/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
@@ -18,6 +18,12 @@ const orders: Record<string, SortKey> = {
   status: { sql: 't.status', type: 'text' },
 };
 
+/** Totals of the two values of a flag, that of the one in SQL. */
+const totals = (holding: string) => ({ true: holding, false: `${keptCount('calls')} - ${holding}` });
+/** The same of a flag that triggers keep a count of. */
+const kept = (flag: string) => totals(keptCount(`calls/${flag}`));
+const IN_PROGRESS = 't.ended_at IS NULL';
+
 /** Conditions stand as the partial indexes of calls have them. */
 export const callFilters = {
   ended_at_from: 't.ended_at >= {ended_at_from}::timestamptz',
@@ -25,12 +31,20 @@ export const callFilters = {
   caller_number: 't.caller_number = {caller_number}::bigint',
   status: 't.status = {status}',
   category: 't.direction = {category}',
-  buyer_converted: { true: 't.buyer_converted', false: 'NOT t.buyer_converted' },
-  offer_converted: { true: 't.traffic_source_converted', false: 'NOT t.traffic_source_converted' },
-  either_converted: { true: '(t.buyer_converted OR t.traffic_source_converted)', false: 'NOT t.buyer_converted AND NOT t.traffic_source_converted' },
-  in_progress: { true: 't.ended_at IS NULL', false: 't.ended_at IS NOT NULL' },
-  has_recording: { true: 't.recording_url IS NOT NULL', false: 't.recording_url IS NULL' },
-  no_buyer: { true: 't.buyer_id IS NULL', false: 't.buyer_id IS NOT NULL' },
+  buyer_converted: { true: 't.buyer_converted', false: 'NOT t.buyer_converted', totals: kept('buyer_converted') },
+  offer_converted: { true: 't.traffic_source_converted', false: 'NOT t.traffic_source_converted', totals: kept('offer_converted') },
+  either_converted: {
+    true: '(t.buyer_converted OR t.traffic_source_converted)',
+    false: 'NOT t.buyer_converted AND NOT t.traffic_source_converted',
+    totals: kept('either_converted'),
+  },
+  in_progress: {
+    true: IN_PROGRESS,
+    false: 't.ended_at IS NOT NULL',
+    totals: totals(`(SELECT count(*) FROM calls t WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND ${IN_PROGRESS})`),
+  },
+  has_recording: { true: 't.recording_url IS NOT NULL', false: 't.recording_url IS NULL', totals: kept('has_recording') },
+  no_buyer: { true: 't.buyer_id IS NULL', false: 't.buyer_id IS NOT NULL', totals: kept('no_buyer') },
   token_named: 't.token_values ? {token_named}',
   token_like: '(t.token_values @> ({token_like}::jsonb->0) OR t.token_values @> ({token_like}::jsonb->1))',
 } as const satisfies Filters;

@@ -123,7 +123,7 @@ describe('columns', () => {
     expect(page.metadata.unknown_columns).toEqual(['nonsense', 'other']);
   });
   test('those that need another table read it only when asked for', async () => {
-    const shape = { conditions: [], sort: 'id' as const, descending: false, limit: 2, offset: 0, count: 'none' as const };
+    const shape = { conditions: [], sort: 'id' as const, descending: false, limit: 2, offset: 0, total: 'none' as const };
     const sql = (columns: string[]) => listTemplate(projection, { ...shape, columns })({ company_id: 1, now: '' }).text;
     expect(sql(['id', 'name'])).not.toMatch(/call_limits|buyer_conversions|buyer_business_hours|buyer_group_members/);
     expect(sql(['attempt_daily_used'])).toMatch(/call_limits/);

@@ -1,0 +1,92 @@
+import { writeFileSync } from 'node:fs';
+import autocannon from 'autocannon';
+import type { EmbeddedDatabase } from '../../src/db/embedded';
+import { end, option, ready, say, startService } from './tools';
+import { copyWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
+
+// The list of five million calls, a page of 25 by each filter with its exact count.
+
+const PORT = '4112';
+const MILLION = 1_000_000;
+const CALLS = Number(option('calls', String(5 * MILLION)));
+const SECONDS = Number(option('seconds', '5'));
+const CONNECTIONS = 2;
+const DAYS = 100;
+
+/** Calls of a hundred days to 40 offers, by 50 sources, to 1,000 buyers. Indexes are made afterwards, which is faster. */
+async function fill(world: BenchWorld): Promise<void> {
+  const { url, company_id, first_id } = world;
+  const run = (text: string, values: unknown[] = []) => query(url, text, values);
+  await run(
+    `INSERT INTO offers (company_id, uuid, name, time_zone, lead_token) SELECT $1, uuidv7(), 'Offer ' || i, 'America/New_York', md5(random()::text) FROM generate_series(1, 40) i`,
+    [company_id],
+  );
+  await run(`INSERT INTO traffic_sources (company_id, uuid, name) SELECT $1, uuidv7(), 'Source ' || i FROM generate_series(1, 50) i`, [company_id]);
+  const indexes = await run(
+    `SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'calls' AND indexname NOT IN (SELECT conname FROM pg_constraint WHERE conrelid = 'calls'::regclass)`,
+  );
+  for (const { indexname } of indexes) await run(`DROP INDEX ${indexname as string}`);
+  const step = Math.min(CALLS, MILLION);
+  for (let first = 0; first < CALLS; first += step) {
+    process.stderr.write(`making calls: ${first} of ${CALLS} ...\n`);
+    await run(
+      `WITH o AS (SELECT min(id) AS id FROM offers WHERE company_id = $1), s AS (SELECT min(id) AS id FROM traffic_sources WHERE company_id = $1)
+      INSERT INTO calls (company_id, uuid, created_at, updated_at, direction, status, carrier, carrier_call_id, from_number, caller_number, to_number, connect_to, offer_id, traffic_source_id, buyer_id, token_values,
+        answered_at, connected_at, ended_at, total_duration, answered_duration, buyer_converted, traffic_source_converted, buyer_revenue, revenue, payout, recording_url, hangup_cause)
+      SELECT $1, uuidv7(), t.at, t.at, CASE WHEN n % 10 = 0 THEN 'outbound' ELSE 'inbound' END, CASE WHEN n > $5 - 200 THEN 'in_progress' WHEN r < 0.85 THEN 'completed' ELSE 'no_answer' END, 'twilio', 'CA' || n,
+        12120000000 + n % 9999999, 12120000000 + n % 9999999, 13105550000 + n % 100, CASE WHEN r < 0.9 THEN '+1415' || lpad((n % 1000)::text, 7, '0') END, o.id + n % 40, s.id + n % 50,
+        CASE WHEN r < 0.9 THEN $2::bigint + n % 1000 END, jsonb_build_object('state', 'S' || n % 50, 'zip', lpad((n % 30000)::text, 5, '0')), t.at, CASE WHEN r < 0.85 THEN t.at END,
+        CASE WHEN n > $5 - 200 THEN NULL ELSE t.at + interval '3 minutes' END, 180, 120, r < 0.2, r < 0.15, CASE WHEN r < 0.2 THEN 25 ELSE 0 END, CASE WHEN r < 0.2 THEN 25 ELSE 0 END,
+        CASE WHEN r < 0.15 THEN 12 ELSE 0 END, CASE WHEN n % 10 < 3 THEN 'https://example.com/' || n END, 'caller'
+      FROM (SELECT n, random() AS r FROM generate_series($3::bigint, $4::bigint) n) x, o, s, LATERAL (SELECT now() - (($5 - n) * interval '${DAYS} days' / $5) AS at) t`,
+      [company_id, first_id, first, first + step - 1, CALLS],
+    );
+  }
+  process.stderr.write('making their indexes ...\n');
+  for (const { indexdef } of indexes) await run(`SET maintenance_work_mem = '1GB'; ${indexdef as string}`);
+  await run(`INSERT INTO record_counts (company_id, resource, slot, n) VALUES ($1, 'calls', 0, $2)`, [company_id, CALLS]);
+  await query(url, 'VACUUM ANALYZE calls');
+  await run('CREATE TABLE bench_calls AS SELECT 1');
+}
+
+async function prepare(server: EmbeddedDatabase): Promise<BenchWorld> {
+  const base = await prepareWorld(server, 10_000);
+  const world = { ...base, url: base.url.replace(/bench_10000$/, 'bench_calls') };
+  const found = await query(server.url, `SELECT FROM pg_database WHERE datname = 'bench_calls'`);
+  if (found.length > 0 && (await query(world.url, `SELECT to_regclass('bench_calls') AS present`))[0]!.present) return world;
+  await fill(await copyWorld(server, base, 'bench_calls'));
+  return world;
+}
+
+export async function benchCalls(server: EmbeddedDatabase): Promise<void> {
+  const world = await prepare(server);
+  const [ids] = await query(
+    world.url,
+    `SELECT (SELECT min(id) FROM offers WHERE company_id = $1)::int AS offer, (SELECT min(id) FROM traffic_sources WHERE company_id = $1)::int AS source, to_char(now() - interval '7 days', 'YYYY-MM-DD') AS day,
+      to_char(now() - interval '6 days', 'YYYY-MM-DD') AS next`,
+    [world.company_id],
+  );
+  const { offer, source, day, next } = ids as { offer: number; source: number; day: string; next: string };
+  const queries = [
+    '', `offer_id=${offer}`, `buyer_id=${world.first_id}`, `traffic_source_id=${source}`, 'buyer_converted=true', 'buyer_converted=false', 'offer_converted=true', 'either_converted=true', 'in_progress=true',
+    'in_progress=false', 'has_recording=true', 'no_buyer=true', 'no_buyer=false', `created_at_from=${day}&created_at_to=${next}`, `ended_at_from=${day}&ended_at_to=${next}`, 'caller_number=%2B12120012345',
+    'status=no_answer', 'category=outbound', 'token_key=zip&token_value=00123', 'token_key=state&token_value=S7', 'token_key=state', 'fulltext=CA4999', 'order=created_at&order_dir=desc', `offer_id=${offer}&buyer_converted=true`,
+  ]; // prettier-ignore
+  const service = startService(world.url, PORT, { RUN_JOBS: 'false' });
+  const report: { query: string; p50_ms: number; p99_ms: number }[] = [];
+  try {
+    await ready(PORT);
+    for (const asked of queries) {
+      await quiet(world);
+      const headers = { Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}` };
+      const load = { url: `http://127.0.0.1:${PORT}/api/v1/calls?${asked}`, headers, connections: CONNECTIONS };
+      await autocannon({ ...load, duration: 1 });
+      const { latency, errors, non2xx } = await autocannon({ ...load, duration: SECONDS });
+      report.push({ query: asked, p50_ms: latency.p50, p99_ms: latency.p99 });
+      say(`${(asked || 'all').padEnd(52)} p50 ${latency.p50} ms  p99 ${latency.p99} ms${errors + non2xx ? `  ERRORS ${errors + non2xx}` : ''}`);
+    }
+  } finally {
+    await end([service]);
+  }
+  writeFileSync('.bench/calls.json', JSON.stringify({ calls: CALLS, seconds: SECONDS, report }, null, 2));
+}
