@@ -93,18 +93,15 @@ const HELD: Record<Metric, string> = {
 /** The reservation of a call's use: one statement, which moves every counter or none. */
 function reservationSql(owner: 'buyer_id' | 'buyer_group_id', guarded: boolean): string {
   const amount = (metric: Metric) => `{${metric}}::numeric`;
-  const open_hours = (what: string) => `(SELECT ${what} FROM buyer_business_hours x WHERE x.company_id = l.company_id AND x.buyer_id = l.buyer_id
-          AND is_open(x.open_minutes, local_minute_of_week(${NOW}, l.zone)) ORDER BY x.position LIMIT 1)`;
-  const hourly = (metric: Metric) => (owner === 'buyer_group_id' ? `l.${metric}_hourly_limit` : open_hours(`x.${metric}_hourly_limit`));
   const counters = CAPS.map(({ metric, interval, used }) => `${used} = (${usedNow(metric, interval)}) + ${amount(metric)}`);
   const windows = (Object.keys(RESETS) as (keyof typeof RESETS)[]).map(
     (interval) => `${RESETS[interval]} = CASE WHEN l.${RESETS[interval]} > ${NOW} THEN l.${RESETS[interval]} ELSE ${NEXT[interval]('l.zone')} END`,
   );
+  const has_hours = guarded && owner === 'buyer_id';
   const within = CAPS.map(({ metric, interval }) => {
-    const limit = interval === 'hourly' ? hourly(metric) : `l.${metric}_${interval}_limit`;
+    const limit = limitOf(metric, interval, has_hours ? 'h' : 'l');
     const taken = takenNow(metric, interval);
-    const room = `${taken} < ${limit} AND ${taken} + ${amount(metric)} + ${HELD[metric]} <= ${limit}`;
-    return interval === 'hourly' ? `coalesce(${room}, true)` : `(${limit} IS NULL OR ${room})`;
+    return `(${limit} IS NULL OR ${taken} < ${limit} AND ${taken} + ${amount(metric)} + ${HELD[metric]} <= ${limit})`;
   });
   const pending = [
     'pending_connections = l.pending_connections + {connections}::int',
@@ -119,12 +116,16 @@ function reservationSql(owner: 'buyer_id' | 'buyer_group_id', guarded: boolean):
   ];
   // A call that began a moment later may have been faster: without a spacing that is no matter.
   const spaced = `({spacing_seconds}::int = 0 OR coalesce(l.last_call_at <= ${NOW} - {spacing_seconds}::int * interval '1 second', true))`;
-  const hourly_limits =
-    owner === 'buyer_id'
-      ? open_hours(`json_build_object(${METRICS.map((metric) => `'${metric}_hourly_limit', x.${metric}_hourly_limit`).join(', ')})`)
-      : 'NULL::json';
+  // Beside the row that is updated, of which a change that is waited for is seen: hours are set up by people.
+  const hours = `FROM (SELECT k.id AS limit_id, o.* FROM (SELECT l.id, l.company_id, l.buyer_id, l.zone FROM call_limits l WHERE l.company_id = {company_id} AND l.buyer_id = {owner_id}) k
+    LEFT JOIN LATERAL (SELECT ${METRICS.map((metric) => `x.${metric}_hourly_limit`).join(', ')} FROM buyer_business_hours x WHERE x.company_id = k.company_id AND x.buyer_id = k.buyer_id
+      AND is_open(x.open_minutes, local_minute_of_week(${NOW}, k.zone)) ORDER BY x.position LIMIT 1) o ON true) h`;
+  const hourly_limits = has_hours
+    ? `json_build_object(${METRICS.map((metric) => `'${metric}_hourly_limit', h.${metric}_hourly_limit`).join(', ')})`
+    : 'NULL::json';
   return `UPDATE call_limits l SET ${[...counters, ...windows, ...calls, ...pending].join(',\n')}, concurrency_cap_used = greatest(0, l.concurrency_cap_used + ${slots})
-WHERE l.company_id = {company_id} AND l.${owner} = {owner_id}${guarded ? ` AND ${[slot_free, spaced, ...within].join('\nAND ')}` : ''}
+${has_hours ? hours : ''}
+WHERE ${has_hours ? 'l.id = h.limit_id AND ' : ''}l.company_id = {company_id} AND l.${owner} = {owner_id}${guarded ? ` AND ${[slot_free, spaced, ...within].join('\nAND ')}` : ''}
 RETURNING ${guarded ? `l.*, ${hourly_limits} AS hourly_limits` : 'l.id'}`;
 }
 

@@ -260,6 +260,27 @@ describe('loading', () => {
     expect(await used(offer)).toEqual(cap('revenue_total', 66.66, 50).used_up);
   });
 
+  test('what is kept of caps is what the database says, however changes and looks come together', async () => {
+    const ids = await Promise.all(Array.from({ length: 6 }, (_, n) => made('buyers', { name: `${n}`, concurrency_cap_limit: 1, attempt_total_limit: 9 })));
+    const offer = await offerOf(...ids);
+    const source = { offer_id: String(offer) };
+    const look = () => routingCandidates(db(), { source, numbers: [Number(CALLER)], now: clock.read() });
+    for (let round = 0; round < 15; round++) {
+      const moves = ids.flatMap((id, n) => [use(id, { attempt: (round + n) % 3 === 0 ? 1 : 0 }, (round + n) % 2 === 0 ? 1 : -1), look()]);
+      // A transaction that began before all of them and ends after some.
+      const slow = db().transaction(async (tx) => {
+        await recordUsage(tx, { owner: { buyer_id: BigInt(ids[round % 6]!) }, usage: {}, concurrency: round % 2 === 0 ? 1 : -1, now: clock.read() });
+        await look();
+        await look();
+      }).catch(() => undefined); // prettier-ignore
+      await Promise.all([...moves, slow, look()]);
+      await load(offer);
+    }
+    const changed = await world.company.api('put', `buyers/${ids[0]}`, { body: { concurrency_cap_limit: 0 } });
+    expect(changed.status).toBe(200);
+    expect((await load(offer))[0]!.used_up).toMatchObject({ cap: 'concurrency', limit: 0 });
+  });
+
   test('a group’s caps keep its members from calls, and not those on the offer itself', async () => {
     const buyer_ids = [await made('buyers', { name: 'direct' }), await made('buyers', { name: 'member' })];
     const id = await made('buyer_groups', { buyer_ids, attempt_hourly_limit: 1, concurrency_cap: 1, time_zone: 'Tokyo' });
