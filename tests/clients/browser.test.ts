@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
+import { chromium, type Locator, type Page } from 'playwright-core';
 import { createApp } from '../../src/app';
 import { createDemo } from '../../src/demo';
 import { createWorld, type World } from '../support/world';
@@ -37,7 +37,8 @@ afterAll(async () => {
   await world.close();
 });
 
-maybe('a person opens Swagger UI, authorizes, lists the buyers and sees them', async () => {
+/** Opens Swagger UI, authorizes, and hands the page over; no request may leave the server. */
+async function inSwagger(work: (page: Page, operation: (tag: string, id: string) => Promise<Locator>) => Promise<void>): Promise<void> {
   const browser = await chromium.launch({ executablePath: CHROMIUM!, args: FLAGS });
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 1400 } });
@@ -51,16 +52,42 @@ maybe('a person opens Swagger UI, authorizes, lists the buyers and sees them', a
     await dialog.locator('input[name="password"], #auth_password').first().fill(auth[1]);
     await dialog.locator('button.authorize').first().click();
     await dialog.locator('button.btn-done, button.close-modal').first().click();
-    await page.locator('#operations-tag-buyers').click();
-    await page.locator('#operations-buyers-listBuyers').getByRole('button').first().click();
-    await page.locator('#operations-buyers-listBuyers').getByRole('button', { name: 'Execute' }).click();
-    const answer = page.locator('#operations-buyers-listBuyers .live-responses-table .response').first();
-    await answer.getByText('200').first().waitFor({ timeout: 20_000 });
-    expect(await answer.innerText()).toContain('Acme Insurance, Los Angeles');
-    if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
-    await page.screenshot({ path: join(process.env.TRUNKLINE_TEST_FOLDER!, 'swagger.png') });
+    await work(page, async (tag, id) => {
+      await page.locator(`#operations-tag-${tag}`).click();
+      const operation = page.locator(`#operations-${tag}-${id}`);
+      await operation.getByRole('button').first().click();
+      return operation;
+    });
+    await page.screenshot({
+      path: join(process.env.SCREENSHOTS ?? process.env.TRUNKLINE_TEST_FOLDER!, `${expect.getState().currentTestName!.replace(/\W+/g, '-')}.png`),
+    });
     expect(foreign).toEqual([]);
   } finally {
     await browser.close();
   }
-});
+}
+
+/** Sends what stands there and answers what came back with 200. */
+async function executed(operation: Locator): Promise<string> {
+  await operation.getByRole('button', { name: 'Execute' }).click();
+  const answer = operation.locator('.live-responses-table .response').first();
+  await answer.getByText('200').first().waitFor({ timeout: 20_000 });
+  return answer.innerText();
+}
+
+maybe('a person opens Swagger UI, authorizes, lists the buyers and sees them', () =>
+  inSwagger(async (_, operation) => {
+    expect(await executed(await operation('buyers', 'listBuyers'))).toContain('Acme Insurance, Los Angeles');
+  }),
+);
+
+maybe('a person asks in Swagger UI where a call would go, and sees why each buyer would get it or not', () =>
+  inSwagger(async (_, operation) => {
+    const explain = await operation('routing', 'explainRouting');
+    // A Sunday in Los Angeles: one of the two is closed.
+    await explain.locator('textarea').first().fill('{"offer_id": 1, "caller_number": "+12125550123", "at": "2026-11-22T20:00:00Z"}');
+    const answer = await executed(explain);
+    expect(answer).toContain('"action": "dial"');
+    expect(answer).toContain('the buyer is closed until 2026-11-23 09:00 America/Los_Angeles');
+  }),
+);

@@ -80,6 +80,9 @@ test('the SDK that @hey-api/openapi-ts makes of the contract compiles and works'
       ['dial', 'leave_schedule', 'end'],
     ],
     leads: [[{ caller_id: '+13105550177' }, { caller_id: '+13105550178' }], true, 1, 3, { state: 'CA' }, true, 1],
+    explained: ['dial', 'sdk', [[true, true, null]]],
+    call: ['dial', true, 'hang_up', 1, 95, { zip: '90012', first_name: 'Ann', last_name: 'Lee' }, 1],
+    report: [[1, 1]],
     gone: true,
     missing: 404,
   });
