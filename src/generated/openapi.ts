@@ -1580,6 +1580,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/calls/update_call/{uuid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description uuid of the call, or its number. */
+                uuid: components["parameters"]["CallUuid"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell what came of a call, for postbacks
+         * @description The same as a POST to the call itself, under the path that the postbacks of buyers are usually given.
+         */
+        post: operations["updateCallByUuid"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/calls/{id}": {
         parameters: {
             query?: never;
@@ -1596,7 +1619,11 @@ export interface paths {
          */
         get: operations["showCall"];
         put?: never;
-        post?: never;
+        /**
+         * Tell what came of a call
+         * @description What is known of a call afterwards, or while it goes on: what its buyer pays, what its traffic source is paid, tokens, and that it is to end. All of it is taken or nothing, and caps, the lead, the conversion and the reports follow at once. Fields may stand in the query string, in JSON, in a form, or in a mixture.
+         */
+        post: operations["updateCall"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5034,6 +5061,48 @@ export interface components {
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
+        CallUpdate: {
+            /**
+             * Format: money
+             * @description Dollars that the buyer pays for the call: they take the place of what it was to pay, and move the revenue of the buyer and its group by the difference. With `buyer_converted` it pays so much instead of what its conversion says.
+             */
+            revenue?: number;
+            /**
+             * Format: money
+             * @description Dollars that the buyer pays beside what it was to pay. Give this or `revenue`.
+             */
+            add_revenue?: number;
+            /**
+             * Format: money
+             * @description Dollars that the traffic source is paid for the call: they take the place of what it was to be paid. From then on the terms of the offer pay nothing for the call.
+             */
+            payout?: number;
+            /** @description That the buyer pays for the call: its conversion of the type postback, else its first, says how much. Said again, or of a call that converted by its duration, it changes nothing. A buyer that has paid for the caller within the duplicate timeframe of the conversion does not pay: `warnings` says so, and an event. False is for calls that did not convert. */
+            buyer_converted?: boolean;
+            /** @description Tokens that the call gets, as an object or as `key:value,key2:value2`. Those of the same names are overwritten. */
+            post_call_tokens?: {
+                [key: string]: unknown;
+            } | string;
+            /** @description The same as an object. Where both have a name, this counts. */
+            data?: {
+                [key: string]: unknown;
+            };
+            /** @description True ends the call. A carrier is told to end it, and tells of the end in turn. A call that a softswitch of your own carries is over at once: the next instruction that is asked for is `hang_up`. A call that is over stays as it is. */
+            hang_up?: boolean;
+        };
+        CallUpdated: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            call: components["schemas"]["Call"];
+            /** @description What was told and could not be taken, by field: a conversion of a buyer that has paid for the caller a short while ago. */
+            warnings: {
+                [key: string]: string[];
+            };
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
         CallList: components["schemas"]["CallPage"] | components["schemas"]["Call"][];
         CallPage: {
             status: number;
@@ -5730,6 +5799,10 @@ export interface components {
         InboundWebhookOrder: components["schemas"]["InboundWebhookOrder"];
         /** @description `call_grid` adds foreign keys to the record. */
         CallSerializer: components["schemas"]["CallSerializer"];
+        /** @description uuid of the call, or its number. */
+        CallUuid: string;
+        /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+        ToldOfCall: components["schemas"]["CallUpdate"];
         CallOrder: components["schemas"]["CallOrder"];
         /** @description Only calls that ended at or after this time. */
         CallEndedAtFrom: string;
@@ -10088,6 +10161,52 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    updateCallByUuid: {
+        parameters: {
+            query?: {
+                /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                told?: components["parameters"]["ToldOfCall"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description uuid of the call, or its number. */
+                uuid: components["parameters"]["CallUuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CallUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["CallUpdate"];
+            };
+        };
+        responses: {
+            /** @description The call as it now is. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallUpdated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["CarrierUnavailable"];
+        };
+    };
     showCall: {
         parameters: {
             query?: {
@@ -10124,6 +10243,52 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    updateCall: {
+        parameters: {
+            query?: {
+                /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                told?: components["parameters"]["ToldOfCall"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CallUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["CallUpdate"];
+            };
+        };
+        responses: {
+            /** @description The call as it now is. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallUpdated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["CarrierUnavailable"];
         };
     };
     listCallEvents: {

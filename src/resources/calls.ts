@@ -1,12 +1,15 @@
 import { callAttemptProjection, callEventProjection, callProjection as projection } from '../db/call-projection';
 import { callerNumber } from '../db/caller-ids';
 import type { SortKey } from '../db/projection';
-import { byReference, findRecord } from '../db/records';
+import { byReference, findRecord, type Reference } from '../db/records';
+import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list, page, type Filters } from '../http/list';
+import { written } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { Refusal } from '../refusal';
+import { updateCall, type CallFacts } from '../workflows/update-call';
 
 const orders: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },
@@ -47,8 +50,13 @@ function tokenFilter({ token_key: key, token_value: value }: { token_key?: strin
 }
 
 /** What came in and went out. */
-export const calls = ({ clock }: Deps) => {
+export const calls = ({ clock, carrier }: Deps) => {
   const of = { call_id: 't.call_id = {call_id}::bigint' };
+  const tell = async (db: Db, reference: Reference, told: CallFacts = {}) => {
+    const now = clock();
+    const { id, warnings } = await updateCall(db, reference, told, { now, carrier });
+    return written({ db, now, projection }, id, { extra: { warnings } });
+  };
   return {
     listCalls: async ({ query, db }) => {
       const tokens = tokenFilter(query);
@@ -61,6 +69,10 @@ export const calls = ({ clock }: Deps) => {
     },
 
     showCall: recordHandlers(projection, clock).show,
+
+    updateCall: ({ params, body, db }) => tell(db, params.id, body),
+
+    updateCallByUuid: ({ params, body, db }) => tell(db, params.uuid, body),
 
     listCallEvents: async ({ params, query, db }) => {
       const narrowed = { ...query, call_id: await findRecord(db, 'calls', params.id) };

@@ -75,6 +75,7 @@ export async function createFixture(world: World, company = world.company): Prom
   const values = (operation: Operation): Record<string, string> => ({
     id: String(ids[tableOf(operation)]),
     user_buyer_id: String(exampleOf('BuyerCreate').user_buyer_id),
+    uuid: String(ids[tableOf(operation)]),
     collection: 'route_by_type',
     caller_id: LEAD_NUMBER,
     caller_number: LEAD_NUMBER,
