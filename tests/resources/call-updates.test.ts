@@ -136,6 +136,50 @@ describe('what is told of a call', () => {
   });
 });
 
+describe('the tokens that a buyer adds', () => {
+  const adds = { record_token_additional_list: 'desk:east,note:a, b' };
+
+  test('are those of the call and of its lead once it is connected to that buyer, and count for its conversions', async () => {
+    const sale = { name: 'Sale', conversion_type: 'duration', duration: 0, revenue: 10, duplicate_timeframe: 0, token_values: ['desk:east'] };
+    const pays = { buyer_conversions_schedule: [{ buyer_conversions_attributes: [sale], schedule: [] }] };
+    const [away, here] = [await buyer({ tier: 1, record_token_additional_list: 'desk:west' }), await buyer({ tier: 2, ...adds, ...pays })];
+    const made = (await ok('post', 'offers', { name: 'Auto', buyer_ids: [away, here] })).offer;
+    const lead = await world.company.api('post', 'leads', {
+      auth: null,
+      query: { lead_token: made.lead_token, caller_id: CALLER, desk: 'none', zip: '10001' },
+    });
+    const call = (await ok('post', 'call_sessions', { offer_id: made.id, caller_number: CALLER })).call_session;
+    for (const event of ['busy', 'ringing']) await ok('post', `call_sessions/${call.id}/events`, { event });
+    expect((await ok('get', `calls/${call.id}`)).call.token_values).toEqual({ desk: 'none', zip: '10001' });
+    await ok('post', `call_sessions/${call.id}/events`, { event: 'answered' });
+    expect((await ok('get', `calls/${call.id}`)).call.token_values).toEqual({ desk: 'east', note: 'a, b', zip: '10001' });
+    expect((await ok('get', `leads/${lead.body.id}`)).lead.data).toEqual({ desk: 'east', note: 'a, b', zip: '10001' });
+    await ok('post', `call_sessions/${call.id}/events`, { event: 'completed' });
+    expect((await ok('get', `calls/${call.id}`)).call).toMatchObject({ buyer_converted: true, revenue: 10 });
+  });
+
+  test('wait for the key where one is asked for', async () => {
+    const call = await ringing({ ...adds, press_one_to_accept: true });
+    await ok('post', `call_sessions/${call.id}/events`, { event: 'answered' });
+    expect((await ok('get', `calls/${call.id}`)).call.token_values).toEqual({ state: 'CA' });
+    await ok('post', `call_sessions/${call.id}/events`, { event: 'key_press', key: '1' });
+    expect((await ok('get', `calls/${call.id}`)).call.token_values).toEqual({ state: 'CA', desk: 'east', note: 'a, b' });
+  });
+
+  test('are not more than a lead has room for: it keeps what it has', async () => {
+    const call = await ringing(adds);
+    const full = JSON.stringify({ a: 'x'.repeat(131_060) });
+    const [row] = await world.sql<{ id: string }>(
+      `INSERT INTO leads (company_id, caller_number, offer_id, status, data, entered_at, uuid) VALUES ($1, 13105550188, $2, 'queue', $3, now(), gen_random_uuid()) RETURNING id`,
+      [world.company.id, call.offer_id, full],
+    );
+    await world.sql('UPDATE calls SET lead_id = $2 WHERE id = $1', [call.id, row!.id]);
+    await ok('post', `call_sessions/${call.id}/events`, { event: 'answered' });
+    expect((await ok('get', `calls/${call.id}`)).call.token_values).toMatchObject({ desk: 'east' });
+    expect(Object.keys((await ok('get', `leads/${row!.id}`)).lead.data)).toEqual(['a']);
+  });
+});
+
 describe('hang_up', () => {
   test('ends a call of a softswitch, whose next instruction is to hang up', async () => {
     const call = await ringing({ current_conversion_revenue: 10, current_conversion_duration: 5 });
