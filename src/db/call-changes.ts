@@ -1,5 +1,7 @@
 import { INTERVALS } from '../routing/caps';
 import { parsePair } from '../tokens/filters';
+import type { Executor } from './due-leads';
+import { SLOT } from './lead-logs';
 import { identify, type Reference } from './records';
 import { template } from './statement';
 import type { Statements } from './tenant';
@@ -29,6 +31,50 @@ export interface TalliedCall {
   answered_duration: number | null;
 }
 
+/** What a call that is placed is for. */
+export interface Unknown {
+  caller_number: string;
+  lead_id: string | null;
+  now: Date;
+}
+
+/** How long a call of which it is not known whether the carrier has placed it is looked for before the same is placed anew. */
+const LOOKED_FOR_MINUTES = 15;
+
+/** uuid of a call to a number that was asked for a short while ago, and of which it is not known whether the carrier has placed it. The contact is locked. */
+export async function unknownCall(db: Statements, { caller_number, lead_id, now }: Unknown): Promise<string | undefined> {
+  const [found] = await db.query<{ uuid: string }>({
+    text: `SELECT c.uuid::text FROM calls c WHERE c.company_id = $1 AND c.caller_number = $2::bigint AND c.direction = 'outbound' AND c.status = 'sending' AND c.error_code IS NULL
+      AND c.schedule_action_id IS NULL AND c.lead_id IS NOT DISTINCT FROM $3::bigint AND c.created_at > $4::timestamptz - interval '${LOOKED_FOR_MINUTES} minutes' ORDER BY c.id LIMIT 1`,
+    values: [db.company_id, caller_number, lead_id, now.toISOString()],
+  });
+  return found?.uuid;
+}
+
+/** Forgets a call that was written down before the carrier was asked, which certainly has not placed it. */
+export async function forgetCall(aside: Executor, { company_id, uuid }: { company_id: string; uuid: string }): Promise<void> {
+  await aside.query({
+    text: `WITH gone AS (DELETE FROM calls WHERE company_id = $1 AND uuid = $2::uuid AND status = 'sending' AND carrier_call_id IS NULL RETURNING 1)
+      INSERT INTO record_counts (company_id, resource, slot, n) SELECT $1, 'calls', ${SLOT}, -count(*) FROM gone HAVING count(*) > 0
+      ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`,
+    values: [company_id, uuid],
+  });
+}
+
+/** Notes with a locked lead that it was called. */
+export async function noteCalled(
+  db: Statements,
+  { lead_id, call_id, status, number_id, now }: { lead_id: string; call_id: bigint; status: string; number_id: string | null; now: Date },
+): Promise<void> {
+  await db.query({
+    text: `UPDATE leads SET attempted_call_id = $3::bigint, connected_call_id = CASE WHEN $4 IN ('in_progress', 'completed') THEN $3::bigint ELSE connected_call_id END,
+        status = CASE WHEN is_live AND status IN ('queue', 'scheduled', 'waiting') AND $4 IN ('queued', 'ringing', 'in_progress') THEN 'running' ELSE status END,
+        contact_attempts = contact_attempts + 1, dial_number_id = coalesce(dial_number_id, $5::bigint), last_call_at = $6::timestamptz, last_action_at = $6::timestamptz,
+        first_action_at = coalesce(first_action_at, $6::timestamptz), updated_at = $6::timestamptz WHERE company_id = $1 AND id = $2::bigint`,
+    values: [db.company_id, lead_id, String(call_id), status, number_id, now.toISOString()],
+  });
+}
+
 const NAMED = {
   id: template(`SELECT c.id::text, c.direction, c.lead_id::text FROM calls c WHERE c.company_id = {company_id} AND c.id = {value}::bigint AND c.deleted_at IS NULL`, { prepared: true }),
   uuid: template(`SELECT c.id::text, c.direction, c.lead_id::text FROM calls c WHERE c.company_id = {company_id} AND c.uuid = {value}::uuid AND c.deleted_at IS NULL`, { prepared: true }),
@@ -43,6 +89,11 @@ const TALLY = template(
   { prepared: true },
 );
 
+/** Locks a lead against other writers until the transaction ends. */
+export async function lockLead(db: Statements, lead_id: string): Promise<void> {
+  await db.query(LOCK_LEAD({ company_id: db.company_id, lead_id }));
+}
+
 /**
  * A call, in or out, locked until the transaction ends; undefined when there is none. The lead of a call that went out is locked before it, as by who
  * places such calls; that of one that came in after it, as by who hears of those.
@@ -52,7 +103,7 @@ export async function lockTally(db: Statements, reference: Reference): Promise<T
   const named = identify(reference);
   const [found] = named ? await db.query<{ id: string; direction: string; lead_id: string | null }>(NAMED[named.key]({ company_id, value: named.value })) : [];
   if (!found) return undefined;
-  if (found.direction === 'outbound' && found.lead_id !== null) await db.query(LOCK_LEAD({ company_id, lead_id: found.lead_id }));
+  if (found.direction === 'outbound' && found.lead_id !== null) await lockLead(db, found.lead_id);
   await db.query(LOCK({ company_id, id: found.id }));
   // In a statement of its own, so that it sees what whoever had the call before has written beside it.
   return (await db.query<TalliedCall>(TALLY({ company_id, id: found.id })))[0];
@@ -95,6 +146,15 @@ export async function moveMoney(
 ): Promise<void> {
   await db.query(MONEY[what]({ company_id: db.company_id, call_id, buyer_id, more, now: now.toISOString() }));
 }
+
+const KEY_PRESSES = template(
+  `SELECT e.id::float8 AS id, e.details->>'digits' AS digits FROM call_events e WHERE e.company_id = {company_id} AND e.call_id = {call_id}::bigint AND e.event = 'send_digits' ORDER BY e.id`,
+  { prepared: true },
+);
+
+/** The keys that are to be played to the buyer of a call, in their order. */
+export const readKeyPresses = (db: Statements, call_id: number): Promise<{ id: number; digits: string }[]> =>
+  db.query(KEY_PRESSES({ company_id: db.company_id, call_id }));
 
 const DOLLARS = (['revenue', 'earned_revenue'] as const).flatMap((metric) => INTERVALS.map((interval) => `${metric}_${interval}_used`));
 const FLOOR = template(

@@ -1,6 +1,7 @@
 import { calledNumber, type CalledNumber } from '../db/called-number';
 import { awaitedOffer } from '../db/call-holds';
 import { callerNumber } from '../db/caller-ids';
+import { readKeyPresses } from '../db/call-changes';
 import { readCall, readDecisions } from '../db/calls';
 import { loadCallFacts } from '../db/call-facts';
 import { routingCandidates } from '../db/offer-config';
@@ -16,9 +17,7 @@ import { takeCallEvent } from '../workflows/call-event';
 import { readSession, type CallSession } from '../workflows/call-session';
 import { explain, newSeed, routeFacts } from '../workflows/route-call';
 import { refuseFaults, trafficSource } from '../workflows/submit-lead';
-
-/** How the calls of one's own softswitch are told from those of carriers. */
-const SOFTSWITCH = 'softswitch';
+import { SOFTSWITCH } from '../workflows/update-call';
 
 /** Calls as they happen, and why they go where they go. */
 export const callSessions = ({ clock }: Deps) =>
@@ -38,16 +37,16 @@ export const callSessions = ({ clock }: Deps) =>
         tokens: tokensIn(body.tokens),
       };
       const { call, created } = await beginCall(db, incoming, now);
-      return reply(await readSession(db, call, { now, fresh: true }), created ? 201 : 200);
+      return reply(db, await readSession(db, call, { now, fresh: true }), created ? 201 : 200);
     },
 
     showCallSession: async ({ params, db }) => {
       const call = await readCall(db, params.id);
       if (!call) throw notFound();
-      return reply(await readSession(db, call, { now: clock(), fresh: true }));
+      return reply(db, await readSession(db, call, { now: clock(), fresh: true }));
     },
 
-    createCallEvent: async ({ params, body, db }) => reply(await takeCallEvent(db, params.id, body, clock())),
+    createCallEvent: async ({ params, body, db }) => reply(db, await takeCallEvent(db, params.id, body, clock())),
 
     showCallDecision: async ({ params, db }) => {
       const call = await readCall(db, params.id);
@@ -68,7 +67,11 @@ export const callSessions = ({ clock }: Deps) =>
     },
   }) satisfies Partial<Handlers>;
 
-function reply(call_session: CallSession, status = 200): Json<never> {
+async function reply(db: Db, session: CallSession, status = 200): Promise<Json<never>> {
+  const { instruction } = session;
+  // Nobody hears a key who is not connected.
+  const key_presses = instruction.action === 'connect' ? await readKeyPresses(db, session.id) : [];
+  const call_session = { ...session, instruction: { ...instruction, key_presses } };
   return new Json(JSON.stringify({ status, success: true, errors: {}, call_session, metadata: { root: 'call_session' } }), {}, status);
 }
 

@@ -3,12 +3,15 @@ import { callerNumber } from '../db/caller-ids';
 import type { SortKey } from '../db/projection';
 import { byReference, findRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
+import { turns } from '../db/turns';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list, page, type Filters } from '../http/list';
 import { written } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { Refusal } from '../refusal';
+import { placeCall } from '../workflows/place-call';
+import { sendKeyPress } from '../workflows/send-key-press';
 import { updateCall, type CallFacts } from '../workflows/update-call';
 
 const orders: Record<string, SortKey> = {
@@ -49,8 +52,12 @@ function tokenFilter({ token_key: key, token_value: value }: { token_key?: strin
   return { token_like: JSON.stringify([{ [key]: value }, { [key]: plain }]) };
 }
 
+/** Each holds a connection to the database while the carrier is asked: others need some too. */
+const PLACED_AT_ONCE = 4;
+
 /** What came in and went out. */
-export const calls = ({ clock, carrier }: Deps) => {
+export const calls = ({ clock, carrier, mailer, config, database }: Deps) => {
+  const turn = turns(PLACED_AT_ONCE);
   const of = { call_id: 't.call_id = {call_id}::bigint' };
   const tell = async (db: Db, reference: Reference, told: CallFacts = {}) => {
     const now = clock();
@@ -69,6 +76,18 @@ export const calls = ({ clock, carrier }: Deps) => {
     },
 
     showCall: recordHandlers(projection, clock).show,
+
+    createCall: async ({ body: order = {}, db }) => {
+      const now = clock();
+      const edges = { carrier, mailer, mail_from: config.mail_from };
+      const uuid = await turn(() => placeCall(db, order, { edges, aside: database.joint, now }));
+      return written({ db, now, projection }, await findRecord(db, 'calls', uuid), { status: 201 });
+    },
+
+    sendKeyPress: async ({ body: { id, digits, data }, db }) => {
+      const now = clock();
+      return written({ db, now, projection }, await sendKeyPress(db, { id, digits: String(digits), data }, now));
+    },
 
     updateCall: ({ params, body, db }) => tell(db, params.id, body),
 

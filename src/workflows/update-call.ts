@@ -30,7 +30,7 @@ interface Telling {
 }
 
 /** Calls that a softswitch of one's own carries: it is told to hang up by the next instruction that it asks for. */
-const SOFTSWITCH = 'softswitch';
+export const SOFTSWITCH = 'softswitch';
 /** Twice what comes at once, as of leads. */
 const MOST_TOKEN_BYTES = 2 * LIMITS.bytes;
 
