@@ -5113,7 +5113,7 @@ export interface components {
             /** @description Number or uuid of the call. */
             id: string | number;
             /** @description Keys: 0 to 9, * and #. Each `w` waits half a second before the next. */
-            digits: string | number;
+            digits: string;
             /** @description Tokens that the call gets. */
             data?: {
                 [key: string]: unknown;

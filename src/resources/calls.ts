@@ -86,7 +86,7 @@ export const calls = ({ clock, carrier, mailer, config, database }: Deps) => {
 
     sendKeyPress: async ({ body: { id, digits, data }, db }) => {
       const now = clock();
-      return written({ db, now, projection }, await sendKeyPress(db, { id, digits: String(digits), data }, now));
+      return written({ db, now, projection }, await sendKeyPress(db, { id, digits, data }, now));
     },
 
     updateCall: ({ params, body, db }) => tell(db, params.id, body),

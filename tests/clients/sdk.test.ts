@@ -80,6 +80,7 @@ test('the SDK that @hey-api/openapi-ts makes of the contract compiles and works'
       ['dial', 'leave_schedule', 'end'],
     ],
     leads: [[{ caller_id: '+13105550177' }, { caller_id: '+13105550178' }], true, 1, 3, { state: 'CA' }, true, 1],
+    call: ['outbound', 2.5, { first_name: 'Ann', last_name: 'Lee', zip: '90012', policy: 'sold' }],
     gone: true,
     missing: 404,
   });

@@ -42,7 +42,7 @@ test('keys in a connected call are handed to the softswitch, in their order, and
   expect([pressed.status, pressed.body.call.token_values]).toEqual([200, { menu: 'sales' }]);
   const query = await world.company.api('post', 'calls/send_key_press', { query: { id: call.id, digits: '9' } });
   expect(query.status).toBe(200);
-  expect((await press({ id: call.id, digits: 3 })).status).toBe(200);
+  expect((await press({ id: call.id, digits: '3' })).status).toBe(200);
   const { key_presses } = await tell(call, { event: 'duration' });
   expect(key_presses.map(({ digits }: Fields) => digits)).toEqual(['1w2#', '9', '3']);
   expect(await now(call)).toMatchObject({ action: 'connect', key_presses });
