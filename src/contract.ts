@@ -212,4 +212,7 @@ export function defaultsOf(schema: keyof Schemas): Record<string, unknown> {
 
 /** The contract this process serves. */
 export const contract = readContract();
+
+/** Whether fields that the body of an operation does not have are refused. */
+export const takesNothingElse = ({ body }: Pick<Operation, 'body'>): boolean => body !== undefined && contract.resolve(body).additionalProperties === false;
 export const facets = facetsOf(contract);

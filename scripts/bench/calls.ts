@@ -49,7 +49,7 @@ async function fill(world: BenchWorld): Promise<void> {
   await run('ALTER TABLE calls ENABLE TRIGGER USER');
   await run(
     `INSERT INTO record_counts (company_id, resource, slot, n) SELECT company_id, 'calls' || x.kind, 0, count(*) FROM calls, LATERAL (VALUES ('', true), ('/buyer_converted', buyer_converted),
-      ('/either_converted', buyer_converted OR traffic_source_converted), ('/has_recording', recording_url IS NOT NULL), ('/no_buyer', buyer_id IS NULL), ('/offer_converted', traffic_source_converted)) AS x (kind, holds)
+      ('/either_converted', buyer_converted OR traffic_source_converted), ('/has_recording', recording_url IS NOT NULL), ('/no_buyer', buyer_id IS NULL), ('/offer_converted', traffic_source_converted), ('/outbound', direction = 'outbound')) AS x (kind, holds)
       WHERE x.holds GROUP BY 1, 2`,
   );
   await query(url, 'VACUUM ANALYZE calls');

@@ -67,6 +67,7 @@ export const FAILURE_CODES = {
   unreachable: 'the telephone is off or out of reach, or no route leads to it',
   filtered: 'the carrier took the message for spam',
   not_available: 'the number is not for sale, or no longer',
+  not_live: 'the call is over',
   unavailable: 'the carrier is down, too busy or too slow',
   unauthorized: 'the carrier does not take the credentials',
   not_found: 'the carrier knows no such address: account or URL are wrong',
@@ -96,7 +97,8 @@ export interface NumberSearch {
   except?: readonly string[];
 }
 
-export type Released = { ok: true } | Failure;
+/** That it is done, or why not. */
+export type Done = { ok: true } | Failure;
 
 export type Found = { ok: true; numbers: AvailableNumber[] } | Failure;
 
@@ -107,9 +109,11 @@ export interface Carrier {
   instant: boolean;
   sendSms(request: SmsRequest): Promise<Outcome<MessageStatus>>;
   placeCall(request: CallRequest): Promise<Outcome<CallStatus>>;
+  /** Ends a call, in or out, by the carrier's id of it; what then becomes of it is told as always. One that is over is refused as `not_live`. May be repeated. */
+  endCall(carrier_call_id: string): Promise<Done>;
   searchNumbers(search: NumberSearch): Promise<Found>;
   /** `carrier_id` is the carrier's id of the number. */
   buyNumber(request: NumberRequest): Promise<Outcome<'bought'>>;
   /** Gives a number back, by the carrier's id of it. One that the carrier no longer has is given back already, so this may be repeated. */
-  releaseNumber(carrier_number_id: string): Promise<Released>;
+  releaseNumber(carrier_number_id: string): Promise<Done>;
 }

@@ -42,6 +42,8 @@ export function sandbox(): Carrier {
     instant: true,
     sendSms: async ({ key, to }) => answer<MessageStatus>(key, magicOf(to)?.sms ?? { status: 'delivered' }),
     placeCall: async ({ key, to }) => answer<CallStatus>(key, magicOf(to)?.call ?? { status: 'completed' }),
+    // Its calls are over when it answers.
+    endCall: async () => ({ ok: false, retryable: false, code: 'not_live', message: 'The sandbox has no calls under way.' }),
     searchNumbers: async (search) => ({ ok: true, numbers: pick(inventory(), search) }),
     buyNumber: async ({ key, phone_number }) =>
       answer(key, inventory().some((number) => number.phone_number === phone_number) ? { status: 'bought' } : { code: 'not_available' }),

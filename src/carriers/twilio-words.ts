@@ -41,6 +41,8 @@ const CODES: Record<number, FailureCode> = {
   30003: 'unreachable',
   30007: 'filtered',
   21422: 'not_available',
+  // It has ended, or its TwiML has.
+  21220: 'not_live',
   // A sender's queue is full: nothing is wrong with the message.
   21611: 'unavailable',
 };

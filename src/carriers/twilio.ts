@@ -1,4 +1,4 @@
-import type { AvailableNumber, CallRequest, Carrier, Failure, Found, NumberRequest, NumberSearch, Outcome, Released, SmsRequest, Try } from './carrier';
+import type { AvailableNumber, CallRequest, Carrier, Done, Failure, Found, NumberRequest, NumberSearch, Outcome, SmsRequest, Try } from './carrier';
 import { keypadPattern, limitOf, nationalPrefix, pick } from './number-search';
 import { ask, type Account, type Fields, type Json } from './twilio-api';
 import { callStatusOf, failureCodeOf, messageStatusOf } from './twilio-words';
@@ -51,6 +51,7 @@ export function twilio({ account_sid, auth_token, base_url = 'https://api.twilio
     instant: false,
     sendSms: (request) => once(line, smsErrand(line, request)),
     placeCall: (request) => once(line, callErrand(line, request)),
+    endCall: (carrier_call_id) => endCall(line, carrier_call_id),
     searchNumbers: (search) => searchNumbers(line, search),
     buyNumber: (request) => once(line, numberErrand(line, request)),
     releaseNumber: (carrier_number_id) => releaseNumber(line, carrier_number_id),
@@ -171,7 +172,14 @@ async function searchNumbers(line: Line, search: NumberSearch): Promise<Found> {
   return { ok: true, numbers: pick(numbers, search) };
 }
 
-async function releaseNumber(line: Line, sid: string): Promise<Released> {
+/** `completed` ends a call also while it rings. The carrier knows no call that it has not had, and takes no change of one that is over. */
+async function endCall(line: Line, sid: string): Promise<Done> {
+  const signal = AbortSignal.timeout(line.timeout_ms);
+  const answer = await ask(line.account, { method: 'POST', path: `Calls/${encodeURIComponent(sid)}`, fields: { Status: 'completed' }, signal });
+  return answer.ok ? { ok: true } : answer;
+}
+
+async function releaseNumber(line: Line, sid: string): Promise<Done> {
   const signal = AbortSignal.timeout(line.timeout_ms);
   const path = `${NUMBERS}/${encodeURIComponent(sid)}`;
   const answer = await ask(line.account, { method: 'DELETE', path, fields: {}, signal });

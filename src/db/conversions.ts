@@ -17,13 +17,16 @@ export interface ConvertibleCall {
   payouts: PayoutTerms[];
   /** Whether the buyer has paid for the call already. */
   converted: boolean;
+  /** Dollars that somebody has told the buyer pays, before there was a conversion that they could be of. */
+  told_revenue: number;
 }
 
 const CALL = template(
   `SELECT c.caller_number::float8 AS caller_number, c.traffic_source_id::float8 AS traffic_source_id, c.offer_id::float8 AS offer_id, c.lead_id::float8 AS lead_id, c.token_values, c.payout::float8 AS payout,
-      c.revenue::float8 AS revenue, c.traffic_source_converted, a.created_at AS dialed_at, a.buyer_group_id::float8 AS buyer_group_id, coalesce(o.payouts, '[]') AS payouts,
-      EXISTS (SELECT FROM conversions v WHERE v.company_id = c.company_id AND v.call_id = c.id AND v.buyer_id = a.buyer_id) AS converted
-    FROM calls c JOIN call_attempts a ON a.company_id = c.company_id AND a.call_id = c.id AND a.buyer_id = {buyer_id}::bigint LEFT JOIN offers o ON o.company_id = c.company_id AND o.id = c.offer_id
+      c.revenue::float8 AS revenue, c.traffic_source_converted, coalesce(a.created_at, c.created_at) AS dialed_at, a.buyer_group_id::float8 AS buyer_group_id, coalesce(o.payouts, '[]') AS payouts,
+      coalesce(v.converted, false) AS converted, (c.revenue - coalesce(v.revenue, 0))::float8 AS told_revenue
+    FROM calls c LEFT JOIN LATERAL (SELECT bool_or(x.buyer_id = {buyer_id}::bigint) AS converted, sum(x.revenue) AS revenue FROM conversions x WHERE x.company_id = c.company_id AND x.call_id = c.id) v ON true
+      LEFT JOIN call_attempts a ON a.company_id = c.company_id AND a.call_id = c.id AND a.buyer_id = {buyer_id}::bigint LEFT JOIN offers o ON o.company_id = c.company_id AND o.id = c.offer_id
     WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint`,
   { prepared: true },
 );
@@ -88,18 +91,20 @@ export interface NewConversion {
   name: string | null;
   caller_number: number | null;
   revenue: number;
-  payout: number;
+  /** What of it the call and its lead do not have yet. */
+  added: number;
   /** Tokens that the call gets with it. */
   tokens: Record<string, string>;
 }
 
 const INSERT = template(
   `WITH v AS (INSERT INTO conversions (company_id, uuid, created_at, call_id, buyer_id, buyer_conversion_id, name, caller_number, revenue, payout)
-      VALUES ({company_id}, {uuid}::uuid, {now}::timestamptz, {call_id}::bigint, {buyer_id}::bigint, {buyer_conversion_id}::bigint, {name}, {caller_number}::bigint, {revenue}::numeric, {payout}::numeric)
+      SELECT {company_id}, {uuid}::uuid, {now}::timestamptz, {call_id}::bigint, {buyer_id}::bigint, {buyer_conversion_id}::bigint, {name}, {caller_number}::bigint, {revenue}::numeric,
+        c.payout - coalesce((SELECT sum(o.payout) FROM conversions o WHERE o.company_id = {company_id} AND o.call_id = c.id), 0) FROM calls c WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint
       ON CONFLICT (company_id, call_id, buyer_id) DO NOTHING RETURNING id),
-    c AS (UPDATE calls SET buyer_converted = true, buyer_revenue = buyer_revenue + {revenue}::numeric, revenue = revenue + {revenue}::numeric, updated_at = {now}::timestamptz,
+    c AS (UPDATE calls SET buyer_converted = true, buyer_revenue = buyer_revenue + {added}::numeric, revenue = revenue + {added}::numeric, updated_at = {now}::timestamptz,
       token_values = token_values || {tokens}::jsonb FROM v WHERE calls.company_id = {company_id} AND calls.id = {call_id}::bigint RETURNING calls.lead_id),
-    l AS (UPDATE leads SET buyer_converted = true, buyer_id = {buyer_id}::bigint, revenue = leads.revenue + {revenue}::numeric, updated_at = {now}::timestamptz FROM c
+    l AS (UPDATE leads SET buyer_converted = true, buyer_id = {buyer_id}::bigint, revenue = leads.revenue + {added}::numeric, updated_at = {now}::timestamptz FROM c
       WHERE leads.company_id = {company_id} AND leads.id = c.lead_id)
   SELECT count(*)::int AS n FROM v`,
   { prepared: true },
@@ -112,14 +117,15 @@ export async function insertConversion(db: Statements, { tokens, ...conversion }
 }
 
 const PAY = template(
-  `WITH c AS (UPDATE calls SET payout = payout + {payout}::numeric, traffic_source_converted = true, updated_at = {now}::timestamptz WHERE company_id = {company_id} AND id = {call_id}::bigint RETURNING lead_id)
+  `WITH c AS (UPDATE calls SET payout = payout + {payout}::numeric, traffic_source_converted = true, updated_at = {now}::timestamptz WHERE company_id = {company_id} AND id = {call_id}::bigint RETURNING lead_id),
+    v AS (UPDATE conversions SET payout = payout + {payout}::numeric WHERE company_id = {company_id} AND call_id = {call_id}::bigint AND buyer_id = {buyer_id}::bigint)
   UPDATE leads SET payout = leads.payout + {payout}::numeric, offer_converted = true, updated_at = {now}::timestamptz FROM c WHERE leads.company_id = {company_id} AND leads.id = c.lead_id`,
   { prepared: true },
 );
 
-/** Writes what the source of a call is paid. */
-export async function payTrafficSource(db: Statements, call_id: number, payout: number, now: Date): Promise<void> {
-  await db.query(PAY({ company_id: db.company_id, call_id, payout, now: now.toISOString() }));
+/** Writes what the source of a call is paid, with what its buyer pays. */
+export async function payTrafficSource(db: Statements, due: { call_id: number; buyer_id: number; payout: number }, now: Date): Promise<void> {
+  await db.query(PAY({ ...due, company_id: db.company_id, now: now.toISOString() }));
 }
 
 const REPEATED = {

@@ -119,7 +119,7 @@ export const contactKey = ({ company_id, caller_number }: { company_id: string; 
  * is not sent. Contacts are locked before leads, in the order of their numbers.
  */
 export async function lockContacts(
-  client: PoolClient,
+  client: Executor,
   keys: readonly DueKey[],
   { now, newUuid }: { now: Date; newUuid: () => string },
 ): Promise<Map<string, ContactState>> {

@@ -10,7 +10,7 @@ interface Contacted {
   status: string;
   error_code: string | null;
   error_message: string | null;
-  lead_id: string;
+  lead_id: string | null;
   offer_id: string | null;
   schedule_id: string | null;
   schedule_action_id: string | null;

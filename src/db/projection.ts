@@ -175,7 +175,9 @@ function listSql(projection: Projection, shape: ListShape): { rows: string; orde
   const by_id = sort === 'id';
   const where = [...living(projection), ...conditions, ...(after ? [keyset(shape)] : [])].join(' AND ');
   const order = by_id ? `t.id ${direction}` : `t.sort_key ${direction}, t.id ${direction}`;
-  const inner = by_id ? order : `${sort.sql} ${direction}, t.id ${direction}`;
+  // What happened in a while stands together among the ids: walking along these would pass by all that was before. So it is found first, and then sorted.
+  const is_while = conditions.some((condition) => /\bt\.(created|ended)_at [<>]/.test(condition));
+  const inner = by_id ? `t.id${is_while ? ' + 0' : ''} ${direction}` : `${sort.sql} ${direction}, t.id ${direction}`;
   const key = by_id ? '' : `, ${sort.sql} AS sort_key`;
   const page = limit === undefined ? '' : `LIMIT ${limit}${offset ? ` OFFSET ${offset}` : ''}`;
   const rows = `(SELECT t.*${key} FROM ${projection.plural} t ${joinsFor(projection, key + where)} WHERE ${where} ORDER BY ${inner} ${page}) t`;

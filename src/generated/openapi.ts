@@ -1553,7 +1553,31 @@ export interface paths {
          */
         get: operations["listCalls"];
         put?: never;
-        post?: never;
+        /**
+         * Place a call
+         * @description Calls a number, as the schedules call their leads: from a number of the company, and who answers is connected to where the calls of the schedule go, else to the buyer of the offer whose turn it is. Nobody is called who has opted out or is on the blacklist of the company or on a suppression list of the offer or the schedule; hours are not looked at. A call that the carrier refuses is answered as `failed`, with the reason. While the carrier cannot be reached nothing is left of the call (503); where it is not known whether the carrier has placed it, the same request asks it that first. Fields may stand in the query string, in JSON, in a form, or in a mixture.
+         */
+        post: operations["createCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/calls/send_key_press": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Press keys in a call
+         * @description For a call that came in and goes on. While a buyer is asked to press 1, the one key that is sent is the buyer's answer: 1 takes the call, any other declines it. A carrier connects the two when its prompt is over, within ten seconds. While a buyer is connected, the keys are handed to your softswitch, which plays them to the buyer: they are in `key_presses` of the next instructions, and an event of the call. A call that a carrier has connected takes no keys (422): carriers that speak TwiML can play tones only by ending the connection.
+         */
+        post: operations["sendKeyPress"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1580,6 +1604,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/calls/update_call/{uuid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description uuid of the call, or its number. */
+                uuid: components["parameters"]["CallUuid"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell what came of a call, for postbacks
+         * @description The same as a POST to the call itself, under the path that the postbacks of buyers are usually given.
+         */
+        post: operations["updateCallByUuid"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/calls/{id}": {
         parameters: {
             query?: never;
@@ -1596,7 +1643,11 @@ export interface paths {
          */
         get: operations["showCall"];
         put?: never;
-        post?: never;
+        /**
+         * Tell what came of a call
+         * @description What is known of a call afterwards, or while it goes on: what its buyer pays, what its traffic source is paid, tokens, and that it is to end. All of it is taken or nothing, and caps, the lead, the conversion and the reports follow at once. Fields may stand in the query string, in JSON, in a form, or in a mixture.
+         */
+        post: operations["updateCall"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3579,6 +3630,12 @@ export interface components {
             } | null;
             /** @description A call of which nothing is told for so long is taken for dead, and its slots are given back. An event `duration` keeps it alive. */
             report_within_seconds: number | null;
+            /** @description With `connect`, all keys that somebody has asked to be played to the buyer (`/calls/send_key_press`), the first first. They stay here; play each `id` once. */
+            key_presses: {
+                id: number;
+                /** @description `w` waits half a second. */
+                digits: string;
+            }[];
         };
         DialBuyer: {
             /**
@@ -5034,6 +5091,76 @@ export interface components {
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
+        CallCreate: {
+            /**
+             * Format: telephone
+             * @description Who is called. The number of the lead when left out.
+             */
+            to?: string;
+            /**
+             * Format: telephone
+             * @description A number of the company. When left out the one that the lead knows, else the one that would be assigned to it.
+             */
+            from?: string;
+            /** @description Number or uuid of the lead that is called: the call has its tokens, and counts as a contact attempt. */
+            lead_id?: string | number | null;
+            /** @description Number or uuid of the schedule whose dial action says to whom the call is connected. That of the lead when this and `offer_id` are left out. */
+            schedule_id?: string | number | null;
+            /** @description Number or uuid of the offer to whose buyers the call is connected. That of the lead, of the schedule or of the number it is placed from when left out. */
+            offer_id?: string | number | null;
+        };
+        KeyPressCreate: {
+            /** @description Number or uuid of the call. */
+            id: string | number;
+            /** @description Keys: 0 to 9, * and #. Each `w` waits half a second before the next. */
+            digits: string;
+            /** @description Tokens that the call gets. */
+            data?: {
+                [key: string]: unknown;
+            };
+        };
+        CallUpdate: {
+            /**
+             * Format: money
+             * @description Dollars that the buyer pays for the call: they take the place of what it was to pay, and move the revenue of the buyer and its group by the difference. With `buyer_converted` it pays so much instead of what its conversion says.
+             */
+            revenue?: number;
+            /**
+             * Format: money
+             * @description Dollars that the buyer pays beside what it was to pay. Give this or `revenue`.
+             */
+            add_revenue?: number;
+            /**
+             * Format: money
+             * @description Dollars that the traffic source is paid for the call: they take the place of what it was to be paid. From then on the terms of the offer pay nothing for the call.
+             */
+            payout?: number;
+            /** @description That the buyer pays for the call: its conversion of the type postback, else its first, says how much. Said again, or of a call that converted by its duration, it changes nothing. A buyer that has paid for the caller within the duplicate timeframe of the conversion does not pay: `warnings` says so, and an event. False is for calls that did not convert. */
+            buyer_converted?: boolean;
+            /** @description Tokens that the call gets, as an object or as `key:value,key2:value2`. Those of the same names are overwritten. */
+            post_call_tokens?: {
+                [key: string]: unknown;
+            } | string;
+            /** @description The same as an object. Where both have a name, this counts. */
+            data?: {
+                [key: string]: unknown;
+            };
+            /** @description True ends the call. A carrier is told to end it, and tells of the end in turn. A call that a softswitch of your own carries is over at once: the next instruction that is asked for is `hang_up`. A call that is over stays as it is. */
+            hang_up?: boolean;
+        };
+        CallUpdated: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            call: components["schemas"]["Call"];
+            /** @description What was told and could not be taken, by field: a conversion of a buyer that has paid for the caller a short while ago. */
+            warnings: {
+                [key: string]: string[];
+            };
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
         CallList: components["schemas"]["CallPage"] | components["schemas"]["Call"][];
         CallPage: {
             status: number;
@@ -5730,6 +5857,14 @@ export interface components {
         InboundWebhookOrder: components["schemas"]["InboundWebhookOrder"];
         /** @description `call_grid` adds foreign keys to the record. */
         CallSerializer: components["schemas"]["CallSerializer"];
+        /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+        OrderedCall: components["schemas"]["CallCreate"];
+        /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+        PressedKeys: components["schemas"]["KeyPressCreate"];
+        /** @description uuid of the call, or its number. */
+        CallUuid: string;
+        /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+        ToldOfCall: components["schemas"]["CallUpdate"];
         CallOrder: components["schemas"]["CallOrder"];
         /** @description Only calls that ended at or after this time. */
         CallEndedAtFrom: string;
@@ -10042,6 +10177,90 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    createCall: {
+        parameters: {
+            query?: {
+                /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                call?: components["parameters"]["OrderedCall"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CallCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["CallCreate"];
+            };
+        };
+        responses: {
+            /** @description The call as placed. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["CarrierUnavailable"];
+        };
+    };
+    sendKeyPress: {
+        parameters: {
+            query?: {
+                /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                press?: components["parameters"]["PressedKeys"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["KeyPressCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["KeyPressCreate"];
+            };
+        };
+        responses: {
+            /** @description The call as it now is. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     reportCalls: {
         parameters: {
             query?: {
@@ -10088,6 +10307,52 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    updateCallByUuid: {
+        parameters: {
+            query?: {
+                /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                told?: components["parameters"]["ToldOfCall"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description uuid of the call, or its number. */
+                uuid: components["parameters"]["CallUuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CallUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["CallUpdate"];
+            };
+        };
+        responses: {
+            /** @description The call as it now is. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallUpdated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["CarrierUnavailable"];
+        };
+    };
     showCall: {
         parameters: {
             query?: {
@@ -10124,6 +10389,52 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    updateCall: {
+        parameters: {
+            query?: {
+                /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                told?: components["parameters"]["ToldOfCall"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CallUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["CallUpdate"];
+            };
+        };
+        responses: {
+            /** @description The call as it now is. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallUpdated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["CarrierUnavailable"];
         };
     };
     listCallEvents: {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
-import { contract, BASE_PATH, facets, isOpen, type Operation, type OperationId } from '../contract';
+import { contract, BASE_PATH, facets, isOpen, takesNothingElse, type Operation, type OperationId } from '../contract';
 import type { TenantDatabases } from '../db/tenant';
 import { Refusal, type FieldErrors } from '../refusal';
 import type { Authenticator, Authenticated } from './auth';
@@ -130,18 +130,24 @@ async function read({ operation, req, res, upload, caller, owner, webhook }: Rec
  * What is in the query string and what is in the body as one body; the body's own counts. Parameters may stand in `data` too, as posts of foreign forms
  * have them; those beside it count.
  */
-function merge(req: Request, { body: schema, method }: Operation): { query: Record<string, unknown>; body: unknown } {
-  const { query, body } = req as { query: Record<string, unknown>; body: unknown };
+function merge(req: Request, operation: Operation): { query: Record<string, unknown>; body: unknown } {
+  const { body: schema, method } = operation;
+  const { body, query: everything } = req as { query: Record<string, unknown>; body: unknown };
+  const closed = takesNothingElse(operation);
+  // Credentials are no field, and data is what it is called where nothing but the fields may be sent.
+  const query = closed ? without(everything, 'auth_token') : everything;
   if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) return { query: {}, body };
   if (method === 'get' || !req.headers['content-type']) req.headers['content-type'] = 'application/json';
   const sent: Record<string, unknown> = { ...query, ...body };
-  const data = objectOf(sent.data);
+  const data = closed ? undefined : objectOf(sent.data);
   if (!data || !schema) return { query: {}, body: sent };
   const known = Object.keys(data).filter((key) => Object.hasOwn(facets(schema).properties, key) && !OF_DATA.has(key));
   const lifted = Object.fromEntries(known.map((key) => [key, data[key]]));
   const rest = Object.fromEntries(Object.entries(data).filter(([key]) => !known.includes(key)));
   return { query: {}, body: { ...lifted, ...sent, data: rest } };
 }
+
+const without = (fields: Record<string, unknown>, name: string) => Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
 
 /** What among data is data, though a parameter is called so too: the zone of the person, not that of the times that are sent. */
 const OF_DATA = new Set(['data', 'time_zone', 'serializer']);

@@ -38,15 +38,14 @@ export interface ListQuery {
   serializer?: string;
 }
 
-/** A filter by a boolean: SQL over t of each of its values, and of how many there are where that is known without counting them. */
-export interface BooleanFilter {
-  true: string;
-  false: string;
-  totals?: { true?: string; false?: string };
+/** A filter whose values are known: SQL over t of each of them, and of how many there are where that is known without counting them. */
+export interface FilterByCase {
+  cases: Record<string, string>;
+  totals?: Record<string, string>;
 }
 
-/** Conditions of a resource's own filters, by parameter: SQL over t with `{parameter}` for the value, or that of a boolean. */
-export type Filters = Record<string, string | BooleanFilter>;
+/** Conditions of a resource's own filters, by parameter: SQL over t with `{parameter}` for the value, or by case. */
+export type Filters = Record<string, string | FilterByCase>;
 
 export interface ListOptions {
   db: Db;
@@ -186,9 +185,8 @@ function narrow(query: ListQuery, projection: Projection, filters: Filters): Nar
   for (const [name, condition] of Object.entries(filters)) {
     const value = (query as Record<string, unknown>)[name];
     if (value === undefined) continue;
-    const which = value ? 'true' : 'false';
-    add(typeof condition === 'string' ? condition : condition[which], name, value);
-    if (typeof condition !== 'string') totals.push(condition.totals?.[which]);
+    add(typeof condition === 'string' ? condition : condition.cases[String(value)]!, name, value);
+    if (typeof condition !== 'string') totals.push(condition.totals?.[String(value)]);
   }
   if (conditions.length === 0 && !projection.everlasting) totals.push(keptCount(projection.plural));
   const [sql] = conditions.length <= 1 ? totals : [];

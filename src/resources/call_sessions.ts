@@ -1,6 +1,7 @@
 import { calledNumber, type CalledNumber } from '../db/called-number';
 import { awaitedOffer } from '../db/call-holds';
 import { callerNumber } from '../db/caller-ids';
+import { readKeyPresses } from '../db/call-changes';
 import { readCall, readDecisions } from '../db/calls';
 import { findRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -15,9 +16,7 @@ import { readSession, type CallSession } from '../workflows/call-session';
 import { lookUp } from '../workflows/look-up';
 import { explain, newSeed, routeFacts } from '../workflows/route-call';
 import { refuseFaults, trafficSource } from '../workflows/submit-lead';
-
-/** How the calls of one's own softswitch are told from those of carriers. */
-const SOFTSWITCH = 'softswitch';
+import { SOFTSWITCH } from '../workflows/update-call';
 
 /** Calls as they happen, and why they go where they go. */
 export const callSessions = ({ clock }: Deps) =>
@@ -37,12 +36,12 @@ export const callSessions = ({ clock }: Deps) =>
         tokens: tokensIn(body.tokens),
       };
       const { session, created } = await beginCall(db, incoming, now);
-      return reply(session, created ? 201 : 200);
+      return reply(db, session, created ? 201 : 200);
     },
 
-    showCallSession: async ({ params, db }) => reply(await readSession(db, await readCall(db, params.id), { fresh: true })),
+    showCallSession: async ({ params, db }) => reply(db, await readSession(db, await readCall(db, params.id), { fresh: true })),
 
-    createCallEvent: async ({ params, body, db }) => reply(await takeCallEvent(db, params.id, body, clock())),
+    createCallEvent: async ({ params, body, db }) => reply(db, await takeCallEvent(db, params.id, body, clock())),
 
     showCallDecision: async ({ params, db }) => {
       const { id } = await readCall(db, params.id);
@@ -60,7 +59,11 @@ export const callSessions = ({ clock }: Deps) =>
     },
   }) satisfies Partial<Handlers>;
 
-function reply(call_session: CallSession, status = 200): Json<never> {
+async function reply(db: Db, session: CallSession, status = 200): Promise<Json<never>> {
+  const { instruction } = session;
+  // Nobody hears a key who is not connected.
+  const key_presses = instruction.action === 'connect' ? await readKeyPresses(db, session.id) : [];
+  const call_session = { ...session, instruction: { ...instruction, key_presses } };
   return new Json(JSON.stringify({ status, success: true, errors: {}, call_session, metadata: { root: 'call_session' } }), {}, status);
 }
 

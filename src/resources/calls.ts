@@ -1,12 +1,18 @@
 import { callAttemptProjection, callEventProjection, callProjection as projection } from '../db/call-projection';
 import { callerNumber } from '../db/caller-ids';
 import { keptCount, type SortKey } from '../db/projection';
-import { byReference, findRecord } from '../db/records';
+import { byReference, findRecord, type Reference } from '../db/records';
+import type { Db } from '../db/tenant';
+import { turns } from '../db/turns';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list, page, type Filters } from '../http/list';
+import { written } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { Refusal } from '../refusal';
+import { placeCall } from '../workflows/place-call';
+import { sendKeyPress } from '../workflows/send-key-press';
+import { updateCall, type CallFacts } from '../workflows/update-call';
 
 const orders: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },
@@ -18,11 +24,13 @@ const orders: Record<string, SortKey> = {
   status: { sql: 't.status', type: 'text' },
 };
 
-/** Totals of the two values of a flag, that of the one in SQL. */
-const totals = (holding: string) => ({ true: holding, false: `${keptCount('calls')} - ${holding}` });
-/** The same of a flag that triggers keep a count of. */
-const kept = (flag: string) => totals(keptCount(`calls/${flag}`));
-const IN_PROGRESS = 't.ended_at IS NULL';
+/** A case that triggers keep a count of, and its contrary. */
+const kept = (kind: string, holds: string, contrary: string) => {
+  const n = keptCount(`calls/${kind}`);
+  return { cases: { true: holds, false: contrary }, totals: { true: n, false: `${keptCount('calls')} - ${n}` } };
+};
+const outbound = keptCount('calls/outbound');
+const in_progress = `(SELECT count(*) FROM calls t WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND t.ended_at IS NULL)`;
 
 /** Conditions stand as the partial indexes of calls have them. */
 export const callFilters = {
@@ -30,21 +38,19 @@ export const callFilters = {
   ended_at_to: 't.ended_at <= {ended_at_to}::timestamptz',
   caller_number: 't.caller_number = {caller_number}::bigint',
   status: 't.status = {status}',
-  category: 't.direction = {category}',
-  buyer_converted: { true: 't.buyer_converted', false: 'NOT t.buyer_converted', totals: kept('buyer_converted') },
-  offer_converted: { true: 't.traffic_source_converted', false: 'NOT t.traffic_source_converted', totals: kept('offer_converted') },
-  either_converted: {
-    true: '(t.buyer_converted OR t.traffic_source_converted)',
-    false: 'NOT t.buyer_converted AND NOT t.traffic_source_converted',
-    totals: kept('either_converted'),
+  category: {
+    cases: { outbound: `t.direction = 'outbound'`, inbound: `t.direction = 'inbound'` },
+    totals: { outbound, inbound: `${keptCount('calls')} - ${outbound}` },
   },
+  buyer_converted: kept('buyer_converted', 't.buyer_converted', 'NOT t.buyer_converted'),
+  offer_converted: kept('offer_converted', 't.traffic_source_converted', 'NOT t.traffic_source_converted'),
+  either_converted: kept('either_converted', '(t.buyer_converted OR t.traffic_source_converted)', 'NOT t.buyer_converted AND NOT t.traffic_source_converted'),
   in_progress: {
-    true: IN_PROGRESS,
-    false: 't.ended_at IS NOT NULL',
-    totals: totals(`(SELECT count(*) FROM calls t WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND ${IN_PROGRESS})`),
+    cases: { true: 't.ended_at IS NULL', false: 't.ended_at IS NOT NULL' },
+    totals: { true: in_progress, false: `${keptCount('calls')} - ${in_progress}` },
   },
-  has_recording: { true: 't.recording_url IS NOT NULL', false: 't.recording_url IS NULL', totals: kept('has_recording') },
-  no_buyer: { true: 't.buyer_id IS NULL', false: 't.buyer_id IS NOT NULL', totals: kept('no_buyer') },
+  has_recording: kept('has_recording', 't.recording_url IS NOT NULL', 't.recording_url IS NULL'),
+  no_buyer: kept('no_buyer', 't.buyer_id IS NULL', 't.buyer_id IS NOT NULL'),
   token_named: 't.token_values ? {token_named}',
   token_like: '(t.token_values @> ({token_like}::jsonb->0) OR t.token_values @> ({token_like}::jsonb->1))',
 } as const satisfies Filters;
@@ -60,9 +66,18 @@ function tokenFilter({ token_key: key, token_value: value }: { token_key?: strin
   return { token_like: JSON.stringify([{ [key]: value }, { [key]: plain }]) };
 }
 
+/** Each holds a connection to the database while the carrier is asked: others need some too. */
+const PLACED_AT_ONCE = 4;
+
 /** What came in and went out. */
-export const calls = ({ clock }: Deps) => {
+export const calls = ({ clock, carrier, mailer, config, database }: Deps) => {
+  const turn = turns(PLACED_AT_ONCE);
   const of = { call_id: 't.call_id = {call_id}::bigint' };
+  const tell = async (db: Db, reference: Reference, told: CallFacts = {}) => {
+    const now = clock();
+    const { id, warnings } = await updateCall(db, reference, told, { now, carrier });
+    return written({ db, now, projection }, id, { extra: { warnings } });
+  };
   return {
     listCalls: async ({ query, db }) => {
       const tokens = tokenFilter(query);
@@ -75,6 +90,22 @@ export const calls = ({ clock }: Deps) => {
     },
 
     showCall: recordHandlers(projection, clock).show,
+
+    createCall: async ({ body: order = {}, db }) => {
+      const now = clock();
+      const edges = { carrier, mailer, mail_from: config.mail_from };
+      const uuid = await turn(() => placeCall(db, order, { edges, aside: database.joint, now }));
+      return written({ db, now, projection }, await findRecord(db, 'calls', uuid), { status: 201 });
+    },
+
+    sendKeyPress: async ({ body: { id, digits, data }, db }) => {
+      const now = clock();
+      return written({ db, now, projection }, await sendKeyPress(db, { id, digits, data }, now));
+    },
+
+    updateCall: ({ params, body, db }) => tell(db, params.id, body),
+
+    updateCallByUuid: ({ params, body, db }) => tell(db, params.uuid, body),
 
     listCallEvents: async ({ params, query, db }) => {
       const narrowed = { ...query, call_id: await findRecord(db, 'calls', params.id) };

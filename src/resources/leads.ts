@@ -29,9 +29,9 @@ const FILTERS: Filters = {
   status: 't.status = {status}',
   number: 't.caller_number = {number}::bigint',
   email: 't.email = {email}',
-  has_next_action: { true: `${NEXT_ACTION_AT} IS NOT NULL`, false: `${NEXT_ACTION_AT} IS NULL` },
-  buyer_converted: { true: 't.buyer_converted', false: 'NOT t.buyer_converted' },
-  opt_out: { true: HAS_OPTED_OUT, false: `NOT ${HAS_OPTED_OUT}` },
+  has_next_action: { cases: { true: `${NEXT_ACTION_AT} IS NOT NULL`, false: `${NEXT_ACTION_AT} IS NULL` } },
+  buyer_converted: { cases: { true: 't.buyer_converted', false: 'NOT t.buyer_converted' } },
+  opt_out: { cases: { true: HAS_OPTED_OUT, false: `NOT ${HAS_OPTED_OUT}` } },
   next_action_at_from: `${NEXT_ACTION_AT} >= {next_action_at_from}::timestamptz`,
   next_action_at_to: `${NEXT_ACTION_AT} <= {next_action_at_to}::timestamptz`,
 };

@@ -67,7 +67,7 @@ export const phoneNumbers = ({ clock, carrier, queue, database }: Deps) => {
       const filters = {
         ...byReference(query, { offer_id: 'offers', traffic_source_id: 'traffic_sources', buyer_id: 'buyers' }),
         country: 't.country = upper({country})',
-        toll_free: { true: 't.toll_free', false: 'NOT t.toll_free' },
+        toll_free: { cases: { true: 't.toll_free', false: 'NOT t.toll_free' } },
         number: 't.phone_number = {number}::bigint',
       };
       const narrowed = { ...query, number: await callerNumber(db, query.number, 'number') };

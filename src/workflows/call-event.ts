@@ -1,3 +1,4 @@
+import { giveBuyersTokens } from '../db/call-changes';
 import { recordUsage } from '../db/call-limits';
 import { recordProgress } from '../db/call-rounds';
 import { freeSlots, settlePending } from '../db/call-slots';
@@ -93,6 +94,7 @@ async function progress(db: Statements, call: CallRow, attempts: readonly Attemp
     await settlePending(db, 'connection', { call_id: call.id, buyer_id, buyer_group_id });
     if (buyer_group_id !== null) await recordUsage(db, { owner: { buyer_group_id }, usage: { connection: 1 }, now });
     await recordUsage(db, { owner: { buyer_id }, usage: { connection: 1 }, now });
+    await giveBuyersTokens(db, { call_id: call.id, buyer_id, now });
   }
   if (talking) await convertCall(db, { call_id: call.id, buyer_id: talking.buyer_id, answered_seconds: seconds, now });
   await freeSlots(db, call.id);

@@ -23,32 +23,30 @@ export interface Converting {
 
 /**
  * Has the buyer pay for the call if the first of its conversions that fits says so, and the source of the call be paid what the offer says. Each
- * happens once a call, however often this is asked. Within a transaction that has the call to itself.
+ * happens once a call, however often this is asked. Answers whether the buyer pays, now or since before. Within a transaction that has the call to itself.
  */
-export async function convertCall(db: Statements, { call_id, buyer_id, answered_seconds, now, told }: Converting): Promise<void> {
+export async function convertCall(db: Statements, { call_id, buyer_id, answered_seconds, now, told }: Converting): Promise<boolean> {
   const call = await readConvertible(db, call_id, buyer_id);
-  if (!call) return;
+  if (!call) return false;
   const conversions = call.converted ? [] : await loadConversions(db, buyer_id, call.dialed_at);
-  const fitting = told ? toldConversion(conversions, told) : conversions.find((conversion) => fits(conversion, call, answered_seconds));
-  const revenue = fitting && !call.converted ? await convert(db, { call_id, buyer_id, call, conversion: fitting, now }) : undefined;
+  const fitting = told ? toldConversion(conversions) : conversions.find((conversion) => fits(conversion, call, answered_seconds));
+  // What was told before of what the buyer pays is on the call already: it is of this conversion.
+  const conversion = fitting && { ...fitting, revenue: told?.revenue ?? (call.told_revenue || fitting.revenue) };
+  const revenue = conversion && !call.converted ? await convert(db, { call_id, buyer_id, call, conversion, now }) : undefined;
   await pay(db, { call_id, buyer_id, call, answered_seconds, revenue, now });
+  return call.converted || revenue !== undefined;
 }
 
 /** What somebody says of a call counts by itself; a conversion of the buyer lends its amount and its time frame for duplicates. */
-function toldConversion(conversions: readonly PayingConversion[], { revenue }: { revenue?: number | undefined }): PayingConversion {
+function toldConversion(conversions: readonly PayingConversion[]): PayingConversion {
   const own = conversions.find(({ conversion_type }) => conversion_type === 'postback') ?? conversions[0];
-  const blank: PayingConversion = {
-    id: 0,
-    name: null,
-    conversion_type: 'postback',
-    duration: 0,
-    revenue: 0,
-    duplicate_timeframe: 0,
-    token_values: [],
-    attribution_token_values: [],
-  };
-  return { ...(own ?? blank), ...(revenue !== undefined && { revenue }) };
+  return own ?? NAMELESS;
 }
+
+/** Of a buyer that has no conversions of its own. */
+const NAMELESS: PayingConversion = {
+  id: 0, name: null, conversion_type: 'postback', duration: 0, revenue: 0, duplicate_timeframe: 0, token_values: [], attribution_token_values: [],
+}; // prettier-ignore
 
 function fits({ conversion_type, duration, token_values }: PayingConversion, { token_values: tokens }: ConvertibleCall, answered_seconds: number): boolean {
   if (conversion_type !== 'duration' || answered_seconds < duration) return false;
@@ -64,18 +62,19 @@ interface One {
 
 /** Answers the dollars the buyer pays; undefined when it has paid for the caller a short while ago. */
 async function convert(db: Statements, { call_id, buyer_id, call, conversion, now }: One & { conversion: PayingConversion }): Promise<number | undefined> {
-  const { buyer_group_id, caller_number } = call;
+  const { buyer_group_id, caller_number, told_revenue } = call;
   if (await hasPaid(db, { buyer_id, buyer_group_id, caller_number, seconds: conversion.duplicate_timeframe, now })) {
     const message = `the buyer has paid for this caller within ${conversion.duplicate_timeframe} seconds`;
     if (await noteRepeatCaller(db, call_id, 'buyer')) await writeCallEvent(db, { call_id, event: 'not_converted', message, buyer_id, now });
     return undefined;
   }
   const { id, name, revenue } = conversion;
+  const added = Math.round((revenue - told_revenue) * 100) / 100;
   const tokens = Object.fromEntries(conversion.attribution_token_values.flatMap((pair) => [parsePair(pair)].filter((one) => one !== undefined)));
-  const written = { uuid: uuidv7(now.getTime()), call_id, buyer_id, buyer_conversion_id: id || null, name, caller_number, revenue, payout: 0, tokens };
+  const written = { uuid: uuidv7(now.getTime()), call_id, buyer_id, buyer_conversion_id: id || null, name, caller_number, revenue, added, tokens };
   if (!(await insertConversion(db, written, now))) return undefined;
   await settlePending(db, 'conversion', { call_id, buyer_id, buyer_group_id });
-  await count(db, { buyer_id, call, usage: { buyer_conversion: 1, revenue, earned_revenue: revenue }, now });
+  await moveUsage(db, { buyer_id, buyer_group_id }, { usage: { buyer_conversion: 1, revenue: added, earned_revenue: added }, now });
   await writeCallEvent(db, { call_id, event: 'converted', message: `the buyer pays $${revenue.toFixed(2)}`, buyer_id, details: { name, revenue }, now });
   return revenue;
 }
@@ -92,8 +91,8 @@ async function pay(
     await noteRepeatCaller(db, call_id, 'traffic_source');
     return;
   }
-  await payTrafficSource(db, call_id, due.payout, now);
-  await count(db, { buyer_id, call, usage: { earned_revenue: -due.payout }, now });
+  await payTrafficSource(db, { call_id, buyer_id, payout: due.payout }, now);
+  await moveUsage(db, { buyer_id, buyer_group_id: call.buyer_group_id }, { usage: { earned_revenue: -due.payout }, now });
   await writeCallEvent(db, {
     call_id,
     event: 'payout',
@@ -103,8 +102,12 @@ async function pay(
   });
 }
 
-/** Groups before buyers, as all who lock caps. */
-async function count(db: Statements, { buyer_id, call: { buyer_group_id }, usage, now }: Omit<One, 'call_id'> & { usage: Usage }): Promise<void> {
+/** Counts what happened with a buyer, and with the group through which it came to the call. Groups before buyers, as all who lock caps. */
+export async function moveUsage(
+  db: Statements,
+  { buyer_id, buyer_group_id }: { buyer_id: number; buyer_group_id: number | null },
+  { usage, now }: { usage: Usage; now: Date },
+): Promise<void> {
   if (buyer_group_id !== null) await recordUsage(db, { owner: { buyer_group_id }, usage, now });
   await recordUsage(db, { owner: { buyer_id }, usage, now });
 }

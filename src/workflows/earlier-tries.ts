@@ -2,12 +2,11 @@ import type { DueLead, Executor } from '../db/due-leads';
 import { recordIntent } from '../db/lead-turns';
 import { send, withStatus, type Draft, type Edges, type Sent } from './contact';
 
-/** SQL of what carriers have made of other requests to the number of the lead. */
+/** SQL of what carriers have made of other requests to the number. */
 const TAKEN = {
   text_messages: `SELECT m.carrier_message_id AS id FROM leads l JOIN text_messages m ON m.company_id = l.company_id AND m.lead_id = l.id
     WHERE l.company_id = $1 AND l.caller_number = $2 AND m.carrier_message_id IS NOT NULL AND m.direction = 'outbound'`,
-  calls: `SELECT c.carrier_call_id AS id FROM leads l JOIN calls c ON c.company_id = l.company_id AND c.lead_id = l.id
-    WHERE l.company_id = $1 AND l.caller_number = $2 AND c.carrier_call_id IS NOT NULL AND c.direction = 'outbound'`,
+  calls: `SELECT c.carrier_call_id AS id FROM calls c WHERE c.company_id = $1 AND c.caller_number = $2 AND c.carrier_call_id IS NOT NULL AND c.direction = 'outbound'`,
 };
 
 /** What a try is: whoever looks for what became of it asks for just this. */

@@ -97,6 +97,20 @@ describe('at most once', () => {
   });
 });
 
+describe('a call that is to end', () => {
+  test('is ended by its sid; one that is over, is not live', async () => {
+    server.calls.push({ sid: 'CA1', status: 'in-progress' });
+    expect(await openTwilio(server).endCall('CA1')).toEqual({ ok: true });
+    expect([server.asked.at(-1)!.path, Object.fromEntries(server.asked.at(-1)!.form)]).toEqual(['Calls/CA1', { Status: 'completed' }]);
+    expect(await openTwilio(server).endCall('CA1')).toMatchObject({ ok: false, retryable: false, code: 'not_live' });
+  });
+
+  test.each<Trouble>(['hang', 'break', { status: 503 }])('while the carrier does not answer («%s») may be tried again', async (trouble) => {
+    server.trouble([trouble]);
+    expect(await openTwilio(server, { timeout_ms: 300 }).endCall('CA1')).toMatchObject({ ok: false, retryable: true });
+  });
+});
+
 describe('a number that is given back', () => {
   const bought = async () => {
     const outcome = await openTwilio(server).buyNumber({ key: randomUUID(), phone_number: '+12125550110' });

@@ -83,6 +83,7 @@ test('the SDK that @hey-api/openapi-ts makes of the contract compiles and works'
     explained: ['dial', 'sdk', [[true, true, null]]],
     call: ['dial', true, 'hang_up', 1, 95, { zip: '90012', first_name: 'Ann', last_name: 'Lee' }, 1],
     report: [[1, 1]],
+    placed: ['outbound', 2.5, { first_name: 'Ann', last_name: 'Lee', zip: '90012', policy: 'sold' }],
     gone: true,
     missing: 404,
   });

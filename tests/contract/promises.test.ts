@@ -1,4 +1,4 @@
-import { contract, type Operation } from '../../src/contract';
+import { contract, takesNothingElse, type Operation } from '../../src/contract';
 import { createDeps } from '../../src/deps';
 import { createApp } from '../../src/app';
 import pino from 'pino';
@@ -13,7 +13,7 @@ const all = contract.operations.map((operation) => [operation.id, operation] as 
 const promising = (status: string) => all.filter(([, { responses }]) => status in responses);
 const send: Fixture['send'] = (operation, ...sent) => fixture.send(operation, ...sent);
 /** Every key of such a submission that is no parameter is a token. */
-const takesAnything = ({ merged }: Operation) => merged;
+const takesAnything = (operation: Operation) => operation.merged && !takesNothingElse(operation);
 
 beforeAll(async () => {
   world = await createWorld();

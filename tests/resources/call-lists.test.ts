@@ -90,6 +90,16 @@ test('counts that are kept are those that counting gives, whatever becomes of ca
       expect([flag, value, metadata.total_count]).toEqual([flag, value, found.length]);
     }
   }
+  await add({ direction: 'outbound' });
+  await world.sql(`DELETE FROM calls WHERE company_id = $1 AND id = ANY($2::bigint[])`, [other.id, [(await add({ direction: 'outbound' })).id, calls[1]!.id]]);
+  await world.sql(
+    `UPDATE record_counts SET n = (SELECT count(*) FROM calls WHERE company_id = $1 AND deleted_at IS NULL) WHERE company_id = $1 AND resource = 'calls'`,
+    [other.id],
+  );
+  for (const category of ['inbound', 'outbound']) {
+    const { calls: found, metadata } = (await api('calls', { category, columns: 'id' }, other)).body;
+    expect([category, metadata.total_count]).toEqual([category, found.length]);
+  }
 });
 
 describe('filters select exactly what they say', () => {

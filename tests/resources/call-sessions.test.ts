@@ -51,7 +51,16 @@ describe('a call', () => {
     const [second, first] = [await buyer({ tier: 2 }), await buyer(fields)];
     const call = await begin(await offer({ buyer_ids: [second, first] }));
     const { dial, ...instruction } = call.instruction;
-    expect(instruction).toEqual({ action: 'dial', reason: null, message: null, attempt: null, cancel: [], fallback: null, report_within_seconds: 90 });
+    expect(instruction).toEqual({
+      action: 'dial',
+      reason: null,
+      message: null,
+      attempt: null,
+      cancel: [],
+      fallback: null,
+      report_within_seconds: 90,
+      key_presses: [],
+    });
     const expected = {
       buyer_id: first,
       user_buyer_id: 'ada',

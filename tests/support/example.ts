@@ -75,6 +75,7 @@ export async function createFixture(world: World, company = world.company): Prom
   const values = (operation: Operation): Record<string, string> => ({
     id: String(ids[tableOf(operation)]),
     user_buyer_id: String(exampleOf('BuyerCreate').user_buyer_id),
+    uuid: String(ids[tableOf(operation)]),
     collection: 'route_by_type',
     caller_id: LEAD_NUMBER,
     caller_number: LEAD_NUMBER,
@@ -126,7 +127,10 @@ export async function createFixture(world: World, company = world.company): Prom
       : await send(operation, operation.credentials === 'lead_token' ? { query: { lead_token } } : {});
     const record = res.body[res.body.metadata?.root];
     if (!record) throw new Error(`${operation.id}: ${res.text}`);
-    ids[plural] = record.id;
+    // Of calls the one that came in.
+    ids[plural] ??= record.id;
+    if (plural === 'schedule_actions')
+      await api('post', 'schedule_actions', { body: { schedule_id: ids.schedules, action_type: 'dial', connect_to: '+13105550199' } });
     if (plural === 'schedules') ({ lead_token } = record);
     if (plural === 'inbound_webhooks') webhook_token = res.body.auth_token;
   }

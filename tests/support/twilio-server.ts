@@ -139,6 +139,7 @@ function answer(state: State, { method, path, query, form }: Asked): Reply {
   if (method === 'GET' && collection === 'AvailablePhoneNumbers') return available(state, country!, kind!, query);
   if (method === 'GET' && !country) return list(state, collection, query);
   if (method === 'DELETE' && collection === 'IncomingPhoneNumbers') return deleteNumber(state, country!);
+  if (method === 'POST' && collection === 'Calls' && country) return changeCall(state, country, form);
   if (method !== 'POST' || country) return refusal(NOT_FOUND);
   const refused = REFUSED[ending(form.get('To') ?? '')];
   if (refused?.of.includes(collection)) return refusal(refused);
@@ -171,6 +172,16 @@ function createCall(state: State, form: URLSearchParams): Reply {
   if (form.has('StatusCallback'))
     state.pending.push({ url: form.get('StatusCallback')!, params: { CallSid: made.sid, CallStatus: status, To: to, From: from, CallDuration: '0' } });
   return { status: 201, body: made };
+}
+
+/** Calls under way that it was told to end are over; of others nothing is to be changed. */
+function changeCall(state: State, sid: string, form: URLSearchParams): Reply {
+  const call = state.calls.find((each) => each.sid === sid);
+  if (!call) return refusal(NOT_FOUND);
+  if (!['queued', 'ringing', 'in-progress'].includes(String(call.status)))
+    return refusal({ status: 400, code: 21220, message: 'Call is not in-progress. Cannot redirect.' });
+  call.status = form.get('Status');
+  return { status: 200, body: call };
 }
 
 function createNumber(state: State, form: URLSearchParams): Reply {
