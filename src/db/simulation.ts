@@ -61,13 +61,24 @@ const READ = template(
       WHERE ${EARLIER} AND p.created_at > c.created_at - interval '90 days') END AS calls_last,
     CASE WHEN {history}::boolean THEN ARRAY(SELECT DISTINCT f.user_fleet_id FROM calls p JOIN buyers b ON b.company_id = p.company_id AND b.id = p.buyer_id
       JOIN buyer_fleets f ON f.company_id = b.company_id AND f.id = b.buyer_fleet_id WHERE ${EARLIER} AND p.connected_at IS NOT NULL ORDER BY 1) END AS previous_fleets
-    FROM ${CALLS} ORDER BY c.created_at, c.id`,
+    FROM ${CALLS} AND (c.created_at, c.id) > ({after_at}::timestamptz, {after_id}::bigint) ORDER BY c.created_at, c.id LIMIT {page}::int`,
   { prepared: false },
 );
 
-/** Calls of an offer that have ended, with what came of them. `tokens`: with their tokens; `history`: with what the caller had done before. */
-export const readPastCalls = (db: Statements, period: Period, more: { tokens: boolean; history: boolean }): Promise<PastCall[]> =>
-  db.query<PastCall>(READ({ ...at(period), ...more, company_id: db.company_id }));
+/** What a statement reads at a time: that of a whole month would take longer than one may. */
+const PAGE = 5_000;
+
+/** Calls of an offer that have ended, with what came of them, in the order in which they came. `tokens`: with their tokens; `history`: with what the caller had done before. */
+export async function* readPastCalls(db: Statements, period: Period, more: { tokens: boolean; history: boolean }): AsyncGenerator<PastCall[]> {
+  let after = { after_at: '-infinity', after_id: 0 };
+  for (;;) {
+    const page = await db.query<PastCall>(READ({ ...at(period), ...more, ...after, company_id: db.company_id, page: PAGE }));
+    const last = page.at(-1);
+    if (last) yield page;
+    if (!last || page.length < PAGE) return;
+    after = { after_at: last.at.toISOString(), after_id: last.id };
+  }
+}
 
 /** What attempts of an offer came to, by buyer. */
 export interface Observed {

@@ -192,12 +192,12 @@ export function* replay({ buyers, groups, payouts }: Configuration, { calls, see
 
   const ring = (current: Current, dialed: readonly Dialed[], now: Date): void => {
     const { call, chances, tried } = current;
+    current.last = dialed[0]!.owner;
     const outcomes = dialed.map((one) => {
       const { buyer } = one.member;
       tried.add(buyer.id);
       one.owner.figures.attempts++;
       (one.owner.subject as Candidate).last_call_at = now;
-      current.last = one.owner;
       const real = call.attempts.find(({ buyer_id }) => buyer_id === buyer.id);
       if (conversionsAt(one.owner.conversions, buyer.zone, now).some(({ conversion_type, duration }) => conversion_type === 'duration' && duration === 0))
         books.bill(billOf(current, one), { talked: 0, is_told: false, now });

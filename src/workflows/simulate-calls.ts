@@ -3,7 +3,7 @@ import type { Callers, PastCall, Setup } from '../db/simulation';
 import { drawBy } from '../routing/draw';
 import type { Candidate, CandidateGroup } from '../routing/eligibility';
 import type { Configuration, Looking, ReplayedCall } from '../routing/simulate';
-import { NO_COUNTS, sumOf, type Counts } from '../routing/simulate-change';
+import { NO_COUNTS, type Counts } from '../routing/simulate-change';
 import type { RealAttempt } from '../routing/simulate-outcome';
 import { routeFacts } from './route-call';
 
@@ -120,14 +120,27 @@ function known({ blacklisted, lists, previous, paid }: Callers) {
   };
 }
 
-/** What the calls have really come to, by buyer. */
-export function realCounts(past: readonly PastCall[]): Map<number, Counts> {
-  const by_buyer = new Map<number, Counts>();
-  const add = (buyer_id: number, more: Partial<Counts>) => by_buyer.set(buyer_id, sumOf([by_buyer.get(buyer_id) ?? NO_COUNTS, { ...NO_COUNTS, ...more }]));
+/** Adds what calls have really come to, by buyer. */
+export function countReal(by_buyer: Map<number, Counts>, past: readonly PastCall[]): void {
+  const of = (buyer_id: number): Counts => {
+    const counts = by_buyer.get(buyer_id) ?? { ...NO_COUNTS };
+    by_buyer.set(buyer_id, counts);
+    return counts;
+  };
   for (const { buyer_id, payout, attempts } of past) {
-    if (buyer_id !== null) add(buyer_id, { calls: 1, payout });
-    for (const { buyer_id: tried, connected, revenue } of attempts)
-      add(tried, { attempts: 1, connects: connected ? 1 : 0, conversions: revenue === null ? 0 : 1, revenue: revenue ?? 0 });
+    if (buyer_id !== null) {
+      const counts = of(buyer_id);
+      counts.calls++;
+      counts.payout = cents(counts.payout + payout);
+    }
+    for (const { buyer_id: tried, connected, revenue } of attempts) {
+      const counts = of(tried);
+      counts.attempts++;
+      if (connected) counts.connects++;
+      if (revenue !== null) counts.conversions++;
+      counts.revenue = cents(counts.revenue + (revenue ?? 0));
+    }
   }
-  return by_buyer;
 }
+
+const cents = (dollars: number) => Math.round(dollars * 100) / 100;

@@ -1,5 +1,5 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
-import { loadCallFacts } from '../db/call-facts';
+import { loadCallFacts, type CallFacts } from '../db/call-facts';
 import { routingCandidates } from '../db/offer-config';
 import {
   countCalls, readBuyerNames, readCallers, readObserved, readPastCalls, readSetup, readTalked, type Period, type Setup,
@@ -8,14 +8,14 @@ import type { Db } from '../db/tenant';
 import { turns } from '../db/turns';
 import { Refusal } from '../refusal';
 import type { Candidate } from '../routing/eligibility';
-import { noFigures, replay, type Configuration, type Figures, type Replay } from '../routing/simulate';
+import { noFigures, replay, type Configuration, type Figures, type Replay, type ReplayedCall } from '../routing/simulate';
 import { changed, differenceOf, NO_COUNTS, sumOf, totalOf, type BuyerChange, type Counts, type GroupChange } from '../routing/simulate-change';
 import type { Limits } from '../routing/simulate-caps';
 import { assumptionsOf } from '../routing/simulate-assumptions';
-import { expectationsOf, type Given } from '../routing/simulate-outcome';
+import { expectationsOf, type Given, type Rate } from '../routing/simulate-outcome';
 import { parsePair } from '../tokens/filters';
 import { newSeed } from './route-call';
-import { configurationOf, groupsOf, realCalls, realCounts, syntheticCalls } from './simulate-calls';
+import { configurationOf, groupsOf, countReal, realCalls, syntheticCalls } from './simulate-calls';
 
 /** Calls of a day that have not come. */
 export interface Synthetic extends Given {
@@ -39,18 +39,6 @@ export const MOST_LOOKS = 1_000_000;
 const OBSERVED_DAYS = 28;
 const DAY = 86_400_000;
 
-interface SimulatedBuyerRow {
-  buyer_id: number;
-  name: string | null;
-  changed: boolean;
-  answer_rate: number | null;
-  conversion_rate: number | null;
-  real: Counts | null;
-  as_configured: Figures;
-  as_changed: Figures;
-  difference: Counts;
-}
-
 /** Replays calls of an offer as it is configured and as it would be, and answers how they would have moved. Writes nothing. */
 export async function simulate(db: Db, { period, synthetic, changes, seed = newSeed(), now }: Simulating) {
   const { offer_id, from, to } = period;
@@ -61,37 +49,26 @@ export async function simulate(db: Db, { period, synthetic, changes, seed = newS
   await requireBounded(db, period, { synthetic, buyers: candidates!.length });
   const observed_in = synthetic ? { offer_id, from: new Date(now.getTime() - OBSERVED_DAYS * DAY), to: now } : period;
   const setup = await setUpOf(db, candidates!, { from, changes });
-  const past = synthetic ? [] : await readPastCalls(db, period, needsOf(candidates!, setup));
   const observed = await readObserved(db, observed_in);
   const buyer_ids = candidates!.map(({ id }) => id);
   const expected = expectationsOf(observed, { buyer_ids, talked: await readTalked(db, observed_in), given: synthetic ?? {} });
-  const numbers = [...new Set(past.flatMap(({ caller_number }) => caller_number ?? []))];
-  const calls = synthetic
-    ? syntheticCalls(facts, synthetic, { from, to, seed })
-    : realCalls(past, facts, await readCallers(db, { offer_id, from, numbers, buyer_ids }));
+  const { calls, real } = synthetic
+    ? { calls: syntheticCalls(facts, synthetic, { from, to, seed }), real: null }
+    : await realCallsOf(db, period, { facts, buyer_ids, needs: needsOf(candidates!, setup) });
   const configured = configurationOf(candidates!, setup, facts);
   const replayed = { calls, seed, start: from, expected };
   const [before, after] = [await inSlices(configured, replayed), await inSlices(changed(configured, changes), replayed)];
-  const real = realCounts(past);
-  const ids = [...new Set([...buyer_ids, ...real.keys()])].toSorted((a, b) => a - b);
+  const ids = [...new Set([...buyer_ids, ...(real?.keys() ?? [])])].toSorted((a, b) => a - b);
   const names = await readBuyerNames(db, ids);
   const touched = new Set(changes.buyers.map(({ id }) => id));
-  const buyers = ids.map((id): SimulatedBuyerRow => {
-    const [as_configured, as_changed] = [before.get(id) ?? noFigures(), after.get(id) ?? noFigures()];
-    const rates = expected.rates.get(id);
-    return {
-      buyer_id: id,
-      name: names.get(id) ?? null,
-      changed: touched.has(id),
-      answer_rate: rates ? rounded(rates.answer.rate) : null,
-      conversion_rate: rates ? rounded(rates.conversion.rate) : null,
-      real: synthetic ? null : (real.get(id) ?? NO_COUNTS),
-      as_configured,
-      as_changed,
-      difference: differenceOf(as_configured, as_changed),
-    };
-  });
-  const [sum_before, sum_after] = [totalOf(buyers.map((row) => row.as_configured)), totalOf(buyers.map((row) => row.as_changed))];
+  const buyers = ids.map((id) => ({
+    buyer_id: id,
+    name: names.get(id) ?? null,
+    changed: touched.has(id),
+    answer_rate: rounded(expected.rates.get(id)?.answer),
+    conversion_rate: rounded(expected.rates.get(id)?.conversion),
+    ...compared(real && (real.get(id) ?? NO_COUNTS), before.get(id) ?? noFigures(), after.get(id) ?? noFigures()),
+  }));
   return {
     offer_id: Number(offer_id),
     kind: synthetic ? ('synthetic' as const) : ('real' as const),
@@ -100,17 +77,37 @@ export async function simulate(db: Db, { period, synthetic, changes, seed = newS
     calls: calls.length,
     seed,
     buyers,
-    totals: {
-      real: synthetic ? null : sumOf([...real.values()]),
-      as_configured: sum_before,
-      as_changed: sum_after,
-      difference: differenceOf(sum_before, sum_after),
-    },
+    totals: compared(real && sumOf([...real.values()]), totalOf([...before.values()]), totalOf([...after.values()])),
     assumptions: assumptionsOf(synthetic ? 'synthetic' : 'real'),
   };
 }
 
-const rounded = (rate: number) => Math.round(rate * 10_000) / 10_000;
+const compared = (real: Counts | null, as_configured: Figures, as_changed: Figures) => ({
+  real,
+  as_configured,
+  as_changed,
+  difference: differenceOf(as_configured, as_changed),
+});
+
+interface Reading {
+  facts: CallFacts;
+  buyer_ids: readonly number[];
+  needs: { tokens: boolean; history: boolean };
+}
+
+/** Calls that have come, a page at a time, and what they have really come to. */
+async function realCallsOf(db: Db, period: Period, { facts, buyer_ids, needs }: Reading): Promise<{ calls: ReplayedCall[]; real: Map<number, Counts> }> {
+  const calls: ReplayedCall[] = [];
+  const real = new Map<number, Counts>();
+  for await (const page of readPastCalls(db, period, needs)) {
+    const numbers = [...new Set(page.flatMap(({ caller_number }) => caller_number ?? []))];
+    calls.push(...realCalls(page, facts, await readCallers(db, { ...period, numbers, buyer_ids })));
+    countReal(real, page);
+  }
+  return { calls, real };
+}
+
+const rounded = (one: Rate | undefined): number | null => (one ? Math.round(one.rate * 10_000) / 10_000 : null);
 
 /** Who is to be changed must be there. */
 function requireKnown(candidates: readonly Candidate[], { buyers, groups }: Simulating['changes']): void {
