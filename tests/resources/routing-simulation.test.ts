@@ -161,6 +161,18 @@ describe('a replay of a day of calls', () => {
   });
 });
 
+test('a replay takes all calls of its time, however many, and none before or after it', async () => {
+  const one = await buyer();
+  const offer_id = await offer({ buyer_ids: [one] });
+  await world.sql(
+    `INSERT INTO calls (company_id, uuid, created_at, updated_at, ended_at, direction, status, carrier, offer_id)
+      SELECT $1, gen_random_uuid(), x.at, x.at, x.at, 'inbound', 'no_answer', 'softswitch', $2 FROM (SELECT $3::timestamptz + n / 3 * interval '1 second' AS at FROM generate_series(0, 6002) n) x`,
+    [world.company.id, offer_id, MONDAY],
+  );
+  const told = await simulate({ offer_id, from: '2026-06-01T12:00:01Z', to: '2026-06-01T12:33:20Z', changes: [] });
+  expect([told.calls, told.totals.as_configured.connects]).toEqual([5997, 5997]);
+});
+
 describe('a replay of calls that have not come', () => {
   test('is the same again with its seed, and shares calls by the weights', async () => {
     const [one, two] = [await buyer(), await buyer()];
