@@ -22,6 +22,7 @@ import { offers } from './resources/offers';
 import { phoneNumbers } from './resources/phone_numbers';
 import { pings } from './resources/pings';
 import { scheduleActions } from './resources/schedule_actions';
+import { routing } from './resources/routing';
 import { schedules } from './resources/schedules';
 import { telephony } from './resources/telephony';
 import { textMessages } from './resources/text_messages';
@@ -39,6 +40,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     leadCallers(deps),
     leadOutlook(deps),
     callSessions(deps),
+    routing(deps),
     calls(deps),
     callReports(deps),
     inboundWebhooks(deps),

@@ -1540,6 +1540,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/routing/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay calls with changed buyers
+         * @description What a change of buyers or groups would do to calls and revenue, buyer by buyer, before it is made: calls of an offer that have come in (`from`, `to`), or so many that have not (`synthetic`), are replayed twice, with the offer as it is configured now and with `changes`. Both replays are the same model, so that `difference` comes from the changes alone. Nothing is written and nothing is taken up.
+         *
+         *     Every call is decided as a live one is: by the same rules, draws, hours, filters, suppression lists and caps. Caps are counted in the replay, by the hours, days and months of their owner's time zone, starting with what earlier calls had used of them; calls under way take up slots for as long as they ring and last. A call that a buyer does not answer goes on to the next.
+         *
+         *     A real call comes in when it did, from whom it did, with its tokens, and is drawn with the seeds it was drawn with. A buyer that was really dialed for it answers and pays as it did, if it answered within its `timeout_seconds`; any other answers by chance, as often as it did in this time (`answer_rate`), and the call lasts as long as it did. Where it lasts as long as a conversion of type `duration` asks for, the buyer pays that conversion's revenue; a conversion of type `postback` is paid by chance, as often as was observed (`conversion_rate`). Rates of a buyer with fewer than 20 attempts are those of all buyers together. What else the answer rests on is said in `assumptions`. The same `seed` gives the same answer as long as neither the calls nor the configuration change.
+         *
+         *     At most 31 days, 100,000 calls, and 1,000,000 times calls times buyers of the offer.
+         */
+        post: operations["simulateRouting"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/calls": {
         parameters: {
             query?: never;
@@ -3564,6 +3590,167 @@ export interface components {
             success: true;
             errors: components["schemas"]["NoErrors"];
             decision: components["schemas"]["RoutingDecision"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        /** @description What is otherwise of one buyer or one group of the offer. Fields are called as they are where the record is changed, and mean the same; what is left out stays as it is. */
+        SimulatedChange: {
+            /** @description Number or uuid of a buyer of the offer. Either this or `buyer_group_id`. */
+            buyer_id?: string | number;
+            /** @description Number or uuid of a group of the offer. */
+            buyer_group_id?: string | number;
+            paused?: boolean;
+            tier?: number;
+            weight?: number;
+            /** @description Of a buyer. */
+            timeout_seconds?: number;
+            /** @description Of a buyer, with its hourly limits. Replaces what is there; none: always open. */
+            business_hours_schedule?: components["schemas"]["BusinessHours"][] | null;
+            /** @description Of a group. */
+            dial_buyers_type?: components["schemas"]["DialBuyersType"];
+            /** @description Of a buyer. Calls at the same time. */
+            concurrency_cap_limit?: components["schemas"]["CountLimit"];
+            /** @description Of a group. Calls at the same time. */
+            concurrency_cap?: components["schemas"]["CountLimit"];
+            attempt_total_limit?: components["schemas"]["CountLimit"];
+            attempt_monthly_limit?: components["schemas"]["CountLimit"];
+            attempt_daily_limit?: components["schemas"]["CountLimit"];
+            connection_total_limit?: components["schemas"]["CountLimit"];
+            connection_monthly_limit?: components["schemas"]["CountLimit"];
+            connection_daily_limit?: components["schemas"]["CountLimit"];
+            buyer_conversion_total_limit?: components["schemas"]["CountLimit"];
+            buyer_conversion_monthly_limit?: components["schemas"]["CountLimit"];
+            buyer_conversion_daily_limit?: components["schemas"]["CountLimit"];
+            revenue_total_limit?: components["schemas"]["MoneyLimit"];
+            revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
+            revenue_daily_limit?: components["schemas"]["MoneyLimit"];
+            earned_revenue_total_limit?: components["schemas"]["MoneyLimit"];
+            earned_revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
+            earned_revenue_daily_limit?: components["schemas"]["MoneyLimit"];
+            /** @description Hourly limits here are those of a group; those of a buyer belong to its hours. */
+            attempt_hourly_limit?: components["schemas"]["CountLimit"];
+            connection_hourly_limit?: components["schemas"]["CountLimit"];
+            buyer_conversion_hourly_limit?: components["schemas"]["CountLimit"];
+            revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
+            earned_revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
+        };
+        /** @description Calls that have not come. */
+        SyntheticCalls: {
+            calls: number;
+            /**
+             * Format: date-time
+             * @description When the first may come.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Before when the last comes.
+             */
+            to: string;
+            tokens?: components["schemas"]["CallTokens"];
+            /** @description Part of its attempts that a buyer answers. As was observed in the last 28 days when left out. */
+            answer_rate?: number;
+            /** @description Part of its connected calls that a buyer with a conversion of type `postback` pays for. As was observed when left out. */
+            conversion_rate?: number;
+            /** @description How long each call lasts. As those of the last 28 days when left out. */
+            answered_seconds?: number;
+        };
+        RoutingSimulationCreate: {
+            /** @description Number or uuid of the offer. */
+            offer_id: string | number;
+            /**
+             * Format: date-time
+             * @description Replays the calls of the offer that came in from then on.
+             */
+            from?: string | null;
+            /**
+             * Format: date-time
+             * @description Before when they came in. Now when left out.
+             */
+            to?: string | null;
+            /** @description In place of `from` and `to`. */
+            synthetic?: components["schemas"]["SyntheticCalls"] | null;
+            /** @description Each buyer and each group at most once. None: both sides are the same. */
+            changes: components["schemas"]["SimulatedChange"][];
+            /** @description To get the same answer again. A new one when left out. */
+            seed?: string | null;
+            /**
+             * Format: time-zone
+             * @description The zone of times without one.
+             */
+            time_zone?: string | null;
+        };
+        SimulatedCounts: {
+            /** @description That were connected to the buyer or else last tried with it. */
+            calls: number;
+            attempts: number;
+            connects: number;
+            conversions: number;
+            /** @description Dollars. */
+            revenue: number;
+            /** @description Dollars to traffic sources. */
+            payout: number;
+        };
+        SimulatedFigures: {
+            /** @description That were connected to the buyer or else last tried with it. */
+            calls: number;
+            attempts: number;
+            connects: number;
+            conversions: number;
+            /** @description Dollars. */
+            revenue: number;
+            /** @description Dollars to traffic sources. */
+            payout: number;
+            /** @description How often the buyer was passed over, by reason: once each time one was looked for. */
+            skip_reasons: {
+                [key: string]: number;
+            };
+        };
+        SimulatedBuyer: {
+            buyer_id: number;
+            name: string | null;
+            /** @description Whether it is among the changes itself. */
+            changed: boolean;
+            /** @description Part of its attempts that it answers where nothing is known of the one. Null when it is no buyer of the offer any more. */
+            answer_rate: number | null;
+            /** @description The same of connected calls and conversions of type `postback`. */
+            conversion_rate: number | null;
+            /** @description What really happened. Null with synthetic calls. */
+            real: components["schemas"]["SimulatedCounts"] | null;
+            /** @description The replay with the offer as it is. */
+            as_configured: components["schemas"]["SimulatedFigures"];
+            /** @description The replay with the changes. */
+            as_changed: components["schemas"]["SimulatedFigures"];
+            /** @description `as_changed` minus `as_configured`. */
+            difference: components["schemas"]["SimulatedCounts"];
+        };
+        RoutingSimulation: {
+            offer_id: number;
+            /** @enum {string} */
+            kind: "real" | "synthetic";
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description How many were replayed. Those that no buyer was ever dialed for count for none. */
+            calls: number;
+            seed: string;
+            /** @description The buyers of the offer, and those that calls really went to, by number. */
+            buyers: components["schemas"]["SimulatedBuyer"][];
+            totals: {
+                real: components["schemas"]["SimulatedCounts"] | null;
+                as_configured: components["schemas"]["SimulatedFigures"];
+                as_changed: components["schemas"]["SimulatedFigures"];
+                difference: components["schemas"]["SimulatedCounts"];
+            };
+            /** @description What the answer rests on, in words. */
+            assumptions: string[];
+        };
+        RoutingSimulationReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            simulation: components["schemas"]["RoutingSimulation"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         /** @description What is known of the call, by names of lowercase letters, digits and underscores. What a lead of the caller brought counts where nothing is given. */
@@ -10072,6 +10259,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RoutingExplanation"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    simulateRouting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RoutingSimulationCreate"];
+            };
+        };
+        responses: {
+            /** @description How the calls would have gone. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutingSimulationReply"];
                 };
             };
             400: components["responses"]["BadRequest"];
