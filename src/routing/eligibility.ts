@@ -6,9 +6,11 @@ import type { TokenSource } from '../tokens/substitute';
 import { CAPS, type Interval, type Metric } from './caps';
 
 /** Of several the first is told, in this order. */
-export type Reason =
-  | 'blacklisted' | 'offer_paused' | 'offer_suppressed' | 'already_tried' | 'not_previous_buyer' | 'paused' | 'group_paused' | 'closed' | 'suppressed' | 'filter_unmet' | 'cap_reached'
-  | 'concurrency_full' | 'duplicate_caller' | 'spacing' | 'no_number'; // prettier-ignore
+export const REASONS = [
+  'blacklisted', 'offer_paused', 'offer_suppressed', 'already_tried', 'not_previous_buyer', 'paused', 'group_paused', 'closed', 'suppressed', 'filter_unmet', 'cap_reached',
+  'concurrency_full', 'duplicate_caller', 'spacing', 'no_number',
+] as const; // prettier-ignore
+export type Reason = (typeof REASONS)[number];
 
 export type CapName = `${Metric}_${Interval}` | 'concurrency';
 

@@ -1,6 +1,5 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
-import { loadCallFacts, type CallFacts } from '../db/call-facts';
-import { routingCandidates } from '../db/offer-config';
+import type { CallFacts } from '../db/call-facts';
 import {
   countCalls, readBuyerNames, readCallers, readObserved, readPastCalls, readSetup, readTalked, type Period, type Setup,
 } from '../db/simulation'; // prettier-ignore
@@ -14,6 +13,7 @@ import type { Limits } from '../routing/simulate-caps';
 import { assumptionsOf } from '../routing/simulate-assumptions';
 import { expectationsOf, type Given, type Rate } from '../routing/simulate-outcome';
 import { parsePair } from '../tokens/filters';
+import { lookUp } from './look-up';
 import { newSeed } from './route-call';
 import { configurationOf, groupsOf, countReal, realCalls, syntheticCalls } from './simulate-calls';
 
@@ -42,20 +42,18 @@ const DAY = 86_400_000;
 /** Replays calls of an offer as it is configured and as it would be, and answers how they would have moved. Writes nothing. */
 export async function simulate(db: Db, { period, synthetic, changes, seed = newSeed(), now }: Simulating) {
   const { offer_id, from, to } = period;
-  const facts = (await loadCallFacts(db, { offer_id, number: null, now }))!;
-  const { spacing_seconds } = facts.offer;
-  const [candidates] = await routingCandidates(db, { offer_id: String(offer_id), numbers: [null], spacing_seconds, now });
-  requireKnown(candidates!, changes);
-  await requireBounded(db, period, { synthetic, buyers: candidates!.length });
+  const { facts, candidates } = (await lookUp(db, { source: { offer_id: String(offer_id) }, number: null, now }))!;
+  requireKnown(candidates, changes);
+  await requireBounded(db, period, { synthetic, buyers: candidates.length });
   const observed_in = synthetic ? { offer_id, from: new Date(now.getTime() - OBSERVED_DAYS * DAY), to: now } : period;
-  const setup = await setUpOf(db, candidates!, { from, changes });
+  const setup = await setUpOf(db, candidates, { from, changes });
   const observed = await readObserved(db, observed_in);
-  const buyer_ids = candidates!.map(({ id }) => id);
+  const buyer_ids = candidates.map(({ id }) => id);
   const expected = expectationsOf(observed, { buyer_ids, talked: await readTalked(db, observed_in), given: synthetic ?? {} });
   const { calls, real } = synthetic
     ? { calls: syntheticCalls(facts, synthetic, { from, to, seed }), real: null }
-    : await realCallsOf(db, period, { facts, buyer_ids, needs: needsOf(candidates!, setup) });
-  const configured = configurationOf(candidates!, setup, facts);
+    : await realCallsOf(db, period, { facts, buyer_ids, needs: needsOf(candidates, setup) });
+  const configured = configurationOf(candidates, setup, facts);
   const replayed = { calls, seed, start: from, expected };
   const [before, after] = [await inSlices(configured, replayed), await inSlices(changed(configured, changes), replayed)];
   const ids = [...new Set([...buyer_ids, ...(real?.keys() ?? [])])].toSorted((a, b) => a - b);

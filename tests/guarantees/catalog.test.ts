@@ -114,12 +114,13 @@ describe('a filter of calls that leaves few of them is answered by its index', (
   });
 
   test.each<[string, string, string[]]>([
-    ['in_progress', in_progress.true, ['calls_in_progress_idx']],
-    ['buyer_converted', buyer_converted.true, ['calls_buyer_converted_idx']],
-    ['offer_converted', offer_converted.true, ['calls_traffic_source_converted_idx']],
-    ['either_converted', either_converted.true, ['calls_buyer_converted_idx', 'calls_traffic_source_converted_idx']],
-    ['has_recording', has_recording.true, ['calls_recorded_idx']],
-    ['no_buyer', no_buyer.true, ['calls_company_id_buyer_id_id_idx']],
+    ['in_progress', in_progress.cases.true, ['calls_in_progress_idx']],
+    ['buyer_converted', buyer_converted.cases.true, ['calls_either_converted_idx']],
+    ['offer_converted', offer_converted.cases.true, ['calls_either_converted_idx']],
+    ['either_converted', either_converted.cases.true, ['calls_either_converted_idx']],
+    ['has_recording', has_recording.cases.true, ['calls_recorded_idx']],
+    ['no_buyer', no_buyer.cases.true, ['calls_no_buyer_idx']],
+    ['outbound', callFilters.category.cases.outbound, ['calls_outbound_idx']],
     ['status', callFilters.status.replace('{status}', `'failed'`), ['calls_company_id_status_id_idx']],
     ['caller_number', callFilters.caller_number.replace('{caller_number}', '7'), ['calls_company_id_caller_number_id_idx']],
     ['ended_at_to', callFilters.ended_at_to.replace('{ended_at_to}', `'2020-01-01'`), ['calls_company_id_ended_at_id_idx']],

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { recordUsage, reserveUsage, type CapOwner, type Held } from '../../src/db/call-limits';
+import { recordUsage, reserveUsage, type CapOwner } from '../../src/db/call-limits';
 import { readUsedUp } from '../../src/db/offer-buyers';
 import type { UsedUpCap } from '../../src/routing/eligibility';
 import { openCaps, type Limits } from '../../src/routing/simulate-caps';
 import { openMinutes } from '../../src/schedules/hours';
-import { CAPS } from '../../src/routing/caps';
+import { CAPS, type Held } from '../../src/routing/caps';
 import { createWorld, type World } from '../support/world';
 
 jest.setTimeout(60_000);
