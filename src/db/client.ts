@@ -10,10 +10,13 @@ export interface DatabaseOptions {
   onIdleError?: (error: Error) => void;
 }
 
-/** One pool of connections, used by Prisma for writes and directly for prepared reads. */
+/** Pools of connections: each for what must not wait for the others, or is planned in another way. */
 export interface Database {
   url: string;
+  /** For Prisma, and for statements that are planned for their values. */
   pool: Pool;
+  /** For prepared statements, whose best plan does not depend on values: they are planned once a connection. To plan those of routing takes longer than to run them. */
+  prepared: Pool;
   /** For exports, which may take longer than a statement is otherwise given and must not take the others' connections. */
   streams: Pool;
   /** For the transactions of imports, which take seconds: neither requests nor slow readers of exports may keep them waiting. */
@@ -29,26 +32,29 @@ export function openDatabase(url: string, { pool_size, timeout_seconds, onIdleEr
   const timeout_ms = timeout_seconds * 1000;
   const common = { connectionString: url, options: '-c timezone=UTC', connectionTimeoutMillis: Math.min(3_000, timeout_ms), keepAlive: true };
   const usual = { ...common, query_timeout: timeout_ms, statement_timeout: timeout_ms, idleTimeoutMillis: 60_000 };
-  const pool = new Pool({ ...usual, max: pool_size });
-  const joint = new Pool({ ...usual, options: `${common.options} -c lock_timeout=250ms`, max: 4 });
+  const pool = new Pool({ ...usual, max: Math.ceil(pool_size / 2) });
+  const once = `${common.options} -c plan_cache_mode=force_generic_plan`;
+  const prepared = new Pool({ ...usual, options: once, max: Math.ceil(pool_size / 2), idleTimeoutMillis: 600_000 });
+  const joint = new Pool({ ...usual, options: `${once} -c lock_timeout=250ms`, max: 4 });
   // A statement that takes long ends soon after its process does, rather than hold its locks for nobody.
   const long = { ...common, options: `${common.options} -c client_connection_check_interval=2s`, max: 4 };
   const [streams, bulk] = [new Pool(long), new Pool(long)];
   // An idle connection that breaks must not end the process; the next use opens a new one.
-  for (const each of [pool, joint, streams, bulk]) each.on('error', onIdleError);
+  for (const each of [pool, prepared, joint, streams, bulk]) each.on('error', onIdleError);
   const prisma = new PrismaClient({
     adapter: new PrismaPg(pool, { disposeExternalPool: false, statementNameGenerator: ({ sql, args }) => (args.length > 0 ? (statementName(sql) ?? '') : '') }),
   });
   return {
     url,
     pool,
+    prepared,
     streams,
     bulk,
     joint,
     prisma,
     close: async () => {
       await prisma.$disconnect();
-      await Promise.all([pool, joint, streams, bulk].map((each) => each.end()));
+      await Promise.all([pool, prepared, joint, streams, bulk].map((each) => each.end()));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { isOpenAt } from '../schedules/hours';
 import { minuteOfWeek } from '../schedules/zone';
-import type { Candidate, CandidateGroup } from '../routing/eligibility';
+import { candidateOf, groupOf, type Candidate, type CandidateGroup } from '../routing/eligibility';
 import { DISPLAYED, own } from './offer-buyers';
 import { template } from './statement';
 import type { Statements } from './tenant';
@@ -113,13 +113,19 @@ async function readConfig(db: Statements, statement: ReturnType<typeof VERSION.o
   const [row] = await db.query<{ groups: GroupRow[]; buyers: BuyerRow[] }>(statement);
   const groups_of = new Map<number, CandidateGroup[]>();
   const groups = row!.groups.map(({ limit_id, facts, buyer_ids }) => {
-    const group: CandidateGroup = { ...facts, used_up: null };
+    const group = groupOf(facts, null);
     for (const buyer_id of buyer_ids) groups_of.set(buyer_id, [...(groups_of.get(buyer_id) ?? []), group]);
     return { limit_id, group };
   });
+  const same = interned();
   // Of a group that is deleted nothing leads to its members.
   const buyers = row!.buyers
-    .map((buyer) => ({ ...buyer, groups: groups_of.get(buyer.facts.id) ?? [] }))
+    .map(({ facts, hours, ...buyer }) => ({
+      ...buyer,
+      facts: { ...facts, record_token_filter_list: same(facts.record_token_filter_list) },
+      hours: same(hours),
+      groups: groups_of.get(facts.id) ?? [],
+    }))
     .filter(({ facts, groups: ways }) => facts.direct || ways.length > 0);
   return {
     groups,
@@ -130,13 +136,23 @@ async function readConfig(db: Statements, statement: ReturnType<typeof VERSION.o
   };
 }
 
+/** What many buyers have in common is one object, so that it is judged once a call. */
+function interned(): <Value>(value: Value) => Value {
+  const known = new Map<string, unknown>();
+  return <Value>(value: Value) => {
+    const text = JSON.stringify(value);
+    if (!known.has(text)) known.set(text, value);
+    return known.get(text) as Value;
+  };
+}
+
 /** The buyers as they are within a minute with nothing against them; hours open and close at full ones. */
 export function plainCandidates({ buyers }: Config, now: Date): Candidate[] {
   return buyers.map(({ facts, hours, conversions, groups }): Candidate => {
     const local = minuteOfWeek(facts.zone, now);
     const open = conversions.filter((conversion) => isOpenAt(conversion.open, local));
     const frame = conversions.filter((conversion) => conversion.frame === open[0]?.frame);
-    return {
+    return candidateOf({
       ...facts,
       business_hours: hours,
       current_conversion_revenue: open[0]?.revenue ?? null,
@@ -147,7 +163,7 @@ export function plainCandidates({ buyers }: Config, now: Date): Candidate[] {
       last_call_at: null,
       epc: null,
       suppressed_by: NO_LISTS,
-    };
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Candidate, CandidateGroup, UsedUpCap } from '../routing/eligibility';
+import { candidateOf, groupOf, type Candidate, type CandidateGroup, type UsedUpCap } from '../routing/eligibility';
 import { METRICS } from '../routing/caps';
 import { NOW, openHoursJoin } from './call-limits';
 import { freshConfig, keptConfig, plainCandidates, type Config, type Source } from './offer-config';
@@ -89,7 +89,7 @@ export async function routingCandidates(db: Statements, { source, numbers, now }
   return numbers.map((_, place) => {
     const lists = new Map(suppressed.filter((each) => each.place === place + 1).map((each) => [each.buyer_id, each.lists]));
     if (lists.size === 0) return common;
-    return common.map((candidate) => (lists.has(candidate.id) ? { ...candidate, suppressed_by: lists.get(candidate.id)! } : candidate));
+    return common.map((candidate) => (lists.has(candidate.id) ? candidateOf(candidate, { suppressed_by: lists.get(candidate.id)! }) : candidate));
   });
 }
 
@@ -98,14 +98,14 @@ function candidatesOf(config: Config, { plain, caps }: Standing, earned: Readonl
   const full = new Map<CandidateGroup, CandidateGroup>();
   for (const { limit_id, group } of config.groups) {
     const used_up = caps.get(limit_id)?.used_up;
-    if (used_up) full.set(group, { ...group, used_up });
+    if (used_up) full.set(group, groupOf(group, used_up));
   }
   return plain.map((candidate, n): Candidate => {
     const known = caps.get(config.buyers[n]!.limit_id);
     const epc = earned.get(candidate.id);
     const has_full = full.size > 0 && candidate.groups.some((group) => full.has(group));
     if (!known && epc === undefined && !has_full) return candidate;
-    return { ...candidate, ...known, epc: epc ?? null, groups: has_full ? candidate.groups.map((group) => full.get(group) ?? group) : candidate.groups };
+    return candidateOf(candidate, { ...known, epc, groups: has_full ? candidate.groups.map((group) => full.get(group) ?? group) : candidate.groups });
   });
 }
 

@@ -59,7 +59,8 @@ export function tenants(database: Database): TenantDatabases {
 
 function outside(database: Database, company_id: bigint): Db {
   const bound = bind(database.prisma, company_id);
-  const { pool, streams, bulk, joint } = database;
+  const { pool, prepared, streams, bulk, joint } = database;
+  const [planned, unplanned] = [queryOf(prepared), queryOf(pool)];
   const key = `${database.url}/${company_id}`;
   return {
     company_id,
@@ -67,9 +68,9 @@ function outside(database: Database, company_id: bigint): Db {
     streams,
     bulk,
     prisma: bound,
-    query: queryOf(pool),
+    query: (statement) => (statement.name === undefined ? unplanned(statement) : planned(statement)),
     joint: queryOf(joint),
-    statements: (work) => evenIfChosen(() => inTransaction(pool, (client) => work({ company_id, key, query: queryOf(client) }))),
+    statements: (work) => evenIfChosen(() => inTransaction(prepared, (client) => work({ company_id, key, query: queryOf(client) }))),
     transaction: (work) =>
       evenIfChosen(() =>
         bound.$transaction((transaction) => work(inside(transaction as unknown as TenantClient, { company_id, key }, { streams, bulk })), TRANSACTION),

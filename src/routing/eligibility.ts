@@ -79,6 +79,30 @@ export interface Candidate extends Owner {
   groups: readonly CandidateGroup[];
 }
 
+/**
+ * A candidate, or a copy of one with changes. Written out, so that all have one shape: of objects that were read or spread the engine makes many, and to
+ * look at a thousand of these takes a hundred times longer.
+ */
+export const candidateOf = (
+  known: Candidate,
+  more: Partial<Pick<Candidate, 'used_up' | 'epc' | 'last_call_at' | 'suppressed_by' | 'groups'>> = {},
+): Candidate => {
+  const { used_up = known.used_up, epc = known.epc, last_call_at = known.last_call_at, suppressed_by = known.suppressed_by, groups = known.groups } = more;
+  return {
+    id: known.id, name: known.name, paused: known.paused, tier: known.tier, weight: known.weight, zone: known.zone, used_up, number: known.number, time_zone: known.time_zone,
+    buyer_type: known.buyer_type, buyer_fleet_id: known.buyer_fleet_id, timeout_seconds: known.timeout_seconds, dtmf_tones: known.dtmf_tones, press_one_to_accept: known.press_one_to_accept,
+    record_calls: known.record_calls, display_caller_id_type: known.display_caller_id_type, display_service_number: known.display_service_number, user_buyer_id: known.user_buyer_id,
+    record_token_additional_data: known.record_token_additional_data, route_by_type: known.route_by_type, current_conversion_revenue: known.current_conversion_revenue,
+    most_revenue: known.most_revenue, pays_at_dial: known.pays_at_dial, epc, last_call_at, business_hours: known.business_hours, record_token_filter_list: known.record_token_filter_list,
+    suppressed_by, direct: known.direct, groups,
+  }; // prettier-ignore
+};
+
+/** The same of a group. */
+export const groupOf = ({ id, name, paused, tier, weight, zone, dial_buyers_type }: Omit<CandidateGroup, 'used_up'>, used_up: UsedUpCap | null): CandidateGroup => ({
+  id, name, paused, tier, weight, zone, used_up, dial_buyers_type,
+}); // prettier-ignore
+
 /** What keeps a call from all buyers. */
 export interface Refused {
   reason: 'blacklisted' | 'offer_paused' | 'offer_suppressed';
@@ -119,31 +143,56 @@ export interface Fault {
 
 /** Whether a buyer could take a call now, and if not the first reason. */
 export function eligibility(candidate: Candidate, facts: Facts): Eligibility {
-  const { reason = null, message = null, details = null } = (faultOf(candidate, facts) ?? {}) as Partial<Fault>;
+  const { reason = null, message = null, details = null } = (judgeOf(facts)(candidate) ?? {}) as Partial<Fault>;
   return { buyer_id: candidate.id, name: candidate.name, available: reason === null, reason, message, details };
 }
 
-/** The first reason why a buyer cannot take a call now; undefined when it can. */
-export const faultOf = (candidate: Candidate, facts: Facts): Fault | undefined =>
-  facts.refused ?? callFault(candidate, facts) ?? (facts.promised?.has(candidate.id) ? undefined : ownFault(candidate, facts)) ?? numberFault(candidate);
+/** Tells of one buyer after another the first reason why it cannot take a call now; undefined when it can. What many have in common is judged once. */
+export function judgeOf(facts: Facts): (candidate: Candidate) => Fault | undefined {
+  const { refused, tried, only_buyer_id, promised, tokens, now } = facts;
+  const filter = once((filters: Candidate['record_token_filter_list']) => filterFault(filters, tokens));
+  const hours = new Map<string, (open: Candidate['business_hours']) => Fault | undefined>();
+  const closed = ({ business_hours, zone }: Candidate) => {
+    const of_zone = hours.get(zone) ?? once((open: Candidate['business_hours']) => closedFault(open, zone, now));
+    hours.set(zone, of_zone);
+    return of_zone(business_hours);
+  };
+  /** What is wrong with a buyer itself, and with the ways to it. */
+  const ownFault = (candidate: Candidate): Fault | undefined => {
+    if (candidate.paused) return pauseFault('paused', 'the buyer');
+    const way = wayFault(candidate);
+    if (way?.reason === 'group_paused') return way;
+    return (
+      closed(candidate) ??
+      suppressedFault(candidate) ??
+      filter(candidate.record_token_filter_list) ??
+      fullFault(candidate.used_up && capFault(candidate, 'the buyer'), way) ??
+      duplicateFault(candidate, facts) ??
+      spacingFault(candidate, facts)
+    );
+  };
+  if (refused) return () => refused;
+  const is_any = only_buyer_id === undefined && !tried?.size;
+  return (candidate) =>
+    (is_any ? undefined : callFault(candidate, facts)) ?? (promised?.has(candidate.id) ? undefined : ownFault(candidate)) ?? numberFault(candidate);
+}
 
-/** What is wrong with a buyer itself, and with the ways to it. */
-function ownFault(candidate: Candidate, facts: Facts): Fault | undefined {
-  if (candidate.paused) return pauseFault('paused', 'the buyer');
-  const way = wayFault(candidate);
-  if (way?.reason === 'group_paused') return way;
-  return (
-    closedFault(candidate, facts.now) ??
-    suppressedFault(candidate) ??
-    filterFault(candidate, facts.tokens) ??
-    fullFault(capFault(candidate, 'the buyer'), way) ??
-    duplicateFault(candidate, facts) ??
-    spacingFault(candidate, facts)
-  );
+/** The same argument is answered the same again without being looked at. */
+function once<Argument extends object, Result>(work: (argument: Argument) => Result): (argument: Argument) => Result {
+  let last: Argument | undefined;
+  let answer: Result;
+  const known = new Map<Argument, Result>();
+  return (argument) => {
+    if (argument === last) return answer;
+    last = argument;
+    answer = known.has(argument) ? known.get(argument)! : work(argument);
+    known.set(argument, answer);
+    return answer;
+  };
 }
 
 /** A cap that is reached is told before one of simultaneous calls, the buyer's own before those of its groups. */
-const fullFault = (own: Fault | undefined, way: Fault | undefined): Fault | undefined =>
+const fullFault = (own: Fault | null | undefined, way: Fault | undefined): Fault | undefined =>
   own?.reason !== 'cap_reached' && way?.reason === 'cap_reached' ? way : (own ?? way);
 
 /** Whether a way through a group is open. */
@@ -177,7 +226,7 @@ const ALL_DAY = [0, 1_439] as const;
 /** What was found out about hours that stand in memory for many calls: until they open, they stay closed. */
 const closed = new WeakMap<Candidate['business_hours'], { zone: string; from: number; opens: number; fault: Fault }>();
 
-function closedFault({ business_hours, zone }: Candidate, now: Date): Fault | undefined {
+function closedFault(business_hours: Candidate['business_hours'], zone: string, now: Date): Fault | undefined {
   if (business_hours.length === 0) return undefined;
   const minute = minuteOfWeek(zone, now);
   if (business_hours.some((open) => isOpenAt(open, minute))) return undefined;
@@ -206,14 +255,15 @@ function suppressedFault({ suppressed_by }: Candidate): Fault | undefined {
 }
 
 function duplicateFault({ id, zone }: Candidate, { pays_again_at }: Facts): Fault | undefined {
-  const at = pays_again_at?.get(id);
+  const at = pays_again_at?.size ? pays_again_at.get(id) : undefined;
   const message = at && `the buyer has paid for this caller, and pays again from ${localTime(at, zone)}`;
   return message ? { reason: 'duplicate_caller', message, details: { pays_again_at: at.toISOString() } } : undefined;
 }
 
 function spacingFault({ last_call_at, zone }: Candidate, { now, spacing_seconds = 0 }: Facts): Fault | undefined {
-  const at = last_call_at && new Date(last_call_at.getTime() + spacing_seconds * 1000);
-  if (spacing_seconds === 0 || !at || at <= now) return undefined;
+  if (spacing_seconds === 0 || !last_call_at) return undefined;
+  const at = new Date(last_call_at.getTime() + spacing_seconds * 1000);
+  if (at <= now) return undefined;
   const message = `the offer gives a buyer one call in ${spacing_seconds} seconds: the next at ${localTime(at, zone)}`;
   return { reason: 'spacing', message, details: { next_call_at: at.toISOString() } };
 }
@@ -225,7 +275,7 @@ function numberFault({ number }: Candidate): Fault | undefined {
 /** A regular expression takes far longer to compile than to match, and candidates of a batch share their filters. */
 const compiled = new WeakMap<readonly string[], ReturnType<typeof compileFilter>[]>();
 
-function filterFault({ record_token_filter_list: filters }: Candidate, tokens: TokenSource): Fault | undefined {
+function filterFault(filters: Candidate['record_token_filter_list'], tokens: TokenSource): Fault | undefined {
   const conditions = compiled.get(filters) ?? filters.map(compileFilter);
   compiled.set(filters, conditions);
   const unmet = conditions.findIndex((holds) => !holds?.(tokens));

@@ -1,5 +1,5 @@
 import { drawBy } from './draw';
-import { faultOf, isOpenGroup, type Candidate, type CandidateGroup, type Eligibility, type Facts, type Fault } from './eligibility';
+import { isOpenGroup, judgeOf, type Candidate, type CandidateGroup, type Eligibility, type Facts, type Fault } from './eligibility';
 
 /** A buyer, and the group through which it comes to the call: its caps count too. */
 export interface Member {
@@ -9,7 +9,7 @@ export interface Member {
 
 /** What is dialed at one time: a buyer, or a group whose members ring all at once. */
 export interface Choice {
-  members: readonly Member[];
+  readonly members: readonly Member[];
   /** The group that is chosen as one. */
   group: CandidateGroup | null;
   tier: number;
@@ -46,15 +46,19 @@ export interface RouteFacts extends Facts {
 
 /** Who may take a call, in which order, and why the others may not. Pure: the same facts give the same answer. */
 export function route(candidates: readonly Candidate[], facts: RouteFacts): Route {
+  const judge = judgeOf(facts);
   const open: Candidate[] = [];
   const passed_over: Considered[] = [];
   for (const candidate of candidates) {
-    const fault = faultOf(candidate, facts);
+    const fault = judge(candidate);
     if (fault) passed_over.push(passedOver(candidate, fault));
     else open.push(candidate);
   }
   const choices = ordered(choicesOf(open), facts);
-  return { choices, considered: [...choices.flatMap(ranked), ...passed_over.sort((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id)] };
+  const considered: Considered[] = [];
+  for (const [place, choice] of choices.entries()) for (const member of choice.members) considered.push(ranked(choice, member, place));
+  for (const one of passed_over.sort((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id)) considered.push(one);
+  return { choices, considered };
 }
 
 function passedOver(buyer: Candidate, { reason, message, details = null }: Fault): Considered {
@@ -64,28 +68,22 @@ function passedOver(buyer: Candidate, { reason, message, details = null }: Fault
   }; // prettier-ignore
 }
 
-function ranked({ members, tier, weight, share, draw }: Choice, place: number): Considered[] {
-  return members.map(({ buyer: { id: buyer_id, name, route_by_type }, group }): Considered => ({
-    buyer_id, name, available: true, reason: null, message: null, details: null, rank: place + 1, tier, weight, share, draw, route_by_type, buyer_group_id: group?.id ?? null,
-  })); // prettier-ignore
+function ranked({ tier, weight, share, draw }: Choice, { buyer, group }: Member, place: number): Considered {
+  const { id: buyer_id, name, route_by_type } = buyer;
+  return {
+    buyer_id, name, available: true, reason: null, message: null, details: null, rank: place + 1, tier, weight, share, draw, route_by_type, buyer_group_id: group ? group.id : null,
+  }; // prettier-ignore
 }
 
-/** What can be dialed, before anything is drawn. */
-type Chance = Omit<Choice, 'share' | 'draw'>;
-
-/** The lowest tier first; within it as drawn. */
-function ordered(chances: readonly Chance[], { seed, first_buyer_id }: RouteFacts): Choice[] {
+/** The lowest tier first; within it as drawn. What is drawn is written into the choices: there are as many as buyers, at every call. */
+function ordered(choices: Choice[], { seed, first_buyer_id }: RouteFacts): Choice[] {
   const draw = drawBy(seed);
   const sums = new Map<number, number>();
-  for (const { tier, weight } of chances) sums.set(tier, (sums.get(tier) ?? 0) + weight);
-  const choices = chances.map(({ members, group, tier, weight }): Choice => ({
-    members,
-    group,
-    tier,
-    weight,
-    share: weight / (sums.get(tier) || 1),
-    draw: draw({ key: drawKey(members[0]!.buyer.id, group?.id), weight }),
-  }));
+  for (const { tier, weight } of choices) sums.set(tier, (sums.get(tier) ?? 0) + weight);
+  for (const choice of choices) {
+    choice.share = choice.weight / (sums.get(choice.tier) || 1);
+    choice.draw = draw({ key: keyOf(choice), weight: choice.weight });
+  }
   choices.sort((a, b) => a.tier - b.tier || byDraw(a, b) || keyOf(a) - keyOf(b));
   const first = first_buyer_id === undefined ? -1 : choices.findIndex(({ members }) => members.some(({ buyer }) => buyer.id === first_buyer_id));
   if (first > 0) choices.unshift(...choices.splice(first, 1));
@@ -95,44 +93,51 @@ function ordered(chances: readonly Chance[], { seed, first_buyer_id }: RouteFact
 /** Two without weight both drew infinity. */
 const byDraw = (a: Choice, b: Choice) => (a.draw === b.draw ? 0 : a.draw - b.draw);
 
-const keyOf = ({ members, group }: Chance) => drawKey(members[0]!.buyer.id, group?.id);
+const keyOf = ({ members, group }: Choice) => drawKey(members[0]!.buyer.id, group ? group.id : undefined);
 
 /** What a choice draws by: buyers and groups number their records each for themselves. */
 export const drawKey = (buyer_id: number, group_as_one: number | undefined): number => (group_as_one === undefined ? buyer_id * 2 : group_as_one * 2 + 1);
 
-/** Each buyer once, by the best of the ways that are open to it. */
-function choicesOf(open: readonly Candidate[]): Chance[] {
-  const groups = new Map<number, Chance & { members: Member[] }>();
-  const singles: Chance[] = [];
+/** Each buyer once, by the best of the ways that are open to it, before anything is drawn. */
+function choicesOf(open: readonly Candidate[]): Choice[] {
+  const choices: Choice[] = [];
+  const at_once = new Map<number, { group: CandidateGroup; members: Member[] }>();
   for (const buyer of open) {
-    const { group, tier, weight } = wayOf(buyer);
+    const group = wayOf(buyer);
     if (group?.dial_buyers_type !== 'simultaneously') {
-      singles.push({ members: [{ buyer, group }], group: null, tier, weight });
+      choices.push({ members: [{ buyer, group }], group: null, tier: tierOf(buyer), weight: buyer.weight, share: 0, draw: 0 });
       continue;
     }
-    const known = groups.get(group.id);
+    const known = at_once.get(group.id);
     if (known) known.members.push({ buyer, group });
-    else groups.set(group.id, { members: [{ buyer, group }], group, tier, weight });
+    else at_once.set(group.id, { group, members: [{ buyer, group }] });
   }
-  for (const { members } of groups.values()) members.sort((a, b) => a.buyer.id - b.buyer.id);
-  return [...singles, ...groups.values()];
+  for (const { group, members } of at_once.values()) {
+    members.sort((a, b) => a.buyer.id - b.buyer.id);
+    choices.push({ members, group, tier: group.tier, weight: group.weight, share: 0, draw: 0 });
+  }
+  return choices;
 }
 
-interface Way {
-  group: CandidateGroup | null;
-  tier: number;
-  weight: number;
-}
-
-/** A group that rings all its members at once is chosen as one, by its own tier and weight. Of several ways the lowest tier counts, then the highest weight, then the shortest. */
-function wayOf(buyer: Candidate): Way {
-  let best: Way | undefined = buyer.direct ? { group: null, tier: tierOf(buyer), weight: buyer.weight } : undefined;
+/**
+ * The group through which a buyer comes to a call, null for none: by the way with the lowest tier, then the highest weight, then the shortest. A group
+ * that rings all its members at once is chosen as one, by its own tier and weight.
+ */
+function wayOf(buyer: Candidate): CandidateGroup | null {
+  let best: CandidateGroup | null = null;
+  let tier = buyer.direct ? tierOf(buyer) : Infinity;
+  let weight = buyer.direct ? buyer.weight : -Infinity;
   for (const group of buyer.groups) {
     if (!isOpenGroup(group)) continue;
-    const { tier, weight } = group.dial_buyers_type === 'simultaneously' ? group : { tier: tierOf(buyer), weight: buyer.weight };
-    if (!best || tier < best.tier || (tier === best.tier && weight > best.weight)) best = { group, tier, weight };
+    const as_one = group.dial_buyers_type === 'simultaneously';
+    const its_tier = as_one ? group.tier : tierOf(buyer);
+    const its_weight = as_one ? group.weight : buyer.weight;
+    if (its_tier > tier || (its_tier === tier && its_weight <= weight)) continue;
+    best = group;
+    tier = its_tier;
+    weight = its_weight;
   }
-  return best!;
+  return best;
 }
 
 function tierOf({ route_by_type, tier, current_conversion_revenue, epc }: Candidate): number {
@@ -148,9 +153,9 @@ function tierOf({ route_by_type, tier, current_conversion_revenue, epc }: Candid
 
 /** Those that could take a call now, in the order in which they are tried when nothing is drawn: the lowest tier first, in it the highest weight. */
 export function availableInOrder(candidates: readonly Candidate[], facts: Facts): Candidate[] {
-  return candidates
-    .filter((candidate) => !faultOf(candidate, facts))
-    .map((candidate) => ({ candidate, way: wayOf(candidate) }))
-    .toSorted((a, b) => a.way.tier - b.way.tier || b.way.weight - a.way.weight || a.candidate.id - b.candidate.id)
-    .map(({ candidate }) => candidate);
+  const judge = judgeOf(facts);
+  return choicesOf(candidates.filter((candidate) => !judge(candidate)))
+    .flatMap(({ members, tier, weight }) => members.map(({ buyer }) => ({ buyer, tier, weight })))
+    .toSorted((a, b) => a.tier - b.tier || b.weight - a.weight || a.buyer.id - b.buyer.id)
+    .map(({ buyer }) => buyer);
 }

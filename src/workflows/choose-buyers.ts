@@ -4,10 +4,12 @@ import { readUsedUp } from '../db/offer-buyers';
 import type { Statements } from '../db/tenant';
 import { Refusal } from '../refusal';
 import type { Held } from '../routing/caps';
-import type { Candidate, CandidateGroup } from '../routing/eligibility';
+import { candidateOf, groupOf, type Candidate, type CandidateGroup } from '../routing/eligibility';
 import { heldChoice, type Chosen } from '../routing/held';
 import { route, type Choice, type Member, type RouteFacts } from '../routing/route';
 
+/** What has come between the look at a buyer or group and its reservation. */
+type Lost = Pick<Partial<Candidate>, 'used_up' | 'last_call_at'>;
 type Owner = { kind: 'buyer' | 'buyer_group'; id: number };
 interface Taken extends Reserved {
   owner: Owner;
@@ -22,12 +24,9 @@ const capOwnerOf = ({ kind, id }: Owner): CapOwner => (kind === 'buyer' ? { buye
  * left out, and the others are looked at again; what each drew stays as it was. Within a transaction that also writes down the attempt.
  */
 export async function chooseBuyers(db: Statements, candidates: readonly Candidate[], facts: RouteFacts): Promise<Chosen> {
-  const lost = new Map<string, Partial<Candidate>>();
+  const lost = new Map<string, Lost>();
   for (let tries = 0; tries <= MOST_TRIES + candidates.length; tries++) {
-    const routed = route(
-      candidates.map((candidate) => withLost(candidate, lost)),
-      facts,
-    );
+    const routed = route(lost.size === 0 ? candidates : candidates.map((candidate) => withLost(candidate, lost)), facts);
     const [choice] = routed.choices;
     const taken = choice ? await reserve(db, choice, { facts, lost }) : [];
     if (choice && taken.length === 0) continue;
@@ -76,18 +75,16 @@ export async function takeHeldBuyers(
   return undefined;
 }
 
-function withLost(candidate: Candidate, lost: ReadonlyMap<string, Partial<Candidate>>): Candidate {
-  if (lost.size === 0) return candidate;
-  const groups = candidate.groups.map((group): CandidateGroup => ({
-    ...group,
-    ...(lost.get(keyOf({ kind: 'buyer_group', id: group.id })) as Partial<CandidateGroup>),
-  }));
-  return { ...candidate, ...lost.get(keyOf({ kind: 'buyer', id: candidate.id })), groups };
+function withLost(candidate: Candidate, lost: ReadonlyMap<string, Lost>): Candidate {
+  const own = lost.get(keyOf({ kind: 'buyer', id: candidate.id }));
+  const ofGroup = ({ id }: CandidateGroup) => lost.get(keyOf({ kind: 'buyer_group', id }));
+  const groups = candidate.groups.some(ofGroup) ? candidate.groups.map((group) => groupOf(group, ofGroup(group)?.used_up ?? group.used_up)) : candidate.groups;
+  return own || groups !== candidate.groups ? candidateOf(candidate, { ...own, groups }) : candidate;
 }
 
 interface Reserving {
   facts: RouteFacts;
-  lost: Map<string, Partial<Candidate>>;
+  lost: Map<string, Lost>;
 }
 
 /** Takes up the caps of a choice: the group's first, then the buyers' in the order of their ids, so that two calls never wait for each other. */
@@ -123,8 +120,7 @@ async function giveBack(db: Statements, { owner, hold }: Taken, now: Date): Prom
   await recordUsage(db, { owner: capOwnerOf(owner), usage: { attempt: -1 }, concurrency: -1, hold: back, calls: -1, now });
 }
 
-/** What has come between the look at an owner's caps and their reservation. */
-async function whyLost(db: Statements, owner: Owner, { revenue, now }: { revenue: number; now: Date }): Promise<Partial<Candidate>> {
+async function whyLost(db: Statements, owner: Owner, { revenue, now }: { revenue: number; now: Date }): Promise<Lost> {
   const used_up = await readUsedUp(db, capOwnerOf(owner), { revenue, now });
   // Its caps have room: then it was dialed a moment ago, and the offer asks for time between calls; or somebody has given back what was missing.
   return used_up ? { used_up } : { last_call_at: now };
