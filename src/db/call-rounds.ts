@@ -57,7 +57,7 @@ const ROWS = `a AS (INSERT INTO call_attempts (company_id, uuid, created_at, cal
   s AS (INSERT INTO call_slots (company_id, call_id, call_limit_id, connections, conversions, revenue, lease_until)
     SELECT {company_id}, c.id, x.call_limit_id, x.connections, x.conversions, x.revenue, {lease_until}::timestamptz
     FROM c, json_to_recordset({slots}::json) AS x(call_limit_id bigint, connections int, conversions int, revenue numeric)),
-  d AS (INSERT INTO call_decisions (company_id, call_id, round, created_at, decision) SELECT {company_id}, c.id, {round}::int, {now}::timestamptz, {decision}::jsonb FROM c),
+  d AS (INSERT INTO call_decisions (company_id, call_id, round, created_at, decision) SELECT {company_id}, c.id, {round}::int, {now}::timestamptz, {decision}::json FROM c),
   e AS (${EVENTS})`;
 
 const BEGIN = template(

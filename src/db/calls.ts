@@ -1,4 +1,4 @@
-import { unpacked, type Decision, type StoredDecision } from '../routing/decision';
+import { candidateIds, unpacked, type Decision, type StoredDecision } from '../routing/decision';
 import type { DialBuyer } from '../routing/instruction';
 import type { AttemptState } from '../routing/progress';
 import { notFound } from '../refusal';
@@ -116,7 +116,7 @@ const NAMES = template(`SELECT b.id::float8 AS id, b.name FROM buyers b WHERE b.
 /** The decisions about a call, the first first; buyers by the names they now have. */
 export async function readDecisions(db: Statements, call_id: number): Promise<Decision[]> {
   const rows = await db.query<{ decision: StoredDecision }>(DECISIONS({ company_id: db.company_id, call_id }));
-  const ids = new Set(rows.flatMap(({ decision: { open, faults } }) => [open, ...faults].flatMap((each) => each.ids)));
+  const ids = new Set(rows.flatMap(({ decision }) => candidateIds(decision)));
   const named = await db.query<{ id: number; name: string | null }>(NAMES({ company_id: db.company_id, ids: [...ids] }));
   const names = new Map(named.map(({ id, name }) => [id, name]));
   return rows.map(({ decision }) => unpacked(decision, names));

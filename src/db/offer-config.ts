@@ -74,9 +74,10 @@ export interface Config {
   version: string;
   groups: readonly { limit_id: number; group: CandidateGroup }[];
   buyers: readonly (BuyerRow & { groups: CandidateGroup[] })[];
-  /** As PostgreSQL writes arrays. */
+  /** Places of buyers by their rows of caps. */
+  places: ReadonlyMap<number, number>;
+  /** Rows of caps, as PostgreSQL writes arrays. */
   limit_ids: string;
-  buyer_ids: string;
   /** Those that are ranked by what they earned. */
   by_epc: number[];
 }
@@ -107,8 +108,6 @@ export async function freshConfig(db: Statements, source: Source, changes: strin
   return config;
 }
 
-const arrayOf = (ids: readonly number[]) => `{${ids.join(',')}}`;
-
 async function readConfig(db: Statements, statement: ReturnType<typeof VERSION.offer_id>): Promise<Omit<Config, 'changes' | 'version'>> {
   const [row] = await db.query<{ groups: GroupRow[]; buyers: BuyerRow[] }>(statement);
   const groups_of = new Map<number, CandidateGroup[]>();
@@ -130,8 +129,8 @@ async function readConfig(db: Statements, statement: ReturnType<typeof VERSION.o
   return {
     groups,
     buyers,
-    limit_ids: arrayOf([...groups, ...buyers].map(({ limit_id }) => limit_id)),
-    buyer_ids: arrayOf(buyers.map(({ facts }) => facts.id)),
+    places: new Map(buyers.map(({ limit_id }, place) => [limit_id, place])),
+    limit_ids: `{${[...groups, ...buyers].map(({ limit_id }) => limit_id).join(',')}}`,
     by_epc: buyers.flatMap(({ facts }) => (facts.route_by_type === 'epc' ? [facts.id] : [])),
   };
 }

@@ -1,4 +1,4 @@
-import { candidateOf, groupOf, type Candidate, type CandidateGroup, type UsedUpCap } from '../routing/eligibility';
+import { candidateOf, groupOf, type Candidate, type UsedUpCap } from '../routing/eligibility';
 import { METRICS } from '../routing/caps';
 import { NOW, openHoursJoin } from './call-limits';
 import { freshConfig, keptConfig, plainCandidates, type Config, type Source } from './offer-config';
@@ -30,7 +30,7 @@ const STANDING = template(
       WHERE l.company_id = {company_id} AND l.id = ANY({limit_ids}::bigint[]) AND ({since}::xid8 IS NULL OR age(l.xmin) <= age({since}::xid8::xid))
         AND ({since}::xid8 IS NOT NULL OR u.cap IS NOT NULL OR l.last_call_at > ${NOW} - ${LONGEST_SPACING})), '[]') AS caps,
     coalesce((SELECT json_agg(x) FROM (SELECT h.place, a.buyer_id, json_agg(json_build_object('id', h.id, 'name', h.name) ORDER BY h.id) AS lists FROM holding h
-      CROSS JOIN LATERAL (SELECT a.buyer_id FROM buyer_suppression_buyers a WHERE a.company_id = {company_id} AND a.buyer_suppression_id = h.id AND a.buyer_id = ANY({buyer_ids}::bigint[]) OFFSET 0) a
+      CROSS JOIN LATERAL (SELECT a.buyer_id FROM buyer_suppression_buyers a WHERE a.company_id = {company_id} AND a.buyer_suppression_id = h.id OFFSET 0) a
       GROUP BY h.place, a.buyer_id) x), '[]') AS suppressed`,
   { prepared: true },
 );
@@ -46,9 +46,11 @@ interface StandingRow {
 interface Standing {
   /** Null before the first read. */
   since: bigint | null;
-  /** By row of caps; without those of which there is nothing to say. */
-  caps: Map<number, { used_up: UsedUpCap | null; last_call_at: Date | null }>;
+  /** Of groups by their row of caps; null where none is used up. */
+  full: Map<number, UsedUpCap | null>;
   plain: readonly Candidate[];
+  /** As last read, without what is read for each call. An array that was handed out is left as it is. */
+  current: readonly Candidate[];
 }
 
 const kept_standings = new WeakMap<Config, Map<number, Standing>>();
@@ -61,7 +63,8 @@ function standingOf(config: Config, now: Date): Standing {
   kept_standings.set(config, standings);
   const known = standings.get(minute);
   if (known) return known;
-  const standing: Standing = { since: null, caps: new Map(), plain: plainCandidates(config, now) };
+  const plain = plainCandidates(config, now);
+  const standing: Standing = { since: null, full: new Map(), plain, current: plain };
   standings.set(minute, standing);
   if (standings.size > MOST_MINUTES) standings.delete(standings.keys().next().value!);
   return standing;
@@ -79,55 +82,58 @@ export interface Callers {
 }
 
 /** The buyers of an offer, or the one that a number forwards to, for each of some callers: everything that decides who may have their calls now. */
-export async function routingCandidates(db: Statements, { source, numbers, now }: Callers): Promise<Candidate[][]> {
+export async function routingCandidates(db: Statements, { source, numbers, now }: Callers): Promise<(readonly Candidate[])[]> {
   const kept = keptConfig(db, source);
   const looked = kept && (await readStanding(db, kept, { numbers, now }));
   const is_known = looked?.changes === kept?.changes && looked !== undefined;
   const config = is_known ? kept! : await freshConfig(db, source, looked?.changes ?? (await readChanges(db)));
   const { standing, suppressed } = is_known ? looked : await readStanding(db, config, { numbers, now });
-  const common = candidatesOf(config, standing, await earnedBy(db, config.by_epc, now));
+  const earned = await earnedBy(db, config.by_epc, now);
+  const common =
+    earned.size === 0 ? standing.current : standing.current.map((one) => (earned.has(one.id) ? candidateOf(one, { epc: earned.get(one.id)! }) : one));
   return numbers.map((_, place) => {
     const lists = new Map(suppressed.filter((each) => each.place === place + 1).map((each) => [each.buyer_id, each.lists]));
-    if (lists.size === 0) return common;
-    return common.map((candidate) => (lists.has(candidate.id) ? candidateOf(candidate, { suppressed_by: lists.get(candidate.id)! }) : candidate));
-  });
-}
-
-/** Most have nothing to be said of them that is not set up: nothing is made anew for these. */
-function candidatesOf(config: Config, { plain, caps }: Standing, earned: ReadonlyMap<number, number | null>): Candidate[] {
-  const full = new Map<CandidateGroup, CandidateGroup>();
-  for (const { limit_id, group } of config.groups) {
-    const used_up = caps.get(limit_id)?.used_up;
-    if (used_up) full.set(group, groupOf(group, used_up));
-  }
-  return plain.map((candidate, n): Candidate => {
-    const known = caps.get(config.buyers[n]!.limit_id);
-    const epc = earned.get(candidate.id);
-    const has_full = full.size > 0 && candidate.groups.some((group) => full.has(group));
-    if (!known && epc === undefined && !has_full) return candidate;
-    return candidateOf(candidate, { ...known, epc, groups: has_full ? candidate.groups.map((group) => full.get(group) ?? group) : candidate.groups });
+    return lists.size === 0 ? common : common.map((one) => (lists.has(one.id) ? candidateOf(one, { suppressed_by: lists.get(one.id)! }) : one));
   });
 }
 
 /** Reads what has been written since this was last read, and answers what is known now. */
 async function readStanding(db: Statements, config: Config, { numbers, now }: Omit<Callers, 'source'>) {
   const standing = standingOf(config, now);
-  const { limit_ids, buyer_ids } = config;
+  const { limit_ids } = config;
   const { since } = standing;
-  const asked = { limit_ids, buyer_ids, since: since === null ? null : String(since), numbers: numbers.map((number) => number ?? 0) };
+  const asked = { limit_ids, since: since === null ? null : String(since), numbers: numbers.map((number) => number ?? 0) };
   const [row] = await db.query<StandingRow>(STANDING({ ...asked, company_id: db.company_id, now: now.toISOString() }));
   const { caps, changes, suppressed } = row!;
   const seen = BigInt(row!.since);
   // Somebody who has asked at the same time may have seen more than we, and been answered before.
   if (standing.since === null || seen >= standing.since) {
-    if (since === null) standing.caps.clear();
-    for (const { limit_id, cap, last_call_at } of caps) {
-      if (cap === null && last_call_at === null) standing.caps.delete(limit_id);
-      else standing.caps.set(limit_id, { used_up: capAt(cap), last_call_at: last_call_at === null ? null : new Date(last_call_at) });
-    }
+    if (since === null) Object.assign(standing, { full: new Map(), current: standing.plain });
+    take(config, standing, caps);
     standing.since = seen;
   }
   return { standing, changes, suppressed };
+}
+
+/** Makes only those candidates anew of which there is something new to say: at most calls that is one of a thousand. */
+function take(config: Config, standing: Standing, rows: StandingRow['caps']): void {
+  const current = [...standing.current];
+  const changed = new Set<number>();
+  for (const { limit_id, cap, last_call_at } of rows) {
+    const place = config.places.get(limit_id);
+    if (place !== undefined)
+      current[place] = candidateOf(current[place]!, { used_up: capAt(cap), last_call_at: last_call_at === null ? null : new Date(last_call_at) });
+    else if (cap !== null || standing.full.get(limit_id)) changed.add(limit_id);
+    if (place === undefined) standing.full.set(limit_id, capAt(cap));
+  }
+  if (changed.size > 0) {
+    const groups = new Map(config.groups.map(({ limit_id, group }) => [group.id, groupOf(group, standing.full.get(limit_id) ?? null)]));
+    const ids = new Set(config.groups.flatMap(({ limit_id, group }) => (changed.has(limit_id) ? [group.id] : [])));
+    current.forEach((one, n) => {
+      if (one.groups.some(({ id }) => ids.has(id))) current[n] = candidateOf(one, { groups: one.groups.map(({ id }) => groups.get(id)!) });
+    });
+  }
+  standing.current = current;
 }
 
 const readChanges = async (db: Statements): Promise<string> => (await db.query<{ changes: string }>(CHANGES({ company_id: db.company_id })))[0]!.changes;

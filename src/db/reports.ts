@@ -78,7 +78,7 @@ function callReport(category: CallCategory, conditions: readonly string[], of_bu
   const tables = `c AS MATERIALIZED (SELECT t.id, t.buyer_id, ${grouping.group} AS key, t.connected_at, t.buyer_converted, t.traffic_source_converted, t.revenue, t.payout, ${TOTAL_DURATION} AS duration
       FROM calls t WHERE ${where(conditions)}),
     reasons AS (SELECT ${key} AS key, t.reason, count(*) AS n FROM c JOIN call_decisions d ON d.company_id = {company_id} AND d.call_id = c.id,
-      LATERAL (SELECT e.id::bigint AS buyer_id, f->>'reason' AS reason FROM jsonb_array_elements(d.decision->'faults') f, jsonb_array_elements_text(f->'ids') AS e(id)) t WHERE ${of_buyer} GROUP BY 1, 2),
+      LATERAL (SELECT e.id::bigint AS buyer_id, f->>'reason' AS reason FROM json_array_elements(d.decision->'faults') f, json_array_elements_text(f->'ids') AS e(id)) t WHERE ${of_buyer} GROUP BY 1, 2),
     parts AS (SELECT t.key, count(*) AS calls, 0 AS attempts, count(t.connected_at) AS connects, count(*) FILTER (WHERE t.buyer_converted) AS conversions,
         count(*) FILTER (WHERE t.traffic_source_converted) AS traffic_source_conversions, sum(t.revenue) AS revenue, sum(t.payout) AS payout, sum(t.duration) AS duration, NULL::jsonb AS skip_reasons
         FROM c t WHERE ${of_buyer} GROUP BY 1

@@ -1,7 +1,6 @@
-import { drawBy } from './draw';
 import type { OwnedCap } from './caps';
 import type { Candidate, Reason } from './eligibility';
-import { drawKey, type Considered, type Route } from './route';
+import { ordered, type Considered, type Route } from './route';
 
 export type Action = 'dial' | 'fallback' | 'hang_up';
 
@@ -36,9 +35,8 @@ interface StoredFault {
 /** A value and how many in a row have it. */
 type Runs<Value> = [Value, number][];
 
-/** What is kept of some candidates, one entry each, in their order. */
+/** What is kept of some candidates besides who they are, in their order. */
 interface Columns {
-  ids: number[];
   tiers: Runs<number>;
   weights: Runs<number>;
   by: Runs<Candidate['route_by_type']>;
@@ -46,13 +44,16 @@ interface Columns {
 
 /**
  * A decision as it is stored, one for every call: what many candidates have in common stands once, and what can be told from the rest not at all
- * (a draw from the seed, a share from the weights). Reports read `faults` in SQL.
+ * (draws, and with them the order, from the seed and the weights). Reports read `faults` in SQL.
  */
 export interface StoredDecision extends Verdict {
-  /** Those that could take the call, in the order of the draw. `at_once`: how many ring as one group, 0 of those that ring alone. */
-  open: Columns & { group_ids: (number | null)[]; at_once: Runs<number> };
+  /**
+   * Those that could take the call, by tier and id: `steps` lead from one id to the next. `at_once`: the groups that ring all of them at once.
+   * `first`: who is to be tried first, which need not be as it was drawn.
+   */
+  open: Columns & { steps: Runs<number>; group_ids: Runs<number | null>; at_once: number[]; first: number | null };
   /** The reasons, each with those that were passed over for it. */
-  faults: (StoredFault & Columns)[];
+  faults: (StoredFault & Columns & { ids: number[] })[];
 }
 
 /** What is told of a decision. */
@@ -77,19 +78,21 @@ export function packed(verdict: Verdict, { choices, considered }: Route): Stored
     if (known) known.candidates.push(candidate);
     else faults.set(key, { fault: { reason, message, details }, candidates: [candidate] });
   }
+  open.sort((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id);
   return {
     ...verdict,
     open: {
+      steps: runsOf(open.map(({ buyer_id }, n) => buyer_id - (n === 0 ? 0 : open[n - 1]!.buyer_id))),
       ...columnsOf(open),
-      group_ids: open.map(({ buyer_group_id }) => buyer_group_id),
-      at_once: runsOf(choices.flatMap(({ group, members }) => members.map(() => (group ? members.length : 0)))),
+      group_ids: runsOf(open.map(({ buyer_group_id }) => buyer_group_id)),
+      at_once: choices.flatMap(({ group }) => group?.id ?? []),
+      first: choices[0]?.members[0]?.buyer.id ?? null,
     },
-    faults: [...faults.values()].map(({ fault, candidates }) => ({ ...fault, ...columnsOf(candidates) })),
+    faults: [...faults.values()].map(({ fault, candidates }) => ({ ...fault, ids: candidates.map(({ buyer_id }) => buyer_id), ...columnsOf(candidates) })),
   };
 }
 
 const columnsOf = (candidates: readonly Considered[]): Columns => ({
-  ids: candidates.map(({ buyer_id }) => buyer_id),
   tiers: runsOf(candidates.map(({ tier }) => tier)),
   weights: runsOf(candidates.map(({ weight }) => weight)),
   by: runsOf(candidates.map(({ route_by_type }) => route_by_type)),
@@ -107,12 +110,21 @@ function runsOf<Value>(values: readonly Value[]): Runs<Value> {
 
 const valuesOf = <Value>(runs: Runs<Value>): Value[] => runs.flatMap(([value, times]) => Array<Value>(times).fill(value));
 
+/** Ids of those that could take the call. */
+const openIds = ({ steps }: StoredDecision['open']): number[] => {
+  let id = 0;
+  return valuesOf(steps).map((step) => (id += step));
+};
+
+/** Ids of all candidates. */
+export const candidateIds = ({ open, faults }: StoredDecision): number[] => [...openIds(open), ...faults.flatMap(({ ids }) => ids)];
+
 type Names = ReadonlyMap<number, string | null>;
 
 /** A stored decision as it is told; `names` are those of buyers. */
 export function unpacked({ open, faults, ...verdict }: StoredDecision, names: Names): Decision {
-  const passed_over = faults.flatMap(({ reason, message, details, ...columns }) =>
-    rowsOf(columns, names).map((row): Considered => ({
+  const passed_over = faults.flatMap(({ reason, message, details, ids, ...columns }) =>
+    rowsOf(ids, columns, names).map((row): Considered => ({
       ...row,
       available: false,
       reason,
@@ -129,28 +141,33 @@ export function unpacked({ open, faults, ...verdict }: StoredDecision, names: Na
 
 type Row = Pick<Considered, 'buyer_id' | 'name' | 'tier' | 'weight' | 'route_by_type'>;
 
-function rowsOf({ ids, tiers, weights, by }: Columns, names: Names): Row[] {
+function rowsOf(ids: readonly number[], { tiers, weights, by }: Columns, names: Names): Row[] {
   const [tier, weight, route_by_type] = [valuesOf(tiers), valuesOf(weights), valuesOf(by)];
   return ids.map((buyer_id, n) => ({ buyer_id, name: names.get(buyer_id) ?? null, tier: tier[n]!, weight: weight[n]!, route_by_type: route_by_type[n]! }));
 }
 
-function ranked({ seed }: Verdict, { group_ids, at_once, ...columns }: StoredDecision['open'], names: Names): Considered[] {
-  const draw = drawBy(seed);
-  const together = valuesOf(at_once);
-  const sums = new Map<number, number>();
-  let rank = 0;
-  // Members of a group that rings all at once share one place, and count once.
-  let rest = 0;
-  const rows = rowsOf(columns, names).map((row, n) => {
-    const buyer_group_id = group_ids[n]!;
-    if (rest === 0) {
-      rank++;
-      rest = together[n] || 1;
-      sums.set(row.tier, (sums.get(row.tier) ?? 0) + row.weight);
-    }
-    rest--;
-    const key = drawKey(row.buyer_id, together[n]! > 0 ? buyer_group_id! : undefined);
-    return { ...row, available: true, reason: null, message: null, details: null, rank, draw: draw({ key, weight: row.weight }), buyer_group_id };
+function ranked({ seed }: Verdict, open: StoredDecision['open'], names: Names): Considered[] {
+  const group_ids = valuesOf(open.group_ids);
+  const as_one = new Map(open.at_once.map((id) => [id, [] as ReturnType<typeof memberOf>[]]));
+  const memberOf = (row: Row, n: number) => ({ row, buyer: { id: row.buyer_id }, buyer_group_id: group_ids[n]! });
+  const lots = rowsOf(openIds(open), open, names).flatMap((row, n) => {
+    const member = memberOf(row, n);
+    const together = member.buyer_group_id === null ? undefined : as_one.get(member.buyer_group_id);
+    const group = together ? { id: member.buyer_group_id! } : null;
+    const is_first = together?.push(member) ?? 1;
+    return is_first === 1 ? [{ members: together ?? [member], group, tier: row.tier, weight: row.weight, share: 0, draw: 0 }] : [];
   });
-  return rows.map((row) => ({ ...row, share: row.weight / (sums.get(row.tier) || 1) }));
+  return ordered(lots, { seed, first_buyer_id: open.first ?? undefined }).flatMap(({ members, share, draw }, place) =>
+    members.map(({ row, buyer_group_id }) => ({
+      ...row,
+      available: true,
+      reason: null,
+      message: null,
+      details: null,
+      rank: place + 1,
+      share,
+      draw,
+      buyer_group_id,
+    })),
+  );
 }

@@ -75,8 +75,21 @@ function ranked({ tier, weight, share, draw }: Choice, { buyer, group }: Member,
   }; // prettier-ignore
 }
 
-/** The lowest tier first; within it as drawn. What is drawn is written into the choices: there are as many as buyers, at every call. */
-function ordered(choices: Choice[], { seed, first_buyer_id }: RouteFacts): Choice[] {
+/** A choice as far as its place depends on it. */
+export interface Lot {
+  readonly members: readonly { buyer: { id: number } }[];
+  group: { id: number } | null;
+  tier: number;
+  weight: number;
+  share: number;
+  draw: number;
+}
+
+/**
+ * Sorts choices as they are to be tried: the lowest tier first, within it as drawn, and before all the one with `first_buyer_id`. What is drawn is
+ * written into the choices: there are as many as buyers, at every call.
+ */
+export function ordered<Each extends Lot>(choices: Each[], { seed, first_buyer_id }: { seed: string; first_buyer_id?: number | undefined }): Each[] {
   const draw = drawBy(seed);
   const sums = new Map<number, number>();
   for (const { tier, weight } of choices) sums.set(tier, (sums.get(tier) ?? 0) + weight);
@@ -91,12 +104,10 @@ function ordered(choices: Choice[], { seed, first_buyer_id }: RouteFacts): Choic
 }
 
 /** Two without weight both drew infinity. */
-const byDraw = (a: Choice, b: Choice) => (a.draw === b.draw ? 0 : a.draw - b.draw);
-
-const keyOf = ({ members, group }: Choice) => drawKey(members[0]!.buyer.id, group ? group.id : undefined);
+const byDraw = (a: Lot, b: Lot) => (a.draw === b.draw ? 0 : a.draw - b.draw);
 
 /** What a choice draws by: buyers and groups number their records each for themselves. */
-export const drawKey = (buyer_id: number, group_as_one: number | undefined): number => (group_as_one === undefined ? buyer_id * 2 : group_as_one * 2 + 1);
+const keyOf = ({ members, group }: Lot) => (group ? group.id * 2 + 1 : members[0]!.buyer.id * 2);
 
 /** Each buyer once, by the best of the ways that are open to it, before anything is drawn. */
 function choicesOf(open: readonly Candidate[]): Choice[] {

@@ -92,7 +92,8 @@ describe('of 200 calls at once, over two processes, a cap of 50 lets exactly 50 
       if (interval !== 'hourly') expect(by_buyer.find(({ buyer_id }) => buyer_id === String(one))!.n).toBeLessThanOrEqual(CAP / 5);
       // Every call has a decision, and in it every buyer has a reason or is dialed, or stands behind the one that is.
       const [odd] = await world.sql<{ n: number }>(
-        `SELECT count(*)::int AS n FROM calls c WHERE c.company_id = $1 AND NOT EXISTS (SELECT FROM call_decisions d WHERE d.company_id = c.company_id AND d.call_id = c.id AND (SELECT count(*) FROM jsonb_array_elements(jsonb_build_array(d.decision->'open') || (d.decision->'faults')) x, jsonb_array_elements(x->'ids')) = 2)`,
+        `SELECT count(*)::int AS n FROM calls c WHERE c.company_id = $1 AND NOT EXISTS (SELECT FROM call_decisions d WHERE d.company_id = c.company_id AND d.call_id = c.id
+          AND (SELECT coalesce(sum((s->>1)::int), 0) FROM json_array_elements(d.decision->'open'->'steps') s) + (SELECT count(*) FROM json_array_elements(d.decision->'faults') f, json_array_elements(f->'ids')) = 2)`,
         [world.company.id],
       );
       expect(odd!.n).toBe(0);

@@ -37,10 +37,13 @@ export function callsOf({ sql }: Pick<World, 'sql'>, { id: company_id }: Company
     event: (call_id: number, event: string, buyer_id?: number) => insert('call_events', { call_id, event, buyer_id: buyer_id ?? null, details: '{}' }),
     /** A decision by what kept each buyer from the call; null for those that could take it. */
     decision: (call_id: number, round: number, reasons: readonly [buyer_id: number, reason: string | null][]) => {
-      const columnsOf = (ids: number[]) => ({ ids, tiers: [[1, ids.length]], weights: [[1, ids.length]], by: [['tier', ids.length]] });
-      const of = (told: string | null) => reasons.flatMap(([buyer_id, reason]) => (reason === told ? [buyer_id] : []));
-      const faults = [...new Set(reasons.map(([, reason]) => reason))].filter((reason) => reason !== null).map((reason) => ({ reason, message: null, details: null, ...columnsOf(of(reason)) })); // prettier-ignore
-      const open = { ...columnsOf(of(null)), group_ids: of(null).map(() => null), at_once: [[0, of(null).length]] };
+      const columnsOf = (ids: number[]) => ({ tiers: [[1, ids.length]], weights: [[1, ids.length]], by: [['tier', ids.length]] });
+      const of = (told: string | null) => reasons.flatMap(([buyer_id, reason]) => (reason === told ? [buyer_id] : [])).toSorted((a, b) => a - b);
+      const faults = [...new Set(reasons.map(([, reason]) => reason))]
+        .filter((reason) => reason !== null)
+        .map((reason) => ({ reason, message: null, details: null, ids: of(reason), ...columnsOf(of(reason)) }));
+      const steps = of(null).map((id, n, ids) => [id - (ids[n - 1] ?? 0), 1]);
+      const open = { steps, ...columnsOf(of(null)), group_ids: [[null, of(null).length]], at_once: [], first: null };
       const decision = JSON.stringify({ round, seed: 'seed', buyer_ids: [], caps: [], open, faults });
       return sql('INSERT INTO call_decisions (company_id, call_id, round, created_at, decision) VALUES ($1, $2, $3, now(), $4)', [
         company_id,
