@@ -3,7 +3,7 @@ import autocannon from 'autocannon';
 import { Pool } from 'pg';
 import type { EmbeddedDatabase } from '../../src/db/embedded';
 import { phoneNumber } from './shop';
-import { end, median, option, ready, round, say, startService } from './tools';
+import { end, median, option, paced, percentile, ready, round, say, startService } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
 
 // Who gets a call: 1,000 buyers of an offer in 100 groups, with caps and hours on all of them, and 20 suppression lists. A decision by HTTP takes up caps and
@@ -81,18 +81,22 @@ async function fillBuyers({ url, company_id }: BenchWorld): Promise<void> {
   }
 }
 
-type Load = { connections: number; rate?: number; path: string; seconds: number; offer_id: string };
+type Load = { connections?: number; rate?: number; path: string; seconds: number; offer_id: string };
 
-async function load(world: BenchWorld, { connections, rate, path, seconds, offer_id }: Load): Promise<Figures> {
+async function load(world: BenchWorld, { connections = 1, rate, path, seconds, offer_id }: Load): Promise<Figures> {
   await quiet(world);
   await query(world.url, 'CHECKPOINT');
   const headers = { Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}`, 'Content-Type': 'application/json' };
   const body = () => JSON.stringify({ offer_id, caller_number: `+${phoneNumber(Math.floor(Math.random() * 1_000_000))}`, tokens: { state: 'CA' } });
+  if (rate !== undefined) {
+    // Not by autocannon, which sends all requests of a second at its beginning: calls come one by one.
+    const { times, errors } = await paced({ url: `http://127.0.0.1:${PORT}/api/v1/${path}`, headers, body, rate, seconds });
+    return { req_s: times.length / seconds, p50_ms: round(median(times), 1), p99_ms: round(percentile(times, 0.99), 1), errors };
+  }
   const result = await autocannon({
     url: `http://127.0.0.1:${PORT}`,
     connections,
     duration: seconds,
-    ...(rate && { overallRate: rate }),
     requests: [{ setupRequest: (request) => ({ ...request, method: 'POST' as const, path: `/api/v1/${path}`, headers, body: body() }) }],
   });
   return { req_s: result.requests.average, p50_ms: result.latency.p50, p99_ms: result.latency.p99, errors: result.errors + result.non2xx };
@@ -153,11 +157,8 @@ export async function benchDecisions(server: EmbeddedDatabase): Promise<void> {
     const offer_id = offers.get(1_000)!;
     const decide = { path: 'call_sessions', offer_id };
     await load(world, { ...decide, connections: CONNECTIONS, seconds: WARM_SECONDS });
-    tell(`decisions, 1,000 buyers, ${RATE} a second`, await load(world, { ...decide, connections: 8, rate: RATE, seconds: SECONDS }));
-    tell(
-      `explanations, 1,000 buyers, ${RATE} a second`,
-      await load(world, { path: 'routing/explain', offer_id, connections: 8, rate: RATE, seconds: SECONDS }),
-    );
+    tell(`decisions, 1,000 buyers, ${RATE} a second`, await load(world, { ...decide, rate: RATE, seconds: SECONDS }));
+    tell(`explanations, 1,000 buyers, ${RATE} a second`, await load(world, { path: 'routing/explain', offer_id, rate: RATE, seconds: SECONDS }));
     tell(`decisions, 1,000 buyers, ${CONNECTIONS} connections`, await load(world, { ...decide, connections: CONNECTIONS, seconds: SECONDS }));
     tell(`floor: the writes alone, ${CONNECTIONS} connections`, await floor(world, offer_id));
     for (const buyers of BUYERS) {

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import http from 'node:http';
 import { PEPPER } from './world';
 
 export const option = (name: string, fallback: string): string => process.argv[process.argv.indexOf(`--${name}`) + 1 || Infinity] ?? fallback;
@@ -65,3 +66,41 @@ export function memory(pid: number): { now_mb: number; peak_mb: number } {
 
 export const round = (n: number, digits = 2): number => Number(n.toFixed(digits));
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+export interface Paced {
+  url: string;
+  headers: Record<string, string>;
+  body(): string;
+  /** Requests a second. */
+  rate: number;
+  seconds: number;
+}
+
+/** Sends a request each time its turn has come, whether or not those before were answered, and answers how long each took from then on. */
+export async function paced({ url, headers, body, rate, seconds }: Paced): Promise<{ times: number[]; errors: number }> {
+  const agent = new http.Agent({ keepAlive: true });
+  const times: number[] = [];
+  let errors = 0;
+  const send = (due: number) =>
+    new Promise<void>((done) => {
+      const request = http.request(url, { agent, method: 'POST', headers }, (res) => {
+        res.resume().on('end', () => {
+          times.push(performance.now() - due);
+          if (res.statusCode! >= 300) errors++;
+          done();
+        });
+      });
+      request.on('error', () => (errors++, done())).end(body());
+    });
+  const start = performance.now();
+  const sent: Promise<void>[] = [];
+  for (let n = 0; n < rate * seconds; n++) {
+    const due = start + (n * 1000) / rate;
+    const early = due - performance.now();
+    if (early > 0) await new Promise((go) => setTimeout(go, early));
+    sent.push(send(due));
+  }
+  await Promise.all(sent);
+  agent.destroy();
+  return { times, errors };
+}
