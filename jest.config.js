@@ -7,6 +7,6 @@ module.exports = {
   globalTeardown: '<rootDir>/tests/support/global-teardown.ts',
   reporters: ['default', '<rootDir>/tests/support/coverage-reporter.js'],
   maxWorkers: 3,
-  testTimeout: 30_000,
+  testTimeout: 120_000,
   watchman: false,
 };

@@ -6,8 +6,6 @@ import { createApp } from '../../src/app';
 import { createDemo } from '../../src/demo';
 import { createWorld, type World } from '../support/world';
 
-jest.setTimeout(120_000);
-
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 const FLAGS = [
   '--no-sandbox',

@@ -1,8 +1,6 @@
 import { standingClock } from '../support/clock';
 import { createWorld, type World } from '../support/world';
 
-jest.setTimeout(60_000);
-
 // Calls around the clock, from the day before the clocks change to the day after. What is expected is told by the runtime's own calendar, not by ours.
 
 const time = standingClock('2026-01-01T00:00:00Z');

@@ -1,8 +1,6 @@
 import { standingClock } from '../support/clock';
 import { createWorld, type World } from '../support/world';
 
-jest.setTimeout(120_000);
-
 // What buyers say of calls afterwards, however often and at whatever moment: caps, the call, its lead and the reports agree to the cent.
 
 const NOON = '2026-06-01T16:00:00Z';

@@ -4,8 +4,6 @@ import { DIAL, EMAIL, fillSchedule, leadRow, NOON, openShop, ownNumber, runEngin
 import { eventually } from '../support/engine-process';
 import { createWorld, type World } from '../support/world';
 
-jest.setTimeout(120_000);
-
 type Fields = Record<string, unknown>;
 
 let world: World;

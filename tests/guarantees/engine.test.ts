@@ -2,8 +2,6 @@ import { standingClock } from '../support/clock';
 import { DIAL, EMAIL, fillSchedule, leadRow, NOON, openShop, runEngine, schedulesOf, sentTo, SMS, story, submit, wait } from '../support/leads';
 import { createWorld, type World } from '../support/world';
 
-jest.setTimeout(120_000);
-
 type Fields = Record<string, unknown>;
 
 let world: World;

@@ -5,8 +5,6 @@ import { createWorld, type Company, type World } from '../support/world';
 // Derived from openapi.yaml: every id that an operation takes, in the path, in `ids` and in the body, is tried with another company's.
 
 const NOWHERE = { id: '999999999', uuid: '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001', user_buyer_id: 'nobody' };
-jest.setTimeout(60_000);
-
 let world: World;
 let theirs: Company;
 let fixture: Fixture;

@@ -2,8 +2,6 @@ import { setTimeout } from 'node:timers/promises';
 import { openShop, submit } from '../support/leads';
 import { createWorld, type World } from '../support/world';
 
-jest.setTimeout(60_000);
-
 let world: World;
 let lead_token: string;
 beforeAll(async () => {

@@ -2,8 +2,6 @@ import { freeExpiredHolds } from '../../src/workflows/free-holds';
 import { standingClock } from '../support/clock';
 import { createWorld, type World } from '../support/world';
 
-jest.setTimeout(120_000);
-
 // Sellers are told the truth: what is held for them they get, nobody gets more than the caps allow, and what is not used is given back once.
 
 const MONDAY = '2026-06-01T12:30:00Z';

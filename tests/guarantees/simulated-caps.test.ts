@@ -7,8 +7,6 @@ import { openMinutes } from '../../src/schedules/hours';
 import { CAPS, type Held } from '../../src/routing/caps';
 import { createWorld, type World } from '../support/world';
 
-jest.setTimeout(60_000);
-
 // Replays count caps in memory: held against the caps of the database, move by move.
 
 let world: World;

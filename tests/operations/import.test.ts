@@ -4,8 +4,6 @@ import { finished, numberAt, numbersOf } from '../support/imports';
 import { pgCtl, postmasterOptions, runScript, startServer, startWorker, type Running } from '../support/process';
 import { caller, type Api } from '../support/world';
 
-jest.setTimeout(120_000);
-
 // An import as people do it: from a terminal, against a server that may be killed and whose database may go away.
 
 const data_dir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'import-data');

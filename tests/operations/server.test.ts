@@ -5,8 +5,6 @@ import { Client } from 'pg';
 import { basic } from '../support/world';
 import { freePort, pgCtl, postmasterOptions, runScript, startServer, type Running } from '../support/process';
 
-jest.setTimeout(90_000);
-
 const data_dir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'server-data');
 const environment = { DATA_DIR: data_dir, DATABASE_TIMEOUT_SECONDS: '2', LOG_LEVEL: 'info' };
 mkdirSync(data_dir);

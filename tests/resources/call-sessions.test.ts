@@ -2,8 +2,6 @@ import { standingClock } from '../support/clock';
 import { ownNumber } from '../support/leads';
 import { createWorld, type World } from '../support/world';
 
-jest.setTimeout(60_000);
-
 /** Monday 08:30 in New York. */
 const MONDAY = '2026-06-01T12:30:00Z';
 const CALLER = '+13105550188';

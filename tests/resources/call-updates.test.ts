@@ -6,8 +6,6 @@ import { startTwilio, type TwilioServer } from '../support/twilio-server';
 import { caller, createWorld, type Api, type World } from '../support/world';
 import { openTwilio } from '../carriers/requests';
 
-jest.setTimeout(60_000);
-
 const NOON = '2026-06-01T16:00:00Z';
 const CALLER = '+13105550188';
 

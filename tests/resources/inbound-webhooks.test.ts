@@ -1,8 +1,6 @@
 import { standingClock } from '../support/clock';
 import { createWorld, type Company, type World } from '../support/world';
 
-jest.setTimeout(60_000);
-
 const MONDAY = '2026-06-01T12:30:00Z';
 const CALLER = '+13105550188';
 

@@ -3,8 +3,6 @@ import { standingClock } from '../support/clock';
 import { switchboard } from '../support/switchboard';
 import { createWorld, type World } from '../support/world';
 
-jest.setTimeout(60_000);
-
 const NOON = '2026-06-01T16:00:00Z';
 const CALLER = '+13105550188';
 

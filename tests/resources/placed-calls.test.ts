@@ -8,8 +8,6 @@ import { startTwilio, type Trouble, type TwilioServer } from '../support/twilio-
 import { caller, createWorld, type Api, type World } from '../support/world';
 import { openCarrier } from '../../src/carriers';
 
-jest.setTimeout(60_000);
-
 const TO = '+13105550190';
 
 let world: World;

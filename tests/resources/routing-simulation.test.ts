@@ -1,8 +1,6 @@
 import { standingClock } from '../support/clock';
 import { createWorld, type World } from '../support/world';
 
-jest.setTimeout(60_000);
-
 /** Monday 08:00 in New York. */
 const MONDAY = '2026-06-01T12:00:00Z';
 const DAY = { from: '2026-06-01T00:00:00Z', to: '2026-06-02T00:00:00Z' };

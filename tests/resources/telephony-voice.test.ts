@@ -3,8 +3,6 @@ import { ownNumber } from '../support/leads';
 import { switchboard } from '../support/switchboard';
 import { createWorld, type World } from '../support/world';
 
-jest.setTimeout(60_000);
-
 /** Monday 08:30 in New York. */
 const MONDAY = '2026-06-01T12:30:00Z';
 const CALLER = '+13105550188';

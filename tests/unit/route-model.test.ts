@@ -5,8 +5,6 @@ import { openMinutes } from '../../src/schedules/hours';
 import { ownTokens } from '../../src/tokens/substitute';
 import { buyer, group } from '../support/candidates';
 
-jest.setTimeout(120_000);
-
 /** Monday 08:30 in New York. */
 const NOW = new Date('2026-06-01T12:30:00Z');
 
