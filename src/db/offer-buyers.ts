@@ -33,9 +33,13 @@ export function usedUpJoin(hourly: 'h' | 'l', revenue: string): string {
     FROM (SELECT coalesce(${maxed_out_by}, CASE ${too_little} END) AS cap OFFSET 0) m WHERE m.cap IS NOT NULL) u ON true`;
 }
 
-/** When it frees: that of the caps that are reached, else that of the one that has too little left. */
-const resetOf = (cap: string, cap_reset_at: string): string =>
-  `coalesce(${cap_reset_at}, CASE WHEN ${cap} LIKE '%revenue_hourly' THEN l.hourly_resets_at WHEN ${cap} LIKE '%revenue_daily' THEN l.daily_resets_at WHEN ${cap} LIKE '%revenue_monthly' THEN l.monthly_resets_at END)`;
+/** When it frees: that of the caps that are reached, else that of the one that has too little left, if its window runs: a new one has no more. */
+function resetOf(cap: string, cap_reset_at: string): string {
+  const windows = ['hourly', 'daily', 'monthly'].map(
+    (each) => `WHEN ${cap} LIKE '%revenue_${each}' AND l.${each}_resets_at > {now}::timestamptz THEN l.${each}_resets_at`,
+  );
+  return `coalesce(${cap_reset_at}, CASE ${windows.join(' ')} END)`;
+}
 
 const OWNER = ['id', 'name', 'paused', 'tier', 'weight'] as const;
 const GROUP = [...OWNER, 'dial_buyers_type'] as const satisfies readonly (keyof CandidateGroup)[];
