@@ -175,9 +175,7 @@ function listSql(projection: Projection, shape: ListShape): { rows: string; orde
   const by_id = sort === 'id';
   const where = [...living(projection), ...conditions, ...(after ? [keyset(shape)] : [])].join(' AND ');
   const order = by_id ? `t.id ${direction}` : `t.sort_key ${direction}, t.id ${direction}`;
-  // What happened in a while stands together among the ids: walking along these would pass by all that was before. So it is found first, and then sorted.
-  const is_while = conditions.some((condition) => /\bt\.(created|ended)_at [<>]/.test(condition));
-  const inner = by_id ? `t.id${is_while ? ' + 0' : ''} ${direction}` : `${sort.sql} ${direction}, t.id ${direction}`;
+  const inner = by_id ? order : `${sort.sql} ${direction}, t.id ${direction}`;
   const key = by_id ? '' : `, ${sort.sql} AS sort_key`;
   const page = limit === undefined ? '' : `LIMIT ${limit}${offset ? ` OFFSET ${offset}` : ''}`;
   const rows = `(SELECT t.*${key} FROM ${projection.plural} t ${joinsFor(projection, key + where)} WHERE ${where} ORDER BY ${inner} ${page}) t`;
@@ -223,10 +221,17 @@ ORDER BY ${order}) p ON true`,
 /** The same page without its records: planned for its values at every run, which is quick because it is small. */
 export function keysTemplate(projection: Projection, shape: ListShape): Template {
   return kept(`keys|${shapeKey(projection, shape)}`, () => {
-    const searched = shape.total === 'counted' && shape.conditions.some((condition) => condition.includes('{fulltext}'));
-    return template(searched ? searchSql(projection, shape) : keysSql(projection, shape, totalSql(projection, shape)), { prepared: false });
+    if (shape.total !== 'counted' || !isFoundFirst(shape)) return template(keysSql(projection, shape, totalSql(projection, shape)), { prepared: false });
+    return template(foundSql(projection, shape), { prepared: false });
   });
 }
+
+/**
+ * Whether to find the rows is most of what a page costs: those with a text, and those of a while, which stand together among the ids, so that to walk along
+ * these would be to pass by all that was before.
+ */
+const isFoundFirst = ({ conditions }: ListShape): boolean =>
+  conditions.some((condition) => condition.includes('{fulltext}') || /\bt\.(created|ended)_at [<>]/.test(condition));
 
 function keysSql(projection: Projection, shape: ListShape, total: string): string {
   const { rows, order } = listSql(projection, shape);
@@ -234,10 +239,13 @@ function keysSql(projection: Projection, shape: ListShape, total: string): strin
   return `SELECT c.total, p.key, p.id FROM (SELECT (${total})::text AS total) c LEFT JOIN LATERAL (${page}) p ON true`;
 }
 
-/** Finding the rows is what a text search costs: it is done once, for the count and for the page. */
-function searchSql(projection: Projection, shape: ListShape): string {
+/** The rows are found once, for the count and for the page. */
+function foundSql(projection: Projection, shape: ListShape): string {
   const found = `WITH found AS MATERIALIZED (SELECT t.id FROM ${matching(projection, shape.conditions)})`;
-  return `${found} ${keysSql(projection, { ...shape, conditions: ['t.id IN (SELECT id FROM found)'] }, 'SELECT count(*) FROM found')}`;
+  const { sort, descending, limit, offset, after } = shape;
+  if (sort !== 'id') return `${found} ${keysSql(projection, { ...shape, conditions: ['t.id IN (SELECT id FROM found)'] }, 'SELECT count(*) FROM found')}`;
+  const page = `SELECT t.id FROM found t ${after ? `WHERE ${keyset(shape)}` : ''} ORDER BY t.id ${descending ? 'DESC' : 'ASC'} ${limit === undefined ? '' : `LIMIT ${limit}${offset ? ` OFFSET ${offset}` : ''}`}`;
+  return `${found} SELECT c.total, NULL AS key, p.id::text AS id FROM (SELECT count(*)::text AS total FROM found) c LEFT JOIN LATERAL (${page}) p ON true`;
 }
 
 /** A statement that answers the records of `ids`, in that order. */
