@@ -82,9 +82,10 @@ export interface Config {
   by_epc: number[];
 }
 
-/** Configurations that the process keeps, the one that was asked for last at the end. */
+/** Configurations that the process keeps, the one that was read last at the end. */
 const kept = new Map<string, Config>();
-const MOST_KEPT = 200;
+/** Of buyers in all of them, some kilobytes each. */
+const MOST_KEPT = 50_000;
 
 const keyOf = (source: Source) => ('offer_id' in source ? 'offer_id' : 'buyer_id');
 const nameOf = (db: Statements, source: Source) => `${db.key}/${JSON.stringify(source)}`;
@@ -104,8 +105,17 @@ export async function freshConfig(db: Statements, source: Source, changes: strin
   config.changes = changes;
   kept.delete(name);
   kept.set(name, config);
-  if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value!);
+  forgetOldest();
   return config;
+}
+
+function forgetOldest(): void {
+  let buyers = [...kept.values()].reduce((sum, config) => sum + config.buyers.length + 1, 0);
+  for (const [name, config] of kept) {
+    if (buyers <= MOST_KEPT || kept.size === 1) return;
+    kept.delete(name);
+    buyers -= config.buyers.length + 1;
+  }
 }
 
 async function readConfig(db: Statements, statement: ReturnType<typeof VERSION.offer_id>): Promise<Omit<Config, 'changes' | 'version'>> {

@@ -55,7 +55,7 @@ interface Standing {
 
 const kept_standings = new WeakMap<Config, Map<number, Standing>>();
 /** Calls come now; who asks for an explanation may ask for any time. */
-const MOST_MINUTES = 4;
+const MOST_MINUTES = 2;
 
 function standingOf(config: Config, now: Date): Standing {
   const minute = Math.floor(now.getTime() / 60_000);

@@ -1,4 +1,4 @@
-import type { Candidate, CandidateGroup, Reason } from './eligibility';
+import { candidateOf, groupOf, type Candidate, type CandidateGroup, type Reason } from './eligibility';
 import type { PayoutTerms } from './payout';
 import { route, type Choice, type Member, type RouteFacts } from './route';
 import { openBooks, type Bill, type Owner, type Slot } from './simulate-books';
@@ -114,11 +114,11 @@ export function* replay({ buyers, groups, payouts }: Configuration, { calls, see
     figures: noFigures(),
   });
   // Its own copies: what calls change is changed in place.
-  const group_owners = new Map(groups.map(({ group, caps }) => [group.id, ownerOf({ ...group }, caps)]));
+  const group_owners = new Map(groups.map(({ group, caps }) => [group.id, ownerOf(groupOf(group, null), caps)]));
   const owners = new Map(
     buyers.map(({ candidate, caps, conversions }) => {
       const through = candidate.groups.map(({ id }) => group_owners.get(id)!.subject as CandidateGroup);
-      return [candidate.id, ownerOf({ ...candidate, groups: through, last_call_at: null }, caps, conversions)];
+      return [candidate.id, ownerOf(candidateOf(candidate, { groups: through, last_call_at: null }), caps, conversions)];
     }),
   );
   const candidates = [...owners.values()].map(({ subject }) => subject as Candidate);
