@@ -50,6 +50,12 @@ export interface Round {
   set: { status: string; fallback: string | null; hangup_cause: string | null; ended_at: Date | null };
 }
 
+/** Has the lead of the call `c` be told of it (lead-calls.ts). Who tells it at the moment is waited for: it may have read what was before. */
+const news = (
+  condition: string,
+) => `w AS (INSERT INTO lead_calls (company_id, call_id, changed_at) SELECT {company_id}, c.id, {now}::timestamptz FROM c WHERE c.lead_id IS NOT NULL AND ${condition}
+    ON CONFLICT (company_id, call_id) DO UPDATE SET changed_at = excluded.changed_at)`;
+
 /** The rows of a round for the call whose id is in `c`. */
 const ROWS = `a AS (INSERT INTO call_attempts (company_id, uuid, created_at, call_id, round, buyer_id, buyer_group_id, connect_to, status, timeout_seconds, press_one_to_accept, dial)
     SELECT {company_id}, (d.dial->>'attempt')::uuid, {now}::timestamptz, c.id, {round}::int, (d.dial->>'buyer_id')::bigint, (d.dial->>'buyer_group_id')::bigint, d.dial->>'number', 'ringing',
@@ -58,6 +64,7 @@ const ROWS = `a AS (INSERT INTO call_attempts (company_id, uuid, created_at, cal
     SELECT {company_id}, c.id, x.call_limit_id, x.connections, x.conversions, x.revenue, {lease_until}::timestamptz
     FROM c, json_to_recordset({slots}::json) AS x(call_limit_id bigint, connections int, conversions int, revenue numeric)),
   d AS (INSERT INTO call_decisions (company_id, call_id, round, created_at, decision) SELECT {company_id}, c.id, {round}::int, {now}::timestamptz, {decision}::json FROM c),
+  ${news('{buyer_id}::bigint IS NOT NULL')},
   e AS (${EVENTS})`;
 
 const BEGIN = template(
@@ -65,7 +72,7 @@ const BEGIN = template(
       schedule_id, traffic_source_id, sub_id, contact_field_type, token_values, round, fallback, hangup_cause, ended_at, buyer_id, connect_to)
     VALUES ({company_id}, {uuid}::uuid, {now}::timestamptz, {now}::timestamptz, 'inbound', {status}, {carrier}, {carrier_call_id}, {caller_number}::bigint, {caller_number}::bigint, {caller_country}, {caller_city},
       {number_called}::bigint, {number_id}::bigint, {offer_id}::bigint, {lead_id}::bigint, {schedule_id}::bigint, {traffic_source_id}::bigint, {sub_id}, {contact_field_type}, {token_values}::jsonb,
-      {round}::int, {fallback}, {hangup_cause}, {ended_at}::timestamptz, {buyer_id}::bigint, {connect_to}) RETURNING id),
+      {round}::int, {fallback}, {hangup_cause}, {ended_at}::timestamptz, {buyer_id}::bigint, {connect_to}) RETURNING id, lead_id),
   n AS (INSERT INTO record_counts (company_id, resource, slot, n) SELECT {company_id}, 'calls', ${SLOT}, 1 FROM c ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + 1),
   ${ROWS}
   SELECT id::float8 AS id FROM c`,
@@ -76,7 +83,7 @@ const GO_ON = template(
   `WITH c AS (UPDATE calls SET status = {status}, fallback = {fallback}, hangup_cause = {hangup_cause}, ended_at = {ended_at}::timestamptz, round = {round}::int, updated_at = {now}::timestamptz,
       buyer_id = coalesce({buyer_id}::bigint, buyer_id), connect_to = coalesce({connect_to}, connect_to),
       total_duration = CASE WHEN {ended_at}::timestamptz IS NULL THEN total_duration ELSE extract(epoch FROM {ended_at}::timestamptz - created_at)::int END
-    WHERE company_id = {company_id} AND id = {call_id}::bigint RETURNING id),
+    WHERE company_id = {company_id} AND id = {call_id}::bigint RETURNING id, lead_id),
   ${ROWS}
   SELECT id::float8 AS id FROM c`,
   { prepared: true },
@@ -133,7 +140,8 @@ const PROGRESS = template(
       ended_at = coalesce({ended_at}::timestamptz, ended_at), answered_duration = coalesce({answered_duration}::int, answered_duration),
       total_duration = CASE WHEN {ended_at}::timestamptz IS NULL THEN total_duration ELSE extract(epoch FROM {ended_at}::timestamptz - created_at)::int END,
       hangup_cause = coalesce({hangup_cause}, hangup_cause), recording_url = coalesce({recording_url}, recording_url)
-    WHERE company_id = {company_id} AND id = {call_id}::bigint RETURNING id),
+    WHERE company_id = {company_id} AND id = {call_id}::bigint RETURNING id, lead_id),
+  ${news('{buyer_id}::bigint IS NOT NULL')},
   a AS (UPDATE call_attempts t SET status = x.status,
       answered_at = CASE WHEN x.status IN ('answered', 'connected') THEN coalesce(t.answered_at, {now}::timestamptz) ELSE t.answered_at END,
       connected_at = CASE WHEN x.status = 'connected' THEN {now}::timestamptz ELSE t.connected_at END,
