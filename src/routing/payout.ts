@@ -32,5 +32,8 @@ export function payoutOf(
   });
   if (!met) return undefined;
   const payout = met.payout_type === 'fixed' ? met.amount : ((revenue ?? 0) * met.amount) / 100;
-  return { terms: met, payout: Math.round(payout * 100) / 100 };
+  return { terms: met, payout: cents(payout) };
 }
+
+/** Dollars to the cent. */
+export const cents = (dollars: number): number => Math.round(dollars * 100) / 100;

@@ -1,5 +1,5 @@
 import type { Candidate, CandidateGroup } from './eligibility';
-import { payoutOf, type PayoutTerms } from './payout';
+import { cents, payoutOf, type PayoutTerms } from './payout';
 import type { Figures, ReplayedCall } from './simulate';
 import type { Caps, Pending } from './simulate-caps';
 import { conversionsAt, paying, type PaidFor } from './simulate-outcome';
@@ -36,7 +36,6 @@ export interface Billing {
 }
 
 const seconds = (count: number) => count * 1000;
-const cents = (dollars: number) => Math.round(dollars * 100) / 100;
 const keyOf = (caller_number: number, buyer_id: number) => `${caller_number}/${buyer_id}`;
 
 /** Who has paid for what: buyers for calls, the company to their sources. */

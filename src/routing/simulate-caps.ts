@@ -2,6 +2,7 @@ import { isOpenAt } from '../schedules/hours';
 import { instantOf, minuteOfWeek, offsetAt } from '../schedules/zone';
 import { CAPS, METRICS, type Interval, type LimitName, type Metric, type Usage, type UsedName } from './caps';
 import type { UsedUpCap } from './eligibility';
+import { cents } from './payout';
 
 // Caps kept in memory, as db/call-limits.ts keeps them in the database: the two are held against each other in a test.
 
@@ -54,7 +55,6 @@ const HOUR = 3_600_000;
 const MINUTE = 60_000;
 const NOTHING: Pending = { connections: 0, conversions: 0, revenue: 0 };
 const isMoney = (metric: Metric) => metric === 'revenue' || metric === 'earned_revenue';
-const cents = (dollars: number) => Math.round(dollars * 100) / 100;
 
 /** When the local hour, day or month of an instant ends: a day of 23 or 25 hours is a day, and an hour that comes twice is two. */
 export function windowEnd(interval: Window, zone: string, now: Date): Date {

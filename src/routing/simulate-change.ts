@@ -1,4 +1,5 @@
 import type { CandidateGroup } from './eligibility';
+import { cents } from './payout';
 import type { Configuration, Figures, SimulatedBuyer, SimulatedGroup } from './simulate';
 import type { HoursEntry, Limits } from './simulate-caps';
 
@@ -55,7 +56,6 @@ export function changed(
 
 export type Counts = Omit<Figures, 'skip_reasons'>;
 const COUNTS = ['calls', 'attempts', 'connects', 'conversions', 'revenue', 'payout'] as const satisfies readonly (keyof Counts)[];
-const cents = (dollars: number) => Math.round(dollars * 100) / 100;
 
 const combined = (a: Counts, b: Counts, sign: 1 | -1): Counts =>
   Object.fromEntries(COUNTS.map((name) => [name, cents(a[name] + sign * b[name])])) as unknown as Counts;

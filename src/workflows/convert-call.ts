@@ -6,7 +6,7 @@ import {
 } from '../db/conversions'; // prettier-ignore
 import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../ids';
-import { payoutOf } from '../routing/payout';
+import { cents, payoutOf } from '../routing/payout';
 import type { Usage } from '../routing/caps';
 import { compileFilter, parsePair } from '../tokens/filters';
 import { ownTokens } from '../tokens/substitute';
@@ -69,7 +69,7 @@ async function convert(db: Statements, { call_id, buyer_id, call, conversion, no
     return undefined;
   }
   const { id, name, revenue } = conversion;
-  const added = Math.round((revenue - told_revenue) * 100) / 100;
+  const added = cents(revenue - told_revenue);
   const tokens = Object.fromEntries(conversion.attribution_token_values.flatMap((pair) => [parsePair(pair)].filter((one) => one !== undefined)));
   const written = { uuid: uuidv7(now.getTime()), call_id, buyer_id, buyer_conversion_id: id || null, name, caller_number, revenue, added, tokens };
   if (!(await insertConversion(db, written, now))) return undefined;

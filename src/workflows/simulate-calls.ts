@@ -2,6 +2,7 @@ import type { CallFacts } from '../db/call-facts';
 import type { Callers, PastCall, Setup } from '../db/simulation';
 import { drawBy } from '../routing/draw';
 import type { Candidate, CandidateGroup } from '../routing/eligibility';
+import { cents } from '../routing/payout';
 import type { Configuration, Looking, ReplayedCall } from '../routing/simulate';
 import { NO_COUNTS, type Counts } from '../routing/simulate-change';
 import type { RealAttempt } from '../routing/simulate-outcome';
@@ -142,5 +143,3 @@ export function countReal(by_buyer: Map<number, Counts>, past: readonly PastCall
     }
   }
 }
-
-const cents = (dollars: number) => Math.round(dollars * 100) / 100;

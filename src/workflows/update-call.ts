@@ -4,6 +4,7 @@ import { writeCallEvent } from '../db/conversions';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { notFound, Refusal, type FieldErrors } from '../refusal';
+import { cents } from '../routing/payout';
 import { parsePair, splitPairs } from '../tokens/filters';
 import { LIMITS, tokensOf, type Data } from '../tokens/lead-data';
 import { takeCallEvent } from './call-event';
@@ -88,7 +89,6 @@ export async function mergeTokens(db: Db, call: TalliedCall, tokens: Data, now: 
     await writeCallEvent(db, { call_id: call.id, event: 'tokens_changed', message: names.slice(0, 20).join(', '), details: { tokens: names }, now });
 }
 
-const cents = (dollars: number): number => Math.round(dollars * 100) / 100;
 const shown = (dollars: number): string => `$${dollars.toFixed(2)}`;
 
 async function setPayout(db: Db, call: TalliedCall, payout: number, now: Date): Promise<void> {
