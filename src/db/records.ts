@@ -78,6 +78,13 @@ export async function findRecord(db: Db, table: Table, reference: Reference): Pr
   return BigInt(rows[0].id);
 }
 
+/** The id of the living record that a field names, without a lock. Refuses with 422 on the field what names none. */
+export function findNamed(db: Db, table: Table, { reference, field }: { reference: Reference; field: string }): Promise<bigint> {
+  return findRecord(db, table, reference).catch((error: unknown) => {
+    throw error instanceof Refusal ? unknownReferences(field, [String(reference)]) : error;
+  });
+}
+
 /**
  * The ids of living records named by `references`, each once, ascending. Refuses with 422 on `field`, naming each that does not exist;
  * another company's record is one of those. Found rows are locked against change while the transaction lasts; with UPDATE also against each other.

@@ -3,7 +3,7 @@ import { awaitedOffer } from '../db/call-holds';
 import { callerNumber } from '../db/caller-ids';
 import { readKeyPresses } from '../db/call-changes';
 import { readCall, readDecisions } from '../db/calls';
-import { findRecord, type Reference } from '../db/records';
+import { findNamed, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
@@ -51,7 +51,7 @@ export const callSessions = ({ clock }: Deps) =>
     explainRouting: async ({ body, db }) => {
       const now = body.at ? new Date(body.at) : clock();
       const caller_number = await callerOf(db, body.caller_number);
-      const offer_id = String(await offerOf(db, body.offer_id));
+      const offer_id = String(await findNamed(db, 'offers', { reference: body.offer_id, field: 'offer_id' }));
       const { facts, candidates } = (await lookUp(db, { source: { offer_id }, number: caller_number, now }))!;
       const tokens = { ...facts.lead?.data, ...tokensIn(body.tokens) };
       const asked = routeFacts(facts, { now, seed: body.seed || newSeed(), caller_number, tokens, tried: new Set() });
@@ -93,18 +93,11 @@ async function calledOf(
   const number_called = sent === undefined ? null : ((await callerNumber(db, sent, 'number_called')) ?? null);
   const owned = number_called === null ? undefined : await calledNumber(db, number_called);
   const of_number = { number_called, number_id: owned?.number_id ?? null, traffic_source_id: owned?.traffic_source_id ?? null };
-  if (offer !== undefined) return { ...of_number, offer_id: String(await offerOf(db, offer)), buyer_id: null };
+  if (offer !== undefined) return { ...of_number, offer_id: String(await findNamed(db, 'offers', { reference: offer, field: 'offer_id' })), buyer_id: null };
   if (!owned) throw Refusal.field('number_called', 'is no number of the company');
   if (owned.offer_id !== null || owned.buyer_id !== null) return { ...of_number, offer_id: owned.offer_id, buyer_id: owned.buyer_id };
   // Sellers of calls are given such a number where an offer has none of its own.
   const offer_id = caller_number === null ? undefined : await awaitedOffer(db, caller_number, now);
   if (offer_id === undefined) throw Refusal.field('number_called', 'belongs to no offer and forwards to no buyer; give offer_id');
   return { ...of_number, offer_id, buyer_id: null };
-}
-
-/** Refuses with 422 what names no offer. */
-async function offerOf(db: Db, reference: Reference): Promise<bigint> {
-  return findRecord(db, 'offers', reference).catch((error: unknown) => {
-    throw error instanceof Refusal ? Refusal.field('offer_id', `names no record of yours: ${reference}`) : error;
-  });
 }

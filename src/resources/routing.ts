@@ -1,5 +1,5 @@
 import type { Schemas } from '../contract';
-import { findRecord, type Reference, type Table } from '../db/records';
+import { findNamed } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
@@ -21,19 +21,13 @@ export const routing = ({ clock }: Deps) =>
   ({
     simulateRouting: async ({ body, db }) => {
       const now = clock();
-      const offer_id = await recordOf(db, 'offers', { reference: body.offer_id, field: 'offer_id' });
+      const offer_id = await findNamed(db, 'offers', { reference: body.offer_id, field: 'offer_id' });
       const { synthetic, ...period } = periodOf(body, now);
       const changes = await changesOf(db, body.changes);
       const simulation = await simulate(db, { period: { offer_id, ...period }, synthetic, changes, seed: body.seed || undefined, now });
       return { status: 200, success: true, errors: {}, simulation, metadata: { root: 'simulation' } };
     },
   }) satisfies Partial<Handlers>;
-
-/** Refuses with 422 what names no record. */
-const recordOf = (db: Db, table: Table, { reference, field }: { reference: Reference; field: string }): Promise<bigint> =>
-  findRecord(db, table, reference).catch((error: unknown) => {
-    throw error instanceof Refusal ? Refusal.field(field, `names no record of yours: ${reference}`) : error;
-  });
 
 /** 31 days, one of which may have an hour more. */
 const LONGEST = (31 * 24 + 1) * 3_600_000;
@@ -69,7 +63,7 @@ async function changesOf(db: Db, sent: readonly Change[]): Promise<Simulating['c
     const foreign = others.find((name) => change[name] !== undefined);
     if (foreign) throw Refusal.field(`changes.${n}.${foreign}`, `is nothing that a ${own === 'buyer_id' ? 'buyer' : 'group'} has here`);
     const field = `changes.${n}.${own}`;
-    const id = Number(await recordOf(db, own === 'buyer_id' ? 'buyers' : 'buyer_groups', { reference: change[own]!, field }));
+    const id = Number(await findNamed(db, own === 'buyer_id' ? 'buyers' : 'buyer_groups', { reference: change[own]!, field }));
     if (seen.has(`${own}/${id}`)) throw Refusal.field(field, `is changed twice: ${id}`);
     seen.add(`${own}/${id}`);
     if (own === 'buyer_id') changes.buyers.push({ ...buyerChange(change, id), field });

@@ -2,7 +2,7 @@ import { forgetCall, lockLead, noteCalled, unknownCall } from '../db/call-change
 import { callerNumber } from '../db/caller-ids';
 import { contactKey, executorOf, lockContacts, readLead, type ContactState, type DueLead, type Executor } from '../db/due-leads';
 import { giveNumbers, recordTurns } from '../db/lead-turns';
-import { findRecord, type Reference, type Table } from '../db/records';
+import { findNamed, type Reference, type Table } from '../db/records';
 import type { Db, Statements } from '../db/tenant';
 import { uuidv7 } from '../ids';
 import { Refusal } from '../refusal';
@@ -75,9 +75,7 @@ async function read(db: Db, { from: sent_from, to: sent_to, ...named }: CallOrde
 
 async function idOf(db: Db, table: Table, reference: Reference | null | undefined, field: string): Promise<string | null> {
   if (reference === undefined || reference === null || reference === '') return null;
-  return findRecord(db, table, reference).then(String, (error: unknown) => {
-    throw error instanceof Refusal ? Refusal.field(field, `names no record of yours: ${reference}`) : error;
-  });
+  return String(await findNamed(db, table, { reference, field }));
 }
 
 /** A lead as it now is; its ids and amounts are texts whichever way they were read. */
