@@ -1,5 +1,5 @@
 import { INTERVALS } from '../routing/caps';
-import { parsePair } from '../tokens/filters';
+import { pairTokens } from '../tokens/filters';
 import type { Executor } from './due-leads';
 import { SLOT } from './lead-logs';
 import { identify, type Reference } from './records';
@@ -184,6 +184,6 @@ const GIVE = template(
 export async function giveBuyersTokens(db: Statements, { call_id, buyer_id, now }: { call_id: number; buyer_id: number; now: Date }): Promise<void> {
   const [found] = await db.query<{ pairs: string[] }>(ADDITIONAL({ company_id: db.company_id, buyer_id }));
   if (!found) return;
-  const tokens = JSON.stringify(Object.fromEntries(found.pairs.flatMap((pair) => [parsePair(pair)].filter((one) => one !== undefined))));
+  const tokens = JSON.stringify(pairTokens(found.pairs));
   await db.query(GIVE({ company_id: db.company_id, call_id, tokens, now: now.toISOString() }));
 }

@@ -20,6 +20,10 @@ export function parsePair(pair: string): [string, string] | undefined {
   return colon > 0 && NAME.test(name) ? [name, pair.slice(colon + 1)] : undefined;
 }
 
+/** The tokens among `key:value` pairs; the last of one name counts. */
+export const pairTokens = (pairs: readonly string[]): Record<string, string> =>
+  Object.fromEntries(pairs.flatMap((pair) => [parsePair(pair)].filter((one) => one !== undefined)));
+
 /**
  * Reads a filter such as `age:>=18` or `state:in CA,NV`. Undefined when it is malformed: no key, a comparison with something that is
  * no number, or a regular expression that RE2 (linear time, no back-references) does not take.

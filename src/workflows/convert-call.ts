@@ -8,7 +8,7 @@ import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../ids';
 import { cents, payoutOf } from '../routing/payout';
 import type { Usage } from '../routing/caps';
-import { compileFilter, parsePair } from '../tokens/filters';
+import { compileFilter, pairTokens } from '../tokens/filters';
 import { ownTokens } from '../tokens/substitute';
 
 export interface Converting {
@@ -70,7 +70,7 @@ async function convert(db: Statements, { call_id, buyer_id, call, conversion, no
   }
   const { id, name, revenue } = conversion;
   const added = cents(revenue - told_revenue);
-  const tokens = Object.fromEntries(conversion.attribution_token_values.flatMap((pair) => [parsePair(pair)].filter((one) => one !== undefined)));
+  const tokens = pairTokens(conversion.attribution_token_values);
   const written = { uuid: uuidv7(now.getTime()), call_id, buyer_id, buyer_conversion_id: id || null, name, caller_number, revenue, added, tokens };
   if (!(await insertConversion(db, written, now))) return undefined;
   await settlePending(db, 'conversion', { call_id, buyer_id, buyer_group_id });
