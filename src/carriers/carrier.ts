@@ -6,6 +6,10 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 export const CALL_STATUSES = ['queued', 'ringing', 'in_progress', 'completed', 'busy', 'no_answer', 'failed', 'canceled'] as const;
 export type CallStatus = (typeof CALL_STATUSES)[number];
 
+const UNDER_WAY: readonly CallStatus[] = ['queued', 'ringing', 'in_progress'];
+/** Whether nothing more comes of a call. */
+export const isOver = (status: CallStatus): boolean => !UNDER_WAY.includes(status);
+
 /** What makes a try safe to repeat. */
 export interface Try {
   /** UUID; the same at every try of the same thing. */

@@ -1,3 +1,4 @@
+import { isOver } from '../carriers/carrier';
 import { callStatusOf, failureCodeOf, messageStatusOf } from '../carriers/twilio-words';
 import { readOfferWords } from '../db/call-facts';
 import { callerNumber } from '../db/caller-ids';
@@ -18,7 +19,6 @@ import { receiveCallStatus, receiveMessageStatus } from '../workflows/receive-st
 import { receiveTextMessage } from '../workflows/receive-text-message';
 
 const seconds = (sent: string | undefined) => (sent === undefined ? undefined : Number(sent));
-const isOver = (status: string | undefined): boolean => status !== undefined && !['queued', 'ringing', 'in_progress'].includes(status);
 const hasTaken = ({ instruction }: CallSession, attempt: string) => instruction.action === 'connect' && instruction.attempt === attempt.toLowerCase();
 
 /** What carriers tell us, and what they are to do, in TwiML's words. */
@@ -59,7 +59,8 @@ export const telephony = ({ clock, config }: Deps) => {
     },
 
     receiveCallEnd: async ({ body, db }) => {
-      const call = isOver(callStatusOf(body.CallStatus)) ? await findCall(db, 'twilio', body.CallSid) : undefined;
+      const status = callStatusOf(body.CallStatus);
+      const call = status && isOver(status) ? await findCall(db, 'twilio', body.CallSid) : undefined;
       // The carrier's duration is that of the whole call, also while nobody had taken it.
       if (call) await takeCallEvent(db, call.id, { event: 'completed' }, clock());
       return new Twiml(NOTHING);
@@ -67,7 +68,8 @@ export const telephony = ({ clock, config }: Deps) => {
 
     receiveDialStatus: async ({ query: { call, round }, body, db }) => {
       const status = callStatusOf(body.DialCallStatus) ?? 'failed';
-      const caller_left = isOver(callStatusOf(body.CallStatus ?? ''));
+      const of_caller = callStatusOf(body.CallStatus ?? '');
+      const caller_left = of_caller !== undefined && isOver(of_caller);
       const said = { leg_sid: body.DialCallSid, duration: seconds(body.DialCallDuration), recording_url: body.RecordingUrl };
       const bridged = body.DialBridged === undefined ? undefined : body.DialBridged === 'true';
       await endDial(db, { call, round, status, ...said, bridged, caller_left }, clock());

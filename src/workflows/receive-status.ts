@@ -1,4 +1,4 @@
-import { FAILURE_CODES, type CallStatus, type MessageStatus } from '../carriers/carrier';
+import { FAILURE_CODES, isOver, type CallStatus, type MessageStatus } from '../carriers/carrier';
 import { writeLogs } from '../db/lead-logs';
 import { callRank, messageRank } from '../db/status-ranks';
 import type { Db } from '../db/tenant';
@@ -61,7 +61,7 @@ export const NOT_RUNNING = `CASE WHEN l.due_at IS NOT NULL THEN 'scheduled' WHEN
 
 /** Takes what the carrier says of a call, and what follows for its lead. */
 export async function receiveCallStatus(db: Db, { key, carrier_call_id, status, duration }: CallReport, now: Date): Promise<void> {
-  const over = !['queued', 'ringing', 'in_progress'].includes(status);
+  const over = isOver(status);
   const answered = status === 'in_progress' || status === 'completed';
   await db.transaction(async (tx) => {
     await lockLead(tx, 'calls', key);
