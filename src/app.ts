@@ -6,11 +6,13 @@ import { BASE_PATH } from './contract';
 import type { Deps } from './deps';
 import { createHandlers } from './handlers';
 import { bind, listFormats } from './http/bind';
+import { changeLog } from './http/change-log';
 import { cors } from './http/cors';
 import { docs } from './http/docs';
 import { errorHandler, unavailable } from './http/errors';
 import type { Handlers } from './http/handlers';
 import { idempotency } from './http/idempotency';
+import { invitationPage } from './http/invitation-page';
 import { requestLog } from './http/logging';
 import { isMultipart, uploader } from './http/upload';
 import { validator } from './http/validate';
@@ -42,6 +44,7 @@ export function createApp(deps: Deps, handlers: Handlers = createHandlers(deps))
   app.get('/metrics', metrics.page);
   app.get('/', (_req, res) => res.redirect('/api/docs/'));
   app.use(helmet(PAGE_HEADERS), docs());
+  app.get('/invitations', invitationPage);
   app.use(() => {
     throw new Refusal(404, 'There is no such path.');
   });
@@ -53,7 +56,7 @@ function api(app: Express, deps: Deps, handlers: Handlers): RequestHandler[] {
   const { config, clock, pepper, authenticator, tenants, storage } = deps;
   const limit = config.max_body_bytes;
   const upload = uploader({ storage, max_upload_bytes: config.max_upload_bytes, max_body_bytes: limit });
-  const pipes = { authenticator, tenants, upload, validate: validator(app), idempotency: idempotency({ pepper, clock }) };
+  const pipes = { authenticator, tenants, upload, validate: validator(app), idempotency: idempotency({ pepper, clock }), changes: changeLog(clock) };
   const secure: RequestHandler = (_req, res, next) => {
     res.setHeader('X-Content-Type-Options', API_HEADERS.xContentTypeOptions).setHeader('Content-Security-Policy', API_HEADERS.contentSecurityPolicy);
     next();

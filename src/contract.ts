@@ -27,6 +27,9 @@ export interface Schema {
   'x-collection'?: string;
   'x-grid'?: boolean;
   'x-external'?: boolean;
+  /** Moves without being written to. */
+  'x-moving'?: boolean;
+  'x-secret'?: boolean;
   'x-reference'?: string;
 }
 
@@ -48,12 +51,20 @@ interface RawOperation {
   security?: Record<string, unknown>[];
   'x-scope'?: string;
   'x-effect'?: boolean;
+  'x-unlogged'?: boolean;
+  'x-unlimited'?: boolean;
+  'x-own-transactions'?: boolean;
   'x-own-number'?: string;
 }
 
-/** What a caller shows: credentials of the company, the token of an offer or a schedule, that of an endpoint of sellers, or the signature of a carrier. */
-export type CredentialKind = 'account' | 'lead_token' | 'webhook_token' | 'carrier_signature';
-const SCHEMES: Record<string, CredentialKind> = { leadToken: 'lead_token', webhookToken: 'webhook_token', carrierSignature: 'carrier_signature' };
+/** What a caller shows: credentials of the company, the token of an offer or a schedule, that of an endpoint of sellers, that of an invitation, or the signature of a carrier. */
+export type CredentialKind = 'account' | 'lead_token' | 'webhook_token' | 'invitation_token' | 'carrier_signature';
+const SCHEMES: Record<string, CredentialKind> = {
+  leadToken: 'lead_token',
+  webhookToken: 'webhook_token',
+  invitationToken: 'invitation_token',
+  carrierSignature: 'carrier_signature',
+};
 
 /** Whether browsers of any origin may call it, and forms be posted to it: what opens it, if anything, is no secret of the company. */
 export const isOpen = ({ credentials }: Pick<Operation, 'credentials'>): boolean => credentials === 'lead_token' || credentials === 'webhook_token';
@@ -80,6 +91,12 @@ export interface Operation {
   scope: string | undefined;
   /** A GET that changes something: HEAD must not run it. */
   effect: boolean;
+  /** For those who see all of the company's records. */
+  unlimited: boolean;
+  /** What it changes is kept by another log than that of changes. */
+  unlogged: boolean;
+  /** Its work is not one transaction. */
+  own_transactions: boolean;
   /** Field of a carrier's request that holds the number of ours. */
   own_number: string | undefined;
   parameters: Parameter[];
@@ -148,6 +165,9 @@ function describe({ method, path, operation, shared, resolve }: Found): Operatio
     credentials: SCHEMES[Object.keys(operation.security?.[0] ?? {})[0] ?? ''] ?? 'account',
     scope: operation['x-scope'],
     effect: operation['x-effect'] === true,
+    unlimited: operation['x-unlimited'] === true,
+    unlogged: operation['x-unlogged'] === true,
+    own_transactions: operation['x-own-transactions'] === true,
     own_number: operation['x-own-number'],
     parameters,
     // A GET has the same fields in its query string.

@@ -1,5 +1,6 @@
 import type { Deps } from './deps';
 import type { Handlers } from './http/handlers';
+import { accessControlLists } from './resources/access_control_lists';
 import { accessTokens } from './resources/access_tokens';
 import { buyerFleets } from './resources/buyer_fleets';
 import { buyerGroups } from './resources/buyer_groups';
@@ -9,6 +10,7 @@ import { buyers } from './resources/buyers';
 import { callSessions } from './resources/call_sessions';
 import { callReports } from './resources/call_reports';
 import { calls } from './resources/calls';
+import { changeLogs } from './resources/change_logs';
 import { collections } from './resources/collections';
 import { contacts } from './resources/contacts';
 import { emails } from './resources/emails';
@@ -27,6 +29,7 @@ import { schedules } from './resources/schedules';
 import { telephony } from './resources/telephony';
 import { textMessages } from './resources/text_messages';
 import { trafficSources } from './resources/traffic_sources';
+import { users } from './resources/users';
 
 /** The whole API as one object: an operation of the contract without a handler does not compile. */
 export const createHandlers = (deps: Deps): Handlers =>
@@ -55,6 +58,9 @@ export const createHandlers = (deps: Deps): Handlers =>
     emails(deps),
     leadLogs(deps),
     telephony(deps),
+    users(deps),
+    accessControlLists(deps),
+    changeLogs(deps),
     accessTokens(deps),
     me(),
     collections(deps),

@@ -31,7 +31,9 @@ export async function changeBuyers(db: Db, table: AttachmentTable, owner: bigint
 }
 
 /** Tables that attach records of one kind to records of another. */
-type PairTable = AttachmentTable | 'offer_buyer_groups' | 'buyer_suppression_offers' | 'buyer_suppression_schedules';
+type PairTable =
+  | AttachmentTable | 'offer_buyer_groups' | 'buyer_suppression_offers' | 'buyer_suppression_schedules'
+  | 'access_control_list_users' | 'access_control_list_buyers' | 'access_control_list_buyer_groups' | 'access_control_list_offers'; // prettier-ignore
 
 /** Attaches exactly `others` to a record. One of the two sides must be locked: the side that comes first in the order of locks (CONTRIBUTING). */
 export async function replaceAttached(db: Db, table: PairTable, record: Record<string, bigint>, others: Record<string, readonly bigint[]>): Promise<void> {

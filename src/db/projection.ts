@@ -1,4 +1,5 @@
 import { contract, facets, type Schema, type Schemas } from '../contract';
+import { masked } from './reach';
 import { template, type Template } from './statement';
 import type { Table } from './records';
 
@@ -19,8 +20,8 @@ export interface Projection<Name extends keyof Schemas = keyof Schemas, Singular
   joins?: Record<string, string>;
   /** The text that `fulltext` searches, as its index spells it. */
   fulltext?: string;
-  /** Whether its records are never deleted. They are written so often that no count of them is kept. */
-  everlasting?: true;
+  /** Whether its records are never deleted. They are written so often that no count of them is kept, unless they are `counted`. */
+  everlasting?: true | 'counted';
 }
 
 /** A column of a resource, as the contract declares it. */
@@ -55,6 +56,8 @@ export interface Selection {
   grid?: boolean;
   /** Whether only what outsiders may see comes: the `_external` serializer. */
   external?: boolean;
+  /** Whether the caller sees a part of the company's records alone: other columns do not tell of the rest. Takes the parameter `teams`. */
+  limited?: boolean;
   /** IANA zone of the times, UTC when absent. Its value goes into the parameter `zone`. */
   zone?: string | undefined;
 }
@@ -71,10 +74,17 @@ export function unknownColumns(projection: Projection, columns: readonly string[
   return [...new Set(columns)].filter((name) => !known.has(name));
 }
 
-function expression(projection: Projection, { name, schema }: Field, zone: boolean): string {
+function columnSql(projection: Projection, name: string): string {
   const column = (projection.columns as Record<string, Column>)[name];
   if (column === undefined) throw new Error(`projection ${projection.schema} lacks ${name}`);
-  const sql = column === true ? `t.${name}` : column;
+  return column === true ? `t.${name}` : column;
+}
+
+const maskedSql = (projection: Projection, name: string): string =>
+  masked(name, columnSql(projection, name), (other) => (other in projection.columns ? columnSql(projection, other) : undefined));
+
+function expression(projection: Projection, { name, schema }: Field, { zone, limited }: Selection): string {
+  const sql = limited ? maskedSql(projection, name) : columnSql(projection, name);
   if (!facets(schema).formats.has('date-time')) return sql;
   return zone ? `iso_local(${sql}, {zone})` : `to_char(${sql}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"')`;
 }
@@ -114,11 +124,11 @@ function kept(key: string, make: () => Template): Template {
   return found;
 }
 
-const shapeOf = (projection: Projection, { columns, grid, external, zone }: Selection) =>
-  `${projection.schema}|${columns?.join() ?? '*'}|${grid ? 'g' : ''}${external ? 'e' : ''}|${zone ? 'z' : ''}`;
+const shapeOf = (projection: Projection, { columns, grid, external, limited, zone }: Selection) =>
+  `${projection.schema}|${columns?.join() ?? '*'}|${grid ? 'g' : ''}${external ? 'e' : ''}${limited ? 'l' : ''}|${zone ? 'z' : ''}`;
 
 function recordSql(projection: Projection, selection: Selection): { select: string; joins: string } {
-  const expressions = chosen(projection, selection).map((field) => `${expression(projection, field, selection.zone !== undefined)} AS "${field.name}"`);
+  const expressions = chosen(projection, selection).map((field) => `${expression(projection, field, selection)} AS "${field.name}"`);
   const select = `(SELECT row_to_json(r) FROM (SELECT ${expressions.join(',\n')}) r)::text`;
   return { select, joins: joinsFor(projection, select) };
 }
@@ -276,7 +286,7 @@ function matching(projection: Projection, conditions: readonly string[]): string
 export function csvTemplate(projection: Projection, shape: ListShape): Template {
   const fields = chosen(projection, shape);
   const { rows, order, joins } = listSql(projection, shape);
-  const cells = fields.map((field) => `${csvCell(field, expression(projection, field, shape.zone !== undefined))} AS "${field.name}"`);
+  const cells = fields.map((field) => `${csvCell(field, expression(projection, field, shape))} AS "${field.name}"`);
   const select = cells.join(',\n');
   return template(`SELECT ${select} FROM ${rows}\n${joins(select)}\nORDER BY ${order}`, { prepared: false });
 }

@@ -18,7 +18,7 @@ export function identify(reference: Reference): { key: 'id' | 'uuid'; value: str
 export type Table =
   | 'buyers' | 'buyer_groups' | 'buyer_fleets' | 'buyer_suppressions' | 'buyer_suppression_files' | 'access_tokens'
   | 'offers' | 'schedules' | 'schedule_actions' | 'traffic_sources' | 'numbers' | 'contacts' | 'leads' | 'lead_logs' | 'text_messages' | 'emails'
-  | 'calls' | 'call_events' | 'call_attempts' | 'inbound_webhooks'; // prettier-ignore
+  | 'calls' | 'call_events' | 'call_attempts' | 'inbound_webhooks' | 'users' | 'access_control_lists' | 'change_logs'; // prettier-ignore
 
 /**
  * Conditions of a list's filters that name records, by parameter, for those that the query has: `{parameter}` is what the caller sent, a number
@@ -130,9 +130,11 @@ export function unknownReferences(field: string, missing: readonly string[]): Re
 /** Rows of record_counts a count is spread over, so that parallel creates do not wait for one another. */
 const SLOTS = 64;
 
+/** Where a count is moved this time. */
+export const countSlot = (): number => Math.floor(Math.random() * SLOTS);
+
 /** Moves the company's exact count of a resource, in the transaction of the write that changes it. */
 export async function moveCount(db: Db, resource: Table, by: number): Promise<void> {
-  const slot = Math.floor(Math.random() * SLOTS);
-  await db.prisma.$executeRaw`INSERT INTO record_counts (company_id, resource, slot, n) VALUES (${db.company_id}, ${resource}, ${slot}, ${by})
+  await db.prisma.$executeRaw`INSERT INTO record_counts (company_id, resource, slot, n) VALUES (${db.company_id}, ${resource}, ${countSlot()}, ${by})
     ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`;
 }

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { type Prisma, type PrismaClient } from '../generated/prisma/client';
 import type { Database } from './client';
+import type { Reach } from './reach';
 import type { Statement } from './statement';
 import { inTransaction } from './transaction';
 
@@ -13,8 +14,16 @@ export type TenantClient = Omit<Bound, '$transaction' | '$connect' | '$disconnec
 
 type Query = <Row>(statement: Statement) => Promise<Row[]>;
 
+/** What a request gives along with everything that is done for it. */
+export interface RequestContext {
+  /** Takes the JSON of a record as it is before the request changes it, for the change log. Absent where nothing is logged. */
+  readonly remember?: (record: string) => void;
+  /** The records that the caller is limited to; absent for those who may see all of the company's. */
+  readonly reach?: Reach | undefined;
+}
+
 /** What a handler reads and writes with: one company's part of the database, inside a transaction or outside one. */
-export interface Db {
+export interface Db extends RequestContext {
   readonly company_id: bigint;
   /** Names the company's part of this database among all that the process works with: for what is kept of it in memory. */
   readonly key: string;
@@ -25,6 +34,8 @@ export interface Db {
   readonly joint?: Query;
   /** Runs the work in a transaction: the one already open, or one of its own. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  /** Runs once what is being done is sure: after the commit of the open transaction, at once outside of one. */
+  afterCommit(work: () => void): void;
   /** The same for work that is statements alone: each is planned once a connection, which Prisma's transactions cannot. */
   statements<T>(work: (db: Statements) => Promise<T>): Promise<T>;
   /** Connections for streams that outlive a statement (COPY). */
@@ -71,11 +82,23 @@ function outside(database: Database, company_id: bigint): Db {
     query: (statement) => (statement.name === undefined ? unplanned(statement) : planned(statement)),
     joint: queryOf(joint),
     statements: (work) => evenIfChosen(() => inTransaction(prepared, (client) => work({ company_id, key, query: queryOf(client) }))),
-    transaction: (work) =>
-      evenIfChosen(() =>
-        bound.$transaction((transaction) => work(inside(transaction as unknown as TenantClient, { company_id, key }, { streams, bulk })), TRANSACTION),
-      ),
+    afterCommit: (work) => work(),
+    transaction: async (work) => {
+      const { result, afterwards } = await evenIfChosen(async () => {
+        const afterwards: (() => void)[] = [];
+        const run = (transaction: unknown) => work(inside(transaction as TenantClient, { company_id, key, streams, bulk, afterwards }));
+        return { result: await bound.$transaction(run, TRANSACTION), afterwards };
+      });
+      for (const each of afterwards) each();
+      return result;
+    },
   };
+}
+
+/** The same part of the database, with what a request gives along. */
+export function withContext(db: Db, context: RequestContext): Db {
+  const own: Db = { ...db, ...context, transaction: (work) => db.transaction((tx) => work(tx === db ? own : withContext(tx, context))) };
+  return own;
 }
 
 const queryOf =
@@ -90,11 +113,16 @@ const evenIfChosen = <T>(run: () => Promise<T>): Promise<T> =>
     throw error;
   });
 
-function inside(prisma: TenantClient, named: Pick<Db, 'company_id' | 'key'>, pools: Pick<Db, 'streams' | 'bulk'>): Db {
+interface Opened extends Pick<Db, 'company_id' | 'key' | 'streams' | 'bulk'> {
+  /** What is to be done after the commit. */
+  afterwards: (() => void)[];
+}
+
+function inside(prisma: TenantClient, { afterwards, ...named }: Opened): Db {
   const db: Db = {
     ...named,
-    ...pools,
     prisma,
+    afterCommit: (work) => void afterwards.push(work),
     query: <Row>({ text, values }: Statement) => prisma.$queryRawUnsafe<Row[]>(text, ...values),
     transaction: (work) => work(db),
     statements: (work) => work(db),

@@ -2082,6 +2082,219 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List users
+         * @description People of the company and partners: whoever has a user token or has been invited to one.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        /**
+         * Create a user
+         * @description `email` is required and unique in the company. Unless `invite` is false an invitation is mailed, with a link that sets up a user token once.
+         */
+        post: operations["createUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A user with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a user
+         * @description One user, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showUser"];
+        /**
+         * Change a user
+         * @description Changes the fields that are sent and leaves the rest. `team_ids` replaces all teams of the user.
+         */
+        put: operations["updateUser"];
+        post?: never;
+        /**
+         * Delete a user
+         * @description The user leaves all teams and the user’s tokens are revoked. The address is free again.
+         */
+        delete: operations["deleteUser"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/{id}/invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mail an invitation
+         * @description Mails a new invitation, which is good for seven days and for one token. Earlier ones are void.
+         */
+        post: operations["inviteUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/invitations/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept an invitation
+         * @description Makes a token of the user who was invited, by the `invitation_token` of the link that was mailed. It does so once; the token is in this answer and in no other.
+         */
+        post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/access_control_lists": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List teams
+         * @description Teams: what their users may do, and with which records.
+         */
+        get: operations["listAccessControlLists"];
+        put?: never;
+        /**
+         * Create a team
+         * @description `name` is required. Addresses in `users_emails` that have no account are invited. Nobody can give what they do not have: `permissions` and `superuser` go no further than the caller’s own.
+         */
+        post: operations["createAccessControlList"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/access_control_lists/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A team with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newAccessControlList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/access_control_lists/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a team
+         * @description One team, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showAccessControlList"];
+        /**
+         * Change a team
+         * @description Changes the fields that are sent and leaves the rest; a list replaces what it names. Users of the team feel it within three seconds.
+         */
+        put: operations["updateAccessControlList"];
+        post?: never;
+        /**
+         * Delete a team
+         * @description The users stay, without what the team allowed them.
+         */
+        delete: operations["deleteAccessControlList"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/change_logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List changes
+         * @description Who changed what, from what to what, when, by which credentials and in which request: one entry for each write that these credentials or others of the company made, written in the transaction of the write. What landing pages, carriers and calls bring is kept by the logs of leads and calls instead. Secrets are never in it.
+         */
+        get: operations["listChangeLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/access_tokens": {
         parameters: {
             query?: never;
@@ -2324,7 +2537,7 @@ export interface components {
          * @description A resource and what may be done with it.
          * @enum {string}
          */
-        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
+        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
         /** @enum {string} */
         BuyerSerializer: "buyer" | "buyer_grid" | "";
         /** @enum {string} */
@@ -2695,6 +2908,12 @@ export interface components {
             current_conversion_token_values?: components["schemas"]["TokenFilter"][] | null;
             /** @description Put on the call when it converts. */
             current_conversion_attribution_token_values?: components["schemas"]["TokenPair"][] | null;
+            /** @description Makes a team that may read and edit this buyer and view the calls it paid for, unless there is one already. */
+            generate_team?: boolean;
+            /** @description The users of that team, which is made if there is none, by their addresses. Replaces them all; who has no account is invited to collaborate. */
+            team_users_emails?: components["schemas"]["UsersEmails"];
+            /** @description The members of that team view calls to these offers only. Replaces them all; blank for calls to any offer. */
+            team_offer_ids?: components["schemas"]["RecordIds"];
             serializer?: components["schemas"]["BuyerSerializer"];
         };
         BuyerCreate: {
@@ -2841,6 +3060,8 @@ export interface components {
             buyer_conversion_ids?: number[];
             /** @description With `buyer_grid`. */
             paused_by_user_id?: number | null;
+            /** @description Teams that it is granted to. With `buyer_grid`. */
+            team_ids?: number[];
         };
         BuyerReply: {
             status: number;
@@ -2914,6 +3135,18 @@ export interface components {
             earned_revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
             earned_revenue_daily_limit?: components["schemas"]["MoneyLimit"];
             earned_revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description Makes a team that may read and edit this group and its buyers and view the calls they paid for, unless there is one already. */
+            generate_team?: boolean;
+            /** @description The users of that team, which is made if there is none, by their addresses. Replaces them all; who has no account is invited to collaborate. */
+            team_users_emails?: components["schemas"]["UsersEmails"];
+            /** @description The members of that team view calls to these offers only. Replaces them all; blank for calls to any offer. */
+            team_offer_ids?: components["schemas"]["RecordIds"];
+            /** @description Teams that are granted the group and its buyers. Replaces them all. */
+            team_ids?: components["schemas"]["RecordIds"];
+            /** @description Number or uuid of an offer: the teams of the group get access to it. */
+            grant_team_offer_id?: string | number | null;
+            /** @description Number or uuid of an offer: the teams of the group lose access to it. */
+            revoke_team_offer_id?: string | number | null;
             serializer?: components["schemas"]["BuyerGroupSerializer"];
         };
         BuyerGroupCreate: {
@@ -3007,6 +3240,8 @@ export interface components {
             revenue_total_limit?: components["schemas"]["MoneyLimit"];
             /** @description With `buyer_group_grid`. */
             call_limit_id?: number | null;
+            /** @description Teams that it is granted to. With `buyer_group_grid`. */
+            team_ids?: number[];
         };
         BuyerGroupReply: {
             status: number;
@@ -5552,6 +5787,215 @@ export interface components {
             RecordingUrl?: string;
             RecordingDuration?: string;
         };
+        /**
+         * @default id
+         * @enum {string}
+         */
+        UserOrder: "id" | "email" | "name" | "created_at";
+        UserFields: {
+            /**
+             * Format: email
+             * @description Unique in the company; letter case does not count.
+             */
+            email?: string;
+            name?: string | null;
+            /** @description The teams of the user. Replaces them all. */
+            team_ids?: components["schemas"]["RecordIds"];
+            external_record_id?: string | null;
+        };
+        UserCreate: {
+            /**
+             * @description Whether an invitation is mailed.
+             * @default true
+             */
+            invite?: boolean;
+        } & WithRequired<components["schemas"]["UserFields"], "email">;
+        UserUpdate: components["schemas"]["UserFields"];
+        User: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "User";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            email?: string | null;
+            name?: string | null;
+            team_ids?: number[];
+            /** @description When the last invitation was mailed. */
+            invited_at?: components["schemas"]["Timestamp"];
+            /** @description When the user first set up a token by an invitation. */
+            joined_at?: components["schemas"]["Timestamp"];
+        };
+        UserReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            user: components["schemas"]["User"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        UserList: components["schemas"]["UserPage"] | components["schemas"]["User"][];
+        UserPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            users: components["schemas"]["User"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        InvitationAccept: {
+            /** @description What the token is for; "Invitation" when left out. */
+            name?: string;
+        };
+        /**
+         * @default id
+         * @enum {string}
+         */
+        AccessControlListOrder: "id" | "name" | "created_at" | "updated_at";
+        UsersEmails: string[] | null;
+        AccessControlListFields: {
+            name?: string;
+            /** @description The users of the team, by their addresses. Replaces them all; who has no account is invited. */
+            users_emails?: components["schemas"]["UsersEmails"];
+            /** @description What the team may do. With buyers, groups, offers, and what belongs to them, it may do it with those granted to it and no others. */
+            permissions?: components["schemas"]["Scope"][] | null;
+            /**
+             * @description May do everything with all records.
+             * @default false
+             */
+            superuser?: boolean;
+            /** @description Buyers granted to the team. Replaces them all. */
+            buyer_ids?: components["schemas"]["RecordIds"];
+            /** @description Buyer groups granted to the team, and with them the buyers in them. Replaces them all. */
+            buyer_group_ids?: components["schemas"]["RecordIds"];
+            /** @description Offers granted to the team. Replaces them all. A team without buyers and groups sees the calls and leads of its offers; one that has some sees those that its buyers paid for, and `all_offers` says to which offers. */
+            offer_ids?: components["schemas"]["RecordIds"];
+            /** @description Whether a team with buyers sees the calls and leads that they paid for at any offer, or only at its own offers. True until offers are granted, unless it is sent. */
+            all_offers?: boolean;
+            external_record_id?: string | null;
+        };
+        AccessControlListCreate: WithRequired<components["schemas"]["AccessControlListFields"], "name">;
+        AccessControlListUpdate: components["schemas"]["AccessControlListFields"];
+        AccessControlList: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "AccessControlList";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            name?: string | null;
+            users_emails?: string[];
+            user_ids?: number[];
+            permissions?: components["schemas"]["Scope"][];
+            superuser?: boolean;
+            buyer_ids?: number[];
+            buyer_group_ids?: number[];
+            offer_ids?: number[];
+            all_offers?: boolean;
+            /** @description The buyer whose `generate_team` made the team. */
+            generated_for_buyer_id?: number | null;
+            /** @description The buyer group whose `generate_team` made the team. */
+            generated_for_buyer_group_id?: number | null;
+        };
+        AccessControlListReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            access_control_list: components["schemas"]["AccessControlList"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        AccessControlListList: components["schemas"]["AccessControlListPage"] | components["schemas"]["AccessControlList"][];
+        AccessControlListPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            access_control_lists: components["schemas"]["AccessControlList"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        /** @enum {string} */
+        ChangeAction: "create" | "update" | "delete";
+        ChangeLog: {
+            id?: number;
+            /** @description The same number as `id`. */
+            legacy_id?: number;
+            /** @constant */
+            type?: "ChangeLog";
+            /** Format: uuid */
+            uuid?: string;
+            created_at?: components["schemas"]["Timestamp"];
+            company_id?: number;
+            /** @description The `type` of the record that was changed. */
+            record_type?: string;
+            /** @description Its number; null where many were changed at once. */
+            record_id?: number | null;
+            action?: components["schemas"]["ChangeAction"];
+            /** @description The operation of this contract that changed it, by its operationId. */
+            operation?: string;
+            changes?: components["schemas"]["Changes"];
+            /** @description Whose token it was; null for a key pair of the company. */
+            user_id?: number | null;
+            user_email?: string | null;
+            /** @description The credentials. */
+            access_token_id?: number | null;
+            /** @description Their name at the time. */
+            credentials?: string;
+            /** @description `X-Request-Id` of the request. */
+            request_id?: string;
+            ip?: string | null;
+        };
+        /** @description Each column that changed. Of a new record those that have a value; of many records at once what was asked for. A secret says no more than that it changed. */
+        Changes: {
+            [key: string]: {
+                /** @description The value before. */
+                from: unknown;
+                /** @description The value after. */
+                to: unknown;
+            };
+        };
+        ChangeLogList: components["schemas"]["ChangeLogPage"] | components["schemas"]["ChangeLog"][];
+        ChangeLogPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            change_logs: components["schemas"]["ChangeLog"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
         AccessTokenCreate: {
             /** @description What the credentials are for. */
             name: string;
@@ -6116,6 +6560,22 @@ export interface components {
         BuyerOrder: components["schemas"]["BuyerOrder"];
         BuyerGroupOrder: components["schemas"]["BuyerGroupOrder"];
         BuyerFleetOrder: components["schemas"]["BuyerFleetOrder"];
+        UserOrder: components["schemas"]["UserOrder"];
+        AccessControlListOrder: components["schemas"]["AccessControlListOrder"];
+        /**
+         * @description The `type` of records, as they are answered.
+         * @example Buyer
+         */
+        ChangedRecordType: string;
+        /** @description Number of a record; give `record_type` beside it. */
+        ChangedRecordId: number;
+        ChangeAction: components["schemas"]["ChangeAction"];
+        /** @description Number or uuid of the user whose token it was. */
+        ChangedByUserId: components["schemas"]["RecordId"];
+        /** @description Number or uuid of the credentials. */
+        ChangedByAccessTokenId: components["schemas"]["RecordId"];
+        /** @description `X-Request-Id` of a request. */
+        ChangeRequestId: string;
         AccessTokenOrder: components["schemas"]["AccessTokenOrder"];
     };
     requestBodies: never;
@@ -11572,6 +12032,598 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["UserOrder"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["UserCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    newUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["UserUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    inviteUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user. The invitation is on its way. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["InvitationAccept"];
+                "application/x-www-form-urlencoded": components["schemas"]["InvitationAccept"];
+            };
+        };
+        responses: {
+            /** @description The token. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessTokenCreated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAccessControlLists: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["AccessControlListOrder"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessControlListList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAccessControlList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessControlListCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["AccessControlListCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessControlListReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    newAccessControlList: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessControlListReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showAccessControlList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessControlListReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateAccessControlList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessControlListUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["AccessControlListUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessControlListReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAccessControlList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessControlListReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listChangeLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `type` of records, as they are answered.
+                 * @example Buyer
+                 */
+                record_type?: components["parameters"]["ChangedRecordType"];
+                /** @description Number of a record; give `record_type` beside it. */
+                record_id?: components["parameters"]["ChangedRecordId"];
+                action?: components["parameters"]["ChangeAction"];
+                /** @description Number or uuid of the user whose token it was. */
+                user_id?: components["parameters"]["ChangedByUserId"];
+                /** @description Number or uuid of the credentials. */
+                access_token_id?: components["parameters"]["ChangedByAccessTokenId"];
+                /** @description `X-Request-Id` of a request. */
+                request_id?: components["parameters"]["ChangeRequestId"];
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                format?: components["parameters"]["Format"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeLogList"];
+                    "text/csv": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

@@ -2,9 +2,11 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import type { Operation } from '../contract';
 import { isSigned } from '../carriers/signature';
+import type { Reach } from '../db/reach';
 import type { Pool } from 'pg';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { notFound, Refusal } from '../refusal';
+import { findInvitation, type Invitation } from './invitations';
 import { findLeadToken, ownerOf, ownOf, take } from './lead-tokens';
 import { findEndpoint, shownToken, type SellersEndpoint } from './webhook-tokens';
 
@@ -19,7 +21,30 @@ export interface Caller {
   user_id: bigint | null;
   user_email: string | null;
   superuser: boolean;
+  /** Of a user, the union of what the teams allow. */
   permissions: ReadonlySet<string>;
+  /** Of a user who sees what these teams are granted and no more; absent for whoever sees all of the company's records. */
+  teams?: readonly Team[] | undefined;
+}
+
+/** A team of a caller. */
+export interface Team {
+  id: string;
+  permissions: ReadonlySet<string>;
+}
+
+/** The records that a caller is limited to in what a permission is for: those of the teams that give it. */
+export function reachOf({ teams, user_id }: Caller, scope: string | undefined): Reach | undefined {
+  const allowing = teams?.filter(({ permissions }) => scope === undefined || permissions.has(scope));
+  return allowing && { user_id: String(user_id), teams: `{${allowing.map(({ id }) => id).join(',')}}` };
+}
+
+/** Nobody gives away more than they have. Refuses with 422. */
+export function requireWithin(caller: Caller, { permissions, superuser }: { permissions?: readonly string[] | null; superuser?: boolean }): void {
+  if (caller.superuser) return;
+  if (superuser) throw Refusal.field('superuser', 'must be false: your own credentials are not those of a superuser');
+  const beyond = (permissions ?? []).filter((permission) => !caller.permissions.has(permission));
+  if (beyond.length > 0) throw Refusal.field('permissions', `must be among your own; you lack ${beyond.join(', ')}`);
 }
 
 /** The offer or the schedule that a lead token belongs to. */
@@ -38,6 +63,7 @@ export interface Authenticated {
   caller: Caller;
   owner: LeadOwner | undefined;
   webhook?: SellersEndpoint | undefined;
+  invitation?: Invitation | undefined;
 }
 
 interface Stored extends Caller {
@@ -100,20 +126,43 @@ function parseToken(token: string): Credentials | null {
   return match ? { public_key: match[1]!, secret: match[2]! } : null;
 }
 
+const TEAMS = `(SELECT json_agg(json_build_object('id', l.id::text, 'permissions', l.permissions, 'superuser', l.superuser)) FROM access_control_list_users m
+  JOIN access_control_lists l ON l.company_id = m.company_id AND l.id = m.access_control_list_id AND l.deleted_at IS NULL WHERE m.company_id = a.company_id AND m.user_id = a.user_id)`;
 const FIND = `SELECT c.company_id, p.name AS company_name, c.access_token_id, a.kind, a.name, a.public_key, a.user_id, u.email AS user_email, a.superuser,
-  a.permissions, a.secret_digest, a.expires_at
+  a.permissions, a.secret_digest, a.expires_at, ${TEAMS} AS teams
 FROM credential_lookups c JOIN access_tokens a ON a.company_id = c.company_id AND a.id = c.access_token_id JOIN companies p ON p.id = c.company_id
 LEFT JOIN users u ON u.company_id = a.company_id AND u.id = a.user_id
-WHERE c.public_key = $1 AND a.deleted_at IS NULL`;
+WHERE c.public_key = $1 AND a.deleted_at IS NULL AND u.deleted_at IS NULL`;
+
+interface FoundRights {
+  kind: Caller['kind'];
+  superuser: boolean;
+  permissions: string[];
+  teams: { id: string; permissions: string[]; superuser: boolean }[] | null;
+}
+
+/**
+ * What credentials may do. A key pair what it says. A user's token what the user's teams allow together, and with `permissions` of its own no more than
+ * these; one that is a superuser's own everything.
+ */
+function rightsOf({ kind, superuser, permissions, teams }: FoundRights): Pick<Caller, 'superuser' | 'permissions' | 'teams'> {
+  const own = new Set(permissions);
+  if (kind === 'key_pair' || superuser) return { superuser, permissions: own, teams: undefined };
+  if (teams?.some((team) => team.superuser)) return { superuser: own.size === 0, permissions: own, teams: undefined };
+  const narrowed = (teams ?? []).map((team) => ({ id: team.id, permissions: new Set(team.permissions.filter((each) => own.size === 0 || own.has(each))) }));
+  return { superuser: false, permissions: new Set(narrowed.flatMap((team) => [...team.permissions])), teams: narrowed };
+}
 
 export interface Authenticator {
   /**
    * Who sends the request, by what its operation asks for, or a Refusal: 401 for bad credentials, 429 after ten of them in a minute from one address,
-   * 403 without the scope.
+   * 403 without the scope, or where it is for those who are limited to no records.
    */
-  authenticate(req: Request, operation: Pick<Operation, 'credentials' | 'scope' | 'own_number'>): Promise<Authenticated>;
+  authenticate(req: Request, operation: Pick<Operation, 'credentials' | 'scope' | 'unlimited' | 'own_number'>): Promise<Authenticated>;
   /** Forgets credentials, a lead token, or an endpoint by its vanity_uri, that were just revoked or changed in this process. */
   forget(key: string): void;
+  /** Forgets what all credentials may do: a team was changed. */
+  forgetRights(): void;
 }
 
 export interface AuthOptions {
@@ -129,7 +178,7 @@ export function authenticator({ pool, pepper, clock, carrier }: AuthOptions): Au
   const credentials = kept(async (public_key): Promise<Stored | undefined> => {
     const { rows } = await pool.query({ name: 'find_credentials', text: FIND, values: [public_key] });
     const row = rows[0];
-    return row && { ...row, company_id: BigInt(row.company_id), access_token_id: BigInt(row.access_token_id), user_id: row.user_id === null ? null : BigInt(row.user_id), permissions: new Set(row.permissions) }; // prettier-ignore
+    return row && { ...row, company_id: BigInt(row.company_id), access_token_id: BigInt(row.access_token_id), user_id: row.user_id === null ? null : BigInt(row.user_id), ...rightsOf(row) }; // prettier-ignore
   });
   const lead_tokens = kept((token) => findLeadToken(pool, token));
   const endpoints = kept((vanity_uri) => findEndpoint(pool, vanity_uri));
@@ -142,11 +191,12 @@ export function authenticator({ pool, pepper, clock, carrier }: AuthOptions): Au
     return stored.expires_at && stored.expires_at <= clock() ? undefined : stored;
   };
 
-  const account = async (req: Request, scope: string | undefined): Promise<Authenticated> => {
+  const account = async (req: Request, { scope, unlimited }: Pick<Operation, 'scope' | 'unlimited'>): Promise<Authenticated> => {
     const shown = credentialsOf(req);
     const caller = shown ? await verify(shown) : undefined;
     if (!caller) throw await refuse(bad_tries, req.ip ?? '', shown !== undefined);
     if (scope && !caller.superuser && !caller.permissions.has(scope)) throw new Refusal(403, `These credentials lack the permission ${scope}.`);
+    if (unlimited && caller.teams) throw new Refusal(403, 'This is for superusers and key pairs of the company: your teams are granted single records.');
     return { caller, owner: undefined };
   };
 
@@ -182,17 +232,27 @@ export function authenticator({ pool, pepper, clock, carrier }: AuthOptions): Au
     return { caller: nobody({ ...rows[0], company_id: BigInt(rows[0].company_id) }), owner: undefined };
   };
 
+  const invited = async (req: Request): Promise<Authenticated> => {
+    const [in_body, in_query] = [take(req.body, 'invitation_token'), ownOf(req.query, 'invitation_token')];
+    const shown = in_body ?? in_query;
+    const invitation = typeof shown === 'string' ? await findInvitation(pool, shown, { pepper, now: clock() }) : undefined;
+    if (!invitation) throw await refuse(bad_tries, req.ip ?? '', shown !== undefined);
+    return { caller: nobody(invitation), owner: undefined, invitation };
+  };
+
   return {
+    forgetRights: credentials.forgetAll,
     forget: (key) => {
       credentials.forget(key);
       lead_tokens.forget(key);
       endpoints.forget(key);
     },
-    authenticate: (req, { credentials: kind, scope, own_number }) => {
+    authenticate: (req, { credentials: kind, own_number, ...needs }) => {
       const ways = {
-        account: () => account(req, scope),
+        account: () => account(req, needs),
         lead_token: () => lead(req),
         webhook_token: () => seller(req),
+        invitation_token: () => invited(req),
         carrier_signature: () => signed(req, own_number),
       };
       return ways[kind]();
@@ -205,6 +265,7 @@ function kept<T>(look: (key: string) => Promise<T | undefined>) {
   const known = new Map<string, { value: T; until: number }>();
   return {
     forget: (key: string) => void known.delete(key),
+    forgetAll: () => known.clear(),
     find: async (key: string): Promise<T | undefined> => {
       const now = Date.now();
       const found = known.get(key);

@@ -3,13 +3,15 @@ import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { contract, BASE_PATH, facets, isOpen, takesNothingElse, type Operation, type OperationId } from '../contract';
-import type { TenantDatabases } from '../db/tenant';
+import { withContext, type TenantDatabases } from '../db/tenant';
 import { Refusal, type FieldErrors } from '../refusal';
-import type { Authenticator, Authenticated } from './auth';
+import { reachOf, type Authenticator, type Authenticated } from './auth';
+import type { ChangeLog } from './change-log';
 import { refusalFor } from './errors';
 import type { Call, Handlers } from './handlers';
 import type { Idempotency } from './idempotency';
 import { normalize } from './normalize';
+import { requireReach } from './reach';
 import { Csv, Download, Json, NotModified, Twiml } from './reply';
 import { digestOf, isMultipart, type Upload, type Uploader } from './upload';
 import type { Validator } from './validate';
@@ -18,6 +20,7 @@ export interface Pipeline {
   authenticator: Authenticator;
   validate: Validator;
   idempotency: Idempotency;
+  changes: ChangeLog;
   tenants: TenantDatabases;
   upload: Uploader;
 }
@@ -84,11 +87,12 @@ function adapt(operation: Operation, handlers: Handlers, pipes: Pipeline): Reque
     // A form with no file is read first: the token of a lead may be in it.
     const form = isOpen(operation) && isMultipart(req);
     if (form) await pipes.upload(operation, req, res);
-    const { caller, owner, webhook } = await pipes.authenticator.authenticate(req, operation);
+    const shown = await pipes.authenticator.authenticate(req, operation);
+    const { caller } = shown;
     res.locals.caller = caller;
     const upload = operation.multipart && !form && isMultipart(req) ? await pipes.upload(operation, req, res) : undefined;
     try {
-      const call = await read({ operation, req, res, upload, caller, owner, webhook }, pipes);
+      const call = await read({ operation, req, res, upload, ...shown }, pipes);
       await answer({ operation, req, res, call, handler }, pipes);
     } finally {
       if (upload) await rm(upload.path, { force: true });
@@ -104,13 +108,18 @@ interface Received extends Authenticated {
 }
 
 /** What the handler is given: the request in the contract's types, or a refusal. */
-async function read({ operation, req, res, upload, caller, owner, webhook }: Received, pipes: Pipeline): Promise<Call<OperationId>> {
+async function read({ operation, req, res, upload, ...shown }: Received, pipes: Pipeline): Promise<Call<OperationId>> {
   const body_schema = isMultipart(req) ? operation.multipart : operation.body;
   const { query, body } = operation.merged ? merge(req, operation) : (req as { query: Record<string, unknown>; body: unknown });
   const input = normalize(operation, { params: req.params as Record<string, string>, query, body, body_schema });
   Object.assign(req, { query: input.query });
   req.body = input.body;
   await validateAll(pipes.validate, { operation, req, res, unreadable: input.errors });
+  const { caller } = shown;
+  const reach = reachOf(caller, operation.scope);
+  const db = pipes.tenants.of(caller.company_id);
+  const within = reach ? withContext(db, { reach }) : db;
+  await requireReach(within, { operation, params: req.openapi!.pathParams as Record<string, unknown>, body: req.body });
   return {
     params: req.openapi!.pathParams,
     query: req.query,
@@ -118,11 +127,9 @@ async function read({ operation, req, res, upload, caller, owner, webhook }: Rec
     upload,
     if_match: checksumOf(req.headers['if-match']),
     if_none_match: checksumOf(req.headers['if-none-match']),
-    caller,
-    owner,
-    webhook,
+    ...shown,
     ip: req.ip ?? '',
-    db: pipes.tenants.of(caller.company_id),
+    db: within,
   } as unknown as Call<OperationId>;
 }
 
@@ -175,14 +182,20 @@ interface Asked {
 
 async function answer({ operation, req, res, call, handler }: Asked, pipes: Pipeline): Promise<void> {
   const key = operation.method === 'post' ? req.get('Idempotency-Key') : undefined;
-  if (key === undefined) return reply(req, res, operation.status, await handler(call));
-  const { query, params, upload } = call;
+  const { query, params, upload, caller, ip } = call;
+  const write = { operation, caller, params, body: call.body, request_id: String(req.id), ip };
+  const run = (db: Call<OperationId>['db']) => pipes.changes.logging(db, write, (within) => handler({ ...call, db: within }));
+  if (key === undefined) return reply(req, res, operation.status, await run(call.db));
   const body = upload ? [call.body, await digestOf(upload)] : call.body;
-  const request = { operation, key, credentials: call.owner?.token ?? call.webhook?.vanity_uri ?? call.caller.public_key, params, query, body };
-  const answered = await pipes.idempotency.once(call.db, request, (db) => handler({ ...call, db }));
+  const request = { operation, key, credentials: whose(call), params, query, body };
+  const answered = await pipes.idempotency.once(call.db, request, run);
   if (answered.replayed) res.set('Idempotent-Replayed', 'true');
   send(res, answered.status, answered.text, answered.headers);
 }
+
+/** Of two who send the same under one key each is answered for himself. */
+const whose = ({ owner, webhook, invitation, caller }: Call<OperationId>): string =>
+  owner?.token ?? webhook?.vanity_uri ?? (invitation && `${invitation.user_id}/${invitation.number}`) ?? caller.public_key;
 
 interface Checked {
   operation: Operation;

@@ -2,6 +2,7 @@ import type { operations } from '../generated/openapi';
 import type { OperationId } from '../contract';
 import type { Db } from '../db/tenant';
 import type { Caller, LeadOwner } from './auth';
+import type { Invitation } from './invitations';
 import type { SellersEndpoint } from './webhook-tokens';
 import type { Csv, Download, Json, NotModified, Twiml } from './reply';
 import type { Upload } from './upload';
@@ -42,6 +43,8 @@ export interface Call<Id extends OperationId> {
   owner: LeadOwner | undefined;
   /** The endpoint of sellers that was called, where the path names one. */
   webhook?: SellersEndpoint | undefined;
+  /** The invitation that is accepted, where one is asked for. */
+  invitation?: Invitation | undefined;
   /** Address of the caller. */
   ip: string;
   /** The caller's company and nothing else. */

@@ -13,6 +13,7 @@ import {
   type SortKey,
 } from '../db/projection';
 import type { Statement } from '../db/statement';
+import { seen, type Reach } from '../db/reach';
 import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { Refusal } from '../refusal';
@@ -115,7 +116,8 @@ export function pageReply<T>(
 
 /** In one prepared statement where every value has the same best plan; else first which records, then the records. */
 async function readPage({ shape, values }: Plan, { db, projection }: ListOptions): Promise<Row[]> {
-  if (shape.conditions.length === 0 && !shape.offset) return db.query<Row>(listTemplate(projection, shape)(values));
+  if (shape.conditions.every((condition) => condition === seen(projection.plural)) && !shape.offset)
+    return db.query<Row>(listTemplate(projection, shape)(values));
   const keys = await db.query<Omit<Row, 'record'>>(keysTemplate(projection, shape)(values));
   const ids = keys.flatMap(({ id }) => id ?? []);
   if (ids.length === 0) return keys.map((key) => ({ ...key, record: null }));
@@ -134,7 +136,7 @@ function planList(query: ListQuery, { db, now, projection, orders, filters = {} 
   const { per_page = 25, page = 1, cursor, order, order_dir, time_zone, columns, root = true } = query;
   const sort = (order && orders[order]) || 'id';
   const after = cursor === undefined ? undefined : parseCursor(cursor, query, sort);
-  const { conditions, values, total } = narrow(query, projection, filters);
+  const { conditions, values, total } = narrow(query, projection, { filters, reach: db.reach });
   const zone = time_zone === undefined ? undefined : ianaName(time_zone);
   const known = columns?.length ? fieldsOf(projection).flatMap(({ name }) => (columns.includes(name) ? name : [])) : undefined;
   const csv = query.format === 'csv';
@@ -142,6 +144,7 @@ function planList(query: ListQuery, { db, now, projection, orders, filters = {} 
     columns: known,
     grid: isGrid(query.serializer),
     external: isExternal(query.serializer),
+    limited: db.reach !== undefined,
     zone: zone === 'UTC' ? undefined : zone,
     conditions,
     sort,
@@ -161,10 +164,10 @@ interface Narrowed {
 }
 
 /** The conditions of ids, created_at_*, fulltext and the resource's own filters. */
-function narrow(query: ListQuery, projection: Projection, filters: Filters): Narrowed {
+function narrow(query: ListQuery, projection: Projection, { filters, reach }: { filters: Filters; reach: Reach | undefined }): Narrowed {
   const conditions: string[] = [];
   const totals: (string | undefined)[] = [];
-  const values: Record<string, unknown> = {};
+  const values: Record<string, unknown> = { ...reach };
   const add = (condition: string, name: string, value: unknown) => {
     conditions.push(condition);
     values[name] = value;
@@ -188,8 +191,10 @@ function narrow(query: ListQuery, projection: Projection, filters: Filters): Nar
     add(typeof condition === 'string' ? condition : condition.cases[String(value)]!, name, value);
     if (typeof condition !== 'string') totals.push(condition.totals?.[String(value)]);
   }
-  if (conditions.length === 0 && !projection.everlasting) totals.push(keptCount(projection.plural));
-  const [sql] = conditions.length <= 1 ? totals : [];
+  if (conditions.length === 0 && projection.everlasting !== true) totals.push(keptCount(projection.plural));
+  const within = reach && seen(projection.plural);
+  const [sql] = conditions.length <= 1 && !within ? totals : [];
+  if (within) conditions.push(within);
   return { conditions, values, total: sql === undefined ? undefined : { sql } };
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { recordTemplate, type Projection } from '../db/projection';
 import { identify, type Reference } from '../db/records';
+import { unseen } from '../db/reach';
 import type { Db } from '../db/tenant';
 import { notFound, Refusal } from '../refusal';
 import { Json, NotModified } from './reply';
@@ -45,8 +46,8 @@ async function read<P extends Projection>(
   values: Record<string, unknown>,
 ): Promise<string> {
   const { db, now, projection, serializer } = options;
-  const make = recordTemplate(projection, source, { grid: isGrid(serializer), external: isExternal(serializer) });
-  const rows = await db.query<{ record: string }>(make({ company_id: db.company_id, now: now.toISOString(), ...values }));
+  const make = recordTemplate(projection, source, { grid: isGrid(serializer), external: isExternal(serializer), limited: db.reach !== undefined });
+  const rows = await db.query<{ record: string }>(make({ company_id: db.company_id, now: now.toISOString(), ...db.reach, ...values }));
   if (!rows[0]) throw notFound();
   return rows[0].record;
 }
@@ -83,13 +84,16 @@ function unlessCurrent<P extends Projection>(
   return reply.headers.ETag === `"${if_none_match}"` ? new NotModified(reply.headers) : reply;
 }
 
-/** The answer to a write: the record as it now stands, deleted or not. */
+/** The answer to a write: the record as it now stands, deleted or not. Refuses with 403 a new one that its maker would not see. */
 export async function written<P extends Projection, Extra extends object>(
   options: RecordOptions<P>,
   id: bigint,
   more: { status?: number; extra?: Extra } = {},
 ): Promise<RecordReply<P, Extra>> {
-  return recordReply(options.projection, await read(options, 'deleted', { id: String(id) }), more);
+  const { db, projection } = options;
+  if (more.status === 201 && (await unseen(db, projection.plural, [String(id)])).length > 0)
+    throw new Refusal(403, 'None of your teams would see this record. It must belong to an offer, a buyer or a group that is granted to one of them.');
+  return recordReply(projection, await read(options, 'deleted', { id: String(id) }), more);
 }
 
 /** The answer to `new`: a record made of `row` that is not stored. */
@@ -98,14 +102,17 @@ export async function unsaved<P extends Projection>(options: RecordOptions<P>, r
   return recordReply(options.projection, await read(options, 'unsaved', { row: JSON.stringify(values) }));
 }
 
-/** Refuses with 412 when the caller knew another state of the record than the one now locked. */
+/** Refuses with 412 when the caller knew another state of the record than the one now locked. The change log is told of the record as it is. */
 export async function requireUnchanged<P extends Projection>(
   options: RecordOptions<P> & { if_match: string | undefined },
   reference: Reference,
 ): Promise<void> {
-  const { if_match } = options;
-  if (if_match === undefined || if_match === '*') return;
-  if (checksumOf(await readRecord(options, reference)) !== if_match) {
+  const { if_match, db } = options;
+  const is_free = if_match === undefined || if_match === '*';
+  if (is_free && !db.remember) return;
+  const record = await readRecord(options, reference);
+  db.remember?.(record);
+  if (!is_free && checksumOf(record) !== if_match) {
     throw new Refusal(412, 'The record has changed since the checksum in If-Match. Read it again and decide anew.');
   }
 }

@@ -3,6 +3,7 @@ import { eraseSuppressionList } from '../workflows/erase-suppression-list';
 import { removeLeads, resumeLeads } from '../workflows/leads-of-owner';
 import { importSuppressionFile } from '../workflows/import-suppression-file';
 import { forgetNumber } from '../workflows/release-number';
+import { sendInvitation } from '../workflows/send-invitation';
 import { sendActionWebhook } from '../workflows/send-action-webhook';
 import type { Runners } from './queue';
 
@@ -13,5 +14,6 @@ export const createRunners = (deps: Deps): Runners => ({
   resume_leads: (payload, context) => resumeLeads(payload, context, deps),
   send_action_webhook: (payload, context) => sendActionWebhook(payload, context, deps),
   forget_number: (payload, context) => forgetNumber(payload, context, deps),
+  send_invitation: (payload) => sendInvitation(payload, deps),
   remove_leads: (payload, context) => removeLeads(payload, context, deps),
 });

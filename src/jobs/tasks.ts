@@ -10,6 +10,8 @@ export interface Tasks {
   remove_leads: { company_id: string; offer_id?: string; schedule_id?: string };
   /** Takes a released number from the leads that had it. */
   forget_number: { company_id: string; id: string };
+  /** Mails an invitation to a user. */
+  send_invitation: { company_id: string; user_id: string; number: number };
   /** Sends the webhook of a schedule's action for a lead. */
   send_action_webhook: { company_id: string; lead_log_id: string };
 }
@@ -27,6 +29,7 @@ export const TASKS: { readonly [Name in TaskName]: TaskOptions } = {
   resume_leads: { concurrency: 1 },
   remove_leads: { concurrency: 1 },
   forget_number: { concurrency: 1 },
+  send_invitation: { concurrency: 2 },
   send_action_webhook: { concurrency: 20 },
 };
 

@@ -1,8 +1,7 @@
-import type { Schemas } from '../contract';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import { lockRecord } from '../db/records';
 import type { Deps } from '../deps';
-import type { Caller } from '../http/auth';
+import { requireWithin, type Caller } from '../http/auth';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { requireUnchanged, show, unsaved, written } from '../http/record';
@@ -50,6 +49,7 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) =>
       const { name, kind, permissions = [], superuser = false, user_email, expires_at } = body;
       requireWithin(caller, { permissions, superuser });
       requireUser(kind, user_email);
+      requireOwn(caller, { kind, user_email });
       const wanted = { name, kind, permissions, superuser, user_email, expires_at: expires_at ? new Date(expires_at) : null };
       const { id, private_key, token } = await db.transaction((tx) => issueCredentials(tx, wanted, { pepper, now }));
       return written({ db, now, projection }, id, { status: 201, extra: private_key ? { private_key } : { token } });
@@ -63,20 +63,19 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) =>
         await revokeCredentials(tx, row.id, now);
         return row;
       });
-      authenticator.forget(public_key);
+      db.afterCommit(() => authenticator.forget(public_key));
       return written({ db, now, projection }, id);
     },
   }) satisfies Partial<Handlers>;
 
-/** Nobody gives away more than they have. */
-function requireWithin(caller: Caller, { permissions, superuser }: { permissions: Schemas['Scope'][]; superuser: boolean }): void {
-  if (caller.superuser) return;
-  if (superuser) throw Refusal.field('superuser', 'must be false: your own credentials are not those of a superuser');
-  const beyond = permissions.filter((permission) => !caller.permissions.has(permission));
-  if (beyond.length > 0) throw Refusal.field('permissions', `must be among your own; you lack ${beyond.join(', ')}`);
-}
-
 function requireUser(kind: string, user_email: string | undefined): void {
   if (kind === 'user_token' && user_email === undefined) throw Refusal.field('user_email', 'must be given for a user token');
   if (kind === 'key_pair' && user_email !== undefined) throw Refusal.field('user_email', 'must be left out for a key pair, which belongs to the company');
+}
+
+/** A caller who is limited to the records of teams gets no further by credentials that are not. */
+function requireOwn({ teams, user_email: own }: Caller, { kind, user_email }: { kind: string; user_email: string | undefined }): void {
+  if (!teams) return;
+  if (kind !== 'user_token') throw Refusal.field('kind', 'must be user_token: your teams are granted single records, and a key pair sees all of the company');
+  if (user_email?.toLowerCase() !== own) throw Refusal.field('user_email', `must be your own, ${own}`);
 }

@@ -2,13 +2,16 @@ import { defaultsOf, type Schemas } from '../contract';
 import { changeBuyers } from '../db/attachments';
 import { capColumns, changeLimits, limitsIn, limitsJoin, openLimits, usedSql } from '../db/call-limits';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { grantToTeams } from '../db/reach';
 import { lockRecord, moveCount } from '../db/records';
+import { leaveTeams } from '../db/teams';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { requireUnchanged, show, unsaved, written } from '../http/record';
 import { CAPS } from '../routing/caps';
 import { ianaName } from '../schedules/zone';
+import { changeTeams, teamChanges } from '../workflows/change-teams';
 import { withDefaults } from './defaults';
 import { pausing } from './pausing';
 
@@ -42,6 +45,7 @@ export const projection = {
     unpaused_at: true,
     dial_buyers_type: true,
     call_limit_id: 'l.id',
+    team_ids: `ARRAY(SELECT a.access_control_list_id FROM access_control_list_buyer_groups a WHERE a.company_id = t.company_id AND a.buyer_group_id = t.id ORDER BY 1)`,
   },
 } as const satisfies Projection<'BuyerGroup', 'buyer_group', 'buyer_groups'>;
 
@@ -69,7 +73,7 @@ const orders: Record<string, SortKey> = {
 };
 
 /** Buyers that are dialed together. */
-export const buyerGroups = ({ clock }: Deps) =>
+export const buyerGroups = ({ clock, queue, authenticator }: Deps) =>
   ({
     listBuyerGroups: ({ query, db }) => list(query, { db, now: clock(), projection, orders }),
 
@@ -81,6 +85,7 @@ export const buyerGroups = ({ clock }: Deps) =>
       const now = clock();
       const fields: Fields & { name: string } = { ...DEFAULTS, ...withDefaults<Fields>(body, DEFAULTS), name: body.name };
       const id = await db.transaction(async (tx) => {
+        const teams = await teamChanges(tx, fields, caller);
         const group = await tx.prisma.buyerGroup.create({
           data: {
             ...(columnsOf(fields) as Required<ReturnType<typeof columnsOf>>),
@@ -94,6 +99,8 @@ export const buyerGroups = ({ clock }: Deps) =>
         });
         await openLimits(tx, { buyer_group_id: group.id }, { zone: ianaName(fields.time_zone ?? DEFAULTS.time_zone)!, limits: groupLimits(fields) });
         await changeBuyers(tx, 'buyer_group_members', group.id, fields);
+        await grantToTeams(tx, 'buyer_group', group.id);
+        await changeTeams(tx, { kind: 'buyer_group', id: group.id }, teams, { queue, authenticator, now });
         await moveCount(tx, 'buyer_groups', 1);
         return group.id;
       });
@@ -104,6 +111,7 @@ export const buyerGroups = ({ clock }: Deps) =>
       const now = clock();
       const fields = withDefaults(body, DEFAULTS);
       const id = await db.transaction(async (tx) => {
+        const teams = await teamChanges(tx, fields, caller);
         const before = await lockRecord(tx, 'buyer_groups', params.id, ['paused', 'time_zone']);
         await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
         await tx.prisma.buyerGroup.update({
@@ -114,6 +122,7 @@ export const buyerGroups = ({ clock }: Deps) =>
         const zone = fields.time_zone && fields.time_zone !== before.time_zone ? ianaName(fields.time_zone) : undefined;
         await changeLimits(tx, { buyer_group_id: before.id }, { limits: groupLimits(fields), zone, reset_totals: fields.reset_total_caps, now });
         await changeBuyers(tx, 'buyer_group_members', before.id, fields);
+        await changeTeams(tx, { kind: 'buyer_group', id: before.id }, teams, { queue, authenticator, now });
         return before.id;
       });
       return written({ db, now, projection, serializer }, id);
@@ -126,6 +135,7 @@ export const buyerGroups = ({ clock }: Deps) =>
         await requireUnchanged({ db: tx, now, projection, serializer: query.serializer, if_match }, params.id);
         await tx.prisma.buyerGroupMember.deleteMany({ where: { buyer_group_id: id } });
         await tx.prisma.offerBuyerGroup.deleteMany({ where: { buyer_group_id: id } });
+        await leaveTeams(tx, { kind: 'buyer_group', id }, now);
         await tx.prisma.buyerGroup.update({
           where: { company_id_id: { company_id: tx.company_id, id } },
           data: { deleted_at: now, updated_at: now, user_updated_at: now },

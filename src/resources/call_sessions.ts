@@ -3,12 +3,14 @@ import { awaitedOffer } from '../db/call-holds';
 import { callerNumber } from '../db/caller-ids';
 import { readKeyPresses } from '../db/call-changes';
 import { readCall, readDecisions } from '../db/calls';
+import { seenBuyers } from '../db/reach';
 import { findNamed, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { Json } from '../http/reply';
 import { Refusal } from '../refusal';
+import type { Decision } from '../routing/decision';
 import { tokensOf } from '../tokens/lead-data';
 import { beginCall } from '../workflows/begin-call';
 import { takeCallEvent } from '../workflows/call-event';
@@ -45,7 +47,8 @@ export const callSessions = ({ clock }: Deps) =>
 
     showCallDecision: async ({ params, db }) => {
       const { id } = await readCall(db, params.id);
-      return { status: 200, success: true, errors: {}, decisions: await readDecisions(db, id), metadata: { root: 'decisions' } };
+      const decisions = await within(db, await readDecisions(db, id));
+      return { status: 200, success: true, errors: {}, decisions, metadata: { root: 'decisions' } };
     },
 
     explainRouting: async ({ body, db }) => {
@@ -55,9 +58,23 @@ export const callSessions = ({ clock }: Deps) =>
       const { facts, candidates } = (await lookUp(db, { source: { offer_id }, number: caller_number, now }))!;
       const tokens = { ...facts.lead?.data, ...tokensIn(body.tokens) };
       const asked = routeFacts(facts, { now, seed: body.seed || newSeed(), caller_number, tokens, tried: new Set() });
-      return { status: 200, success: true, errors: {}, decision: explain(facts, candidates, asked), metadata: { root: 'decision' } };
+      const [decision] = await within(db, [explain(facts, candidates, asked)]);
+      return { status: 200, success: true, errors: {}, decision: decision!, metadata: { root: 'decision' } };
     },
   }) satisfies Partial<Handlers>;
+
+/** Decisions with no more buyers than the caller sees. */
+async function within(db: Db, decisions: readonly Decision[]): Promise<Decision[]> {
+  if (!db.reach) return [...decisions];
+  const ids = decisions.flatMap(({ candidates }) => candidates.map(({ buyer_id }) => buyer_id));
+  const seen = await seenBuyers(db, [...new Set(ids)]);
+  return decisions.map((decision) => ({
+    ...decision,
+    buyer_ids: decision.buyer_ids.filter((id) => seen.has(id)),
+    candidates: decision.candidates.filter(({ buyer_id }) => seen.has(buyer_id)),
+    caps: decision.caps.filter(({ buyer_id }) => buyer_id !== null && seen.has(buyer_id)),
+  }));
+}
 
 async function reply(db: Db, session: CallSession, status = 200): Promise<Json<never>> {
   const { instruction } = session;

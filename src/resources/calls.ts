@@ -1,13 +1,13 @@
 import { callAttemptProjection, callEventProjection, callProjection as projection } from '../db/call-projection';
 import { callerNumber } from '../db/caller-ids';
 import { keptCount, type SortKey } from '../db/projection';
-import { byReference, findRecord, type Reference } from '../db/records';
+import { byReference, findRecord, lockRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { turns } from '../db/turns';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list, page, type Filters } from '../http/list';
-import { written } from '../http/record';
+import { requireUnchanged, written } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { Refusal } from '../refusal';
 import { placeCall } from '../workflows/place-call';
@@ -75,6 +75,7 @@ export const calls = ({ clock, carrier, mailer, config, database }: Deps) => {
   const of = { call_id: 't.call_id = {call_id}::bigint' };
   const tell = async (db: Db, reference: Reference, told: CallFacts = {}) => {
     const now = clock();
+    if (db.remember) await requireUnchanged({ db, now, projection, if_match: undefined }, (await lockRecord(db, 'calls', reference)).id.toString());
     const { id, warnings } = await updateCall(db, reference, told, { now, carrier });
     return written({ db, now, projection }, id, { extra: { warnings } });
   };

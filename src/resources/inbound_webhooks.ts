@@ -97,7 +97,7 @@ export const inboundWebhooks = ({ clock, pepper, authenticator }: Deps) => {
         },
         () => shownOnce(made),
       );
-      changed.forEach(authenticator.forget);
+      for (const vanity_uri of changed) call.db.afterCommit(() => authenticator.forget(vanity_uri));
       return reply;
     },
 
@@ -108,7 +108,7 @@ export const inboundWebhooks = ({ clock, pepper, authenticator }: Deps) => {
         freed.add((await tx.prisma.inboundWebhook.update({ where: key(tx.company_id, id), data })).vanity_uri);
         await tx.prisma.inboundWebhookLookup.deleteMany({ where: { inbound_webhook_id: id } });
       });
-      freed.forEach(authenticator.forget);
+      for (const vanity_uri of freed) call.db.afterCommit(() => authenticator.forget(vanity_uri));
       return reply;
     },
   } satisfies Partial<Handlers>;

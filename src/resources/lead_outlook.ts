@@ -1,5 +1,6 @@
 import { candidatesOf } from '../db/offer-buyers';
 import { executorOf, loadOffers, loadSuppressed, readContact, readLead, type DueLead } from '../db/due-leads';
+import { seenBuyers } from '../db/reach';
 import { findRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
@@ -39,7 +40,9 @@ export const leadOutlook = ({ clock, carrier, mailer, config }: Deps) =>
     showBuyerAvailability: async ({ params, db }) => {
       const now = clock();
       const { lead, contact, world } = await worldOf(db, params.id, now);
-      const candidates = lead.offer_id === null ? [] : await candidatesOf(db, lead.offer_id, lead.caller_number, now);
+      const all = lead.offer_id === null ? [] : await candidatesOf(db, lead.offer_id, lead.caller_number, now);
+      const seen = await seenBuyers(db, all.map(({ id }) => id)); // prettier-ignore
+      const candidates = all.filter(({ id }) => seen.has(id));
       const buyers = candidates.map((candidate) => eligibility(candidate, { now, tokens: world.tokensOf(lead) }));
       const { paused } = world.standingOf(lead, contact);
       const suppressed_by = await suppressedOnOffer(db, lead);

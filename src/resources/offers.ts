@@ -1,7 +1,9 @@
 import { defaultsOf, type Schemas } from '../contract';
 import { changeBuyers, replaceAttached, suppressionsOf } from '../db/attachments';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { grantToTeams } from '../db/reach';
 import { resolveReferences } from '../db/records';
+import { leaveTeams } from '../db/teams';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
@@ -79,11 +81,12 @@ export const offers = ({ clock, queue, authenticator }: Deps) => {
         });
         await setLeadToken(tx, { offer_id: id }, lead_token);
         await writeParts(tx, id, fields, lists);
+        await grantToTeams(tx, 'offer', id);
         return id;
       }),
 
     updateOffer: (call) =>
-      forgetting((replaced) =>
+      forgetting(call.db, (replaced) =>
         records.updateAfter(
           { ...call, body: withDefaults<Schemas['OfferUpdate']>(call.body, DEFAULTS) },
           (tx, fields: Schemas['OfferUpdate']) => suppressionsOf(tx, fields),
@@ -104,13 +107,14 @@ export const offers = ({ clock, queue, authenticator }: Deps) => {
       ),
 
     deleteOffer: (call) =>
-      forgetting((replaced) =>
+      forgetting(call.db, (replaced) =>
         records.delete(call, async (tx, id, now) => {
           const where = { company_id_id: { company_id: tx.company_id, id } };
           const { lead_token } = await tx.prisma.offer.update({ where, data: { deleted_at: now, updated_at: now, user_updated_at: now } });
           await revokeLeadToken(tx, { offer_id: id });
           await tx.prisma.schedule.updateMany({ where: { offer_id: id }, data: { offer_id: null } });
           await tx.prisma.number.updateMany({ where: { offer_id: id, deleted_at: null }, data: { offer_id: null, updated_at: now } });
+          await leaveTeams(tx, { kind: 'offer', id }, now);
           await tx.prisma.offerBuyer.deleteMany({ where: { offer_id: id } });
           await tx.prisma.offerBuyerGroup.deleteMany({ where: { offer_id: id } });
           await tx.prisma.buyerSuppressionOffer.deleteMany({ where: { offer_id: id } });

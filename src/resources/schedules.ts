@@ -80,7 +80,7 @@ export const schedules = ({ clock, queue, authenticator }: Deps) => {
       }),
 
     updateSchedule: (call) =>
-      forgetting((replaced) =>
+      forgetting(call.db, (replaced) =>
         records.updateAfter(
           { ...call, body: withDefaults<Schemas['ScheduleUpdate']>(call.body, DEFAULTS) },
           (tx, fields: Schemas['ScheduleUpdate']) => partsOf(tx, fields),
@@ -102,7 +102,7 @@ export const schedules = ({ clock, queue, authenticator }: Deps) => {
       ),
 
     deleteSchedule: (call) =>
-      forgetting((replaced) =>
+      forgetting(call.db, (replaced) =>
         records.delete(call, async (tx, id, now) => {
           const where = { company_id_id: { company_id: tx.company_id, id } };
           const { lead_token } = await tx.prisma.schedule.update({ where, data: { deleted_at: now, updated_at: now, user_updated_at: now } });

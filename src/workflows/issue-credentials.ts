@@ -1,5 +1,6 @@
 import type { Db } from '../db/tenant';
 import { moveCount } from '../db/records';
+import { usersWith } from '../db/users';
 import { digestOf, mintCredentials, tokenOf, type Caller } from '../http/auth';
 
 export interface NewCredentials {
@@ -26,7 +27,7 @@ export async function issueCredentials(db: Db, wanted: NewCredentials, { pepper,
   const { company_id } = db;
   const credentials = mintCredentials(wanted.kind);
   const { public_key, secret } = credentials;
-  const user_id = wanted.user_email === undefined ? null : await userWith(db, wanted.user_email);
+  const user_id = wanted.user_email === undefined ? null : (await usersWith(db, [wanted.user_email], now))[0]!;
   const { id } = await db.prisma.accessToken.create({
     data: {
       company_id,
@@ -57,12 +58,4 @@ export async function revokeCredentials(db: Db, id: bigint, now: Date): Promise<
   });
   if (count === 1) await moveCount(db, 'access_tokens', -1);
   return count === 1;
-}
-
-/** The user with an address, made when there is none; parallel requests make one. */
-async function userWith(db: Db, address: string): Promise<bigint> {
-  const email = address.toLowerCase();
-  await db.prisma.user.createMany({ data: [{ company_id: db.company_id, email }], skipDuplicates: true });
-  const { id } = await db.prisma.user.findFirstOrThrow({ where: { email, deleted_at: null }, select: { id: true } });
-  return id;
 }

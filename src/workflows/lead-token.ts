@@ -18,12 +18,12 @@ export async function revokeLeadToken(db: Db, owner: TokenOwner): Promise<void> 
   await db.prisma.leadToken.deleteMany({ where: owner });
 }
 
-/** Runs a write, and then forgets the lead tokens that it took back: before it is committed, the next request would only learn them anew. */
+/** Runs a write, and once it is committed forgets the lead tokens that it took back: before, the next request would only learn them anew. */
 export const forgetAfter =
   ({ forget }: Pick<Authenticator, 'forget'>) =>
-  async <T>(write: (replaced: string[]) => Promise<T>): Promise<T> => {
+  async <T>(db: Pick<Db, 'afterCommit'>, write: (replaced: string[]) => Promise<T>): Promise<T> => {
     const replaced: string[] = [];
     const reply = await write(replaced);
-    for (const token of replaced) forget(token);
+    for (const token of replaced) db.afterCommit(() => forget(token));
     return reply;
   };

@@ -48,7 +48,7 @@ describe('what is told of a call', () => {
   test('is taken from the query string, JSON and forms, and of a postback with nothing but a token of a user', async () => {
     const call = await ringing();
     const { api } = world.company;
-    const token = await world.credentials(world.company, ['calls:update'], { kind: 'user_token' });
+    const token = await world.credentials(world.company, ['calls:update'], { kind: 'user_token', user_email: 'ann@example.com' });
     const told = await api('post', `calls/update_call/${call.uuid}`, {
       auth: null,
       query: { auth_token: token, revenue: '7.50', buyer_converted: 'true', post_call_tokens: 'a:1,b:x, y' },

@@ -1,5 +1,6 @@
 import { signatureOf } from '../../src/carriers/signature';
 import { contract, facets, type Operation } from '../../src/contract';
+import { invitationToken } from '../../src/http/invitations';
 import { addNumber } from '../../src/workflows/add-number';
 import { TWILIO_TOKEN, type Api, type Company, type Method, type Sent, type World } from './world';
 
@@ -56,6 +57,12 @@ const ownVanityUri = ({ id }: Company) => `auto-partner-${id}`;
 
 const TABLES: Record<string, string> = { phone_numbers: 'numbers', call_sessions: 'calls' };
 
+/** The token of an invitation that the user can accept. */
+async function invitationOf({ sql, deps }: World, { id: company_id }: Company, user_id: number): Promise<string> {
+  await sql('UPDATE users SET invitation_open = true, invited_at = now(), invitation_number = 1 WHERE company_id = $1 AND id = $2', [company_id, user_id]);
+  return invitationToken({ company_id, user_id: BigInt(user_id), number: 1 }, deps.pepper);
+}
+
 /** The table of an operation's records. */
 export const tableOf = ({ path }: Operation): string => TABLES[path.split('/')[3]!] ?? path.split('/')[3]!;
 
@@ -103,6 +110,10 @@ export async function createFixture(world: World, company = world.company): Prom
       const url = in_path && credentials !== 'own' ? at.replace(lead_token, 'f'.repeat(32)) : at;
       return by(method, url, { ...sent, auth: null, query: { ...query, ...(credentials !== 'none' && !in_path && { lead_token: shown }) }, body: content });
     }
+    if (operation.credentials === 'invitation_token') {
+      const invitation_token = credentials === 'wrong' ? `inv-1-1-1-${'f'.repeat(64)}` : await invitationOf(world, company, ids.users!);
+      return by(method, at, { ...sent, auth: null, query: { ...query, ...(credentials !== 'none' && { invitation_token }) }, body: content });
+    }
     if (operation.credentials === 'webhook_token') {
       const auth_token = credentials === 'wrong' ? 'not the token' : webhook_token;
       return by(method, at, { ...sent, auth: null, query: { ...query, ...(credentials !== 'none' && { auth_token }) }, body: content });
@@ -145,6 +156,6 @@ export async function createFixture(world: World, company = world.company): Prom
     `INSERT INTO pings (company_id, uuid, created_at, inbound_webhook_id, offer_id, caller_number, token_values, buyer_ids, expires_at) VALUES ($1, gen_random_uuid(), now(), $2, $3, 13105550123, '{}', '{}', now())`,
     [company.id, ids.inbound_webhooks, ids.offers],
   );
-  for (const table of ['contacts', 'text_messages', 'emails', 'pings']) ids[table] = await first(table);
+  for (const table of ['contacts', 'text_messages', 'emails', 'pings', 'change_logs']) ids[table] = await first(table);
   return { ids, body, path, send };
 }

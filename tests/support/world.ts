@@ -7,6 +7,8 @@ import pino from 'pino';
 import request from 'supertest';
 import { createApp } from '../../src/app';
 import { loadConfig } from '../../src/config';
+import type { Db } from '../../src/db/tenant';
+import { usersWith } from '../../src/db/users';
 import { createDeps, type Deps } from '../../src/deps';
 import type { Handlers } from '../../src/http/handlers';
 import { startWorkers, type Workers } from '../../src/jobs/queue';
@@ -104,6 +106,7 @@ export async function createWorld({ clock, environment, handlers }: WorldOptions
     company: await addCompany(),
     addCompany,
     credentials: async (company, permissions, more = {}) => {
+      if (more.kind === 'user_token' && !more.superuser) await everything(deps.tenants.of(company.id), more.user_email!);
       const wanted = { name: 'test', kind: 'key_pair' as const, permissions, superuser: false, ...more };
       const issued = await deps.tenants.of(company.id).transaction((db) => issueCredentials(db, wanted, { pepper: deps.pepper, now: deps.clock() }));
       return issued.token ?? `${issued.public_key}:${issued.private_key}`;
@@ -121,6 +124,14 @@ export async function createWorld({ clock, environment, handlers }: WorldOptions
     },
   };
 }
+
+/** A team that may do everything, with this user: what the user's token may do is then what it says. */
+const everything = (db: Db, email: string) =>
+  db.transaction(async (tx) => {
+    const team = await tx.prisma.accessControlList.create({ data: { company_id: db.company_id, name: 'Everything', superuser: true }, select: { id: true } });
+    const [user] = await usersWith(tx, [email], new Date());
+    await tx.prisma.accessControlListUser.create({ data: { company_id: db.company_id, access_control_list_id: team.id, user_id: user! } });
+  });
 
 export const basic = (auth: string): string => `Basic ${Buffer.from(auth).toString('base64')}`;
 

@@ -95,6 +95,7 @@ export const projection = {
     current_conversion_id: 'c.id',
     buyer_conversion_ids: `ARRAY(SELECT x.id FROM buyer_conversions x WHERE x.company_id = t.company_id AND x.buyer_id = t.id ORDER BY x.time_frame, x.position)`,
     paused_by_user_id: true,
+    team_ids: `ARRAY(SELECT a.access_control_list_id FROM access_control_list_buyers a WHERE a.company_id = t.company_id AND a.buyer_id = t.id ORDER BY 1)`,
   },
 } as const satisfies Projection<'Buyer', 'buyer', 'buyers'>;
 

@@ -1,7 +1,9 @@
 import { defaultsOf, type Schemas } from '../../contract';
 import { detachBuyer, replaceAttached, suppressionsOf } from '../../db/attachments';
 import { changeLimits, limitsIn, openLimits } from '../../db/call-limits';
+import { grantToTeams } from '../../db/reach';
 import { lockRecord, moveCount, resolveReferences } from '../../db/records';
+import { leaveTeams } from '../../db/teams';
 import type { Db } from '../../db/tenant';
 import type { Deps } from '../../deps';
 import type { Handlers } from '../../http/handlers';
@@ -11,6 +13,7 @@ import { openMinutes } from '../../schedules/hours';
 import { ianaName } from '../../schedules/zone';
 import { splitPairs } from '../../tokens/filters';
 import { METRICS } from '../../routing/caps';
+import { changeTeams, teamChanges } from '../../workflows/change-teams';
 import { withDefaults } from '../defaults';
 import { pausing } from '../pausing';
 import { filters, orders, projection } from './columns';
@@ -21,7 +24,7 @@ type Fields = Schemas['BuyerFields'];
 const DEFAULTS = defaultsOf('BuyerFields') as Required<Pick<Fields, 'time_zone'>> & Fields;
 
 /** Call destinations. */
-export const buyers = ({ clock }: Deps) =>
+export const buyers = ({ clock, queue, authenticator }: Deps) =>
   ({
     listBuyers: ({ query, db }) => list(query, { db, now: clock(), projection, orders, filters }),
 
@@ -40,6 +43,7 @@ export const buyers = ({ clock }: Deps) =>
       const id = await db.transaction(async (tx) => {
         const copied = copy_another_buyer === undefined ? {} : await copyOf(tx, copy_another_buyer, now);
         const fields: Fields = { ...DEFAULTS, ...copied, ...body };
+        const teams = await teamChanges(tx, body, caller);
         const lists = await suppressionsOf(tx, fields);
         const pause = fields.paused ? { paused_at: now, paused_by_user_id: caller.user_id } : {};
         const row = {
@@ -56,6 +60,8 @@ export const buyers = ({ clock }: Deps) =>
         });
         await openLimits(tx, { buyer_id: buyer.id }, { zone: ianaName(fields.time_zone ?? DEFAULTS.time_zone)!, limits: limitsIn({ ...fields }) });
         await writeParts(tx, buyer.id, { fields, lists, now });
+        await grantToTeams(tx, 'buyer', buyer.id);
+        await changeTeams(tx, { kind: 'buyer', id: buyer.id }, teams, { queue, authenticator, now });
         await moveCount(tx, 'buyers', 1);
         return buyer.id;
       });
@@ -69,6 +75,7 @@ export const buyers = ({ clock }: Deps) =>
         // Fleet and lists before the buyer: whoever deletes one of those locks in this order too.
         const fleet = await referencesOf(tx, fields);
         const lists = await suppressionsOf(tx, fields);
+        const teams = await teamChanges(tx, fields, caller);
         const before = await lockRecord(tx, 'buyers', params.id, ['paused', 'time_zone']);
         await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
         await tx.prisma.buyer.update({
@@ -85,6 +92,7 @@ export const buyers = ({ clock }: Deps) =>
         const zone = fields.time_zone !== undefined && fields.time_zone !== before.time_zone ? ianaName(fields.time_zone) : undefined;
         await changeLimits(tx, { buyer_id: before.id }, { limits: limitsIn({ ...fields }), zone, reset_totals: reset_total_caps, now });
         await writeParts(tx, before.id, { fields, lists, now });
+        await changeTeams(tx, { kind: 'buyer', id: before.id }, teams, { queue, authenticator, now });
         return before.id;
       });
       return written({ db, now, projection, serializer }, id);
@@ -96,6 +104,7 @@ export const buyers = ({ clock }: Deps) =>
         const { id } = await lockRecord(tx, 'buyers', params.id);
         await requireUnchanged({ db: tx, now, projection, serializer: query.serializer, if_match }, params.id);
         await detachBuyer(tx, id);
+        await leaveTeams(tx, { kind: 'buyer', id }, now);
         // Calls that went to it alone go to the offer.
         await tx.prisma.number.updateMany({ where: { buyer_id: id, deleted_at: null }, data: { buyer_id: null, forward_type: 'offer_id', updated_at: now } });
         await tx.prisma.buyer.update({

@@ -1,0 +1,32 @@
+import { uuidv7 } from '../ids';
+import type { Queue } from '../jobs/queue';
+import { moveCount } from './records';
+import type { Db } from './tenant';
+
+/** The ids of the users with these addresses, in the order of ids; who is not there is made. Parallel requests make one. */
+export async function usersWith(db: Db, addresses: readonly string[], now: Date): Promise<bigint[]> {
+  if (addresses.length === 0) return [];
+  const emails = [...new Set(addresses.map((address) => address.toLowerCase()))].toSorted();
+  const made = await db.query<{ id: string }>({
+    text: `INSERT INTO users (company_id, uuid, email, created_at, updated_at) SELECT $1, u.uuid, u.email, $4, $4 FROM unnest($2::uuid[], $3::text[]) AS u(uuid, email)
+      ON CONFLICT (company_id, email) WHERE deleted_at IS NULL DO NOTHING RETURNING id::text`,
+    values: [db.company_id, emails.map(() => uuidv7(now.getTime())), emails, now.toISOString()],
+  });
+  if (made.length > 0) await moveCount(db, 'users', made.length);
+  const rows = await db.query<{ id: string }>({
+    text: 'SELECT id::text FROM users WHERE company_id = $1 AND email = ANY($2::text[]) AND deleted_at IS NULL ORDER BY id FOR SHARE',
+    values: [db.company_id, emails],
+  });
+  return rows.map(({ id }) => BigInt(id));
+}
+
+/** Voids earlier invitations of users and mails each a new one, once this transaction is committed. */
+export async function inviteUsers(db: Db, ids: readonly bigint[], { queue, now }: { queue: Queue; now: Date }): Promise<void> {
+  if (ids.length === 0) return;
+  const invited = await db.query<{ id: string; number: number }>({
+    text: `UPDATE users SET invitation_number = invitation_number + 1, invitation_open = true, invited_at = $3, updated_at = $3 WHERE company_id = $1 AND id = ANY($2::bigint[])
+      AND deleted_at IS NULL RETURNING id::text, invitation_number AS number`,
+    values: [db.company_id, ids, now.toISOString()],
+  });
+  for (const { id, number } of invited) await queue.add(db, 'send_invitation', { company_id: String(db.company_id), user_id: id, number });
+}
