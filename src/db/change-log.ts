@@ -25,7 +25,7 @@ export interface Change {
 const INSERT = `WITH counted AS (INSERT INTO record_counts (company_id, resource, slot, n) VALUES ($1, 'change_logs', $2::int, 1)
     ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + 1)
   INSERT INTO change_logs (company_id, uuid, created_at, record_type, record_id, action, operation, changes, user_id, user_email, access_token_id, credentials, request_id, ip)
-  VALUES ($1, $3::uuid, $4::timestamptz, $5, $6::bigint, $7, $8, $9::jsonb, $10::bigint, $11, $12::bigint, $13, $14, $15)`;
+  VALUES ($1, $3::uuid, $4::timestamptz, $5, $6::bigint, $7, $8, $9::json, $10::bigint, $11, $12::bigint, $13, $14, $15)`;
 
 /** Writes an entry, in the transaction of the change. */
 export async function recordChange(db: Db, change: Change): Promise<void> {

@@ -30,7 +30,7 @@ export interface Database {
 /** Opens a pool; it connects at the first use. Every session runs in UTC, or the pg adapter would store wrong instants. */
 export function openDatabase(url: string, { pool_size, timeout_seconds, onIdleError = () => {} }: DatabaseOptions): Database {
   const timeout_ms = timeout_seconds * 1000;
-  const common = { connectionString: url, options: '-c timezone=UTC', connectionTimeoutMillis: Math.min(3_000, timeout_ms), keepAlive: true };
+  const common = { connectionString: url, options: '-c timezone=UTC', connectionTimeoutMillis: Math.min(6_000, timeout_ms), keepAlive: true };
   const usual = { ...common, query_timeout: timeout_ms, statement_timeout: timeout_ms, idleTimeoutMillis: 60_000 };
   const pool = new Pool({ ...usual, max: Math.ceil(pool_size / 2) });
   const once = `${common.options} -c plan_cache_mode=force_generic_plan`;

@@ -3,7 +3,7 @@ import type { Queue } from '../jobs/queue';
 import { moveCount } from './records';
 import type { Db } from './tenant';
 
-/** The ids of the users with these addresses, in the order of ids; who is not there is made. Parallel requests make one. */
+/** The ids of the users with these addresses, in the order of ids; who is not there is made. Parallel requests make one. Locks them, so that of two who invite one waits. */
 export async function usersWith(db: Db, addresses: readonly string[], now: Date): Promise<bigint[]> {
   if (addresses.length === 0) return [];
   const emails = [...new Set(addresses.map((address) => address.toLowerCase()))].toSorted();
@@ -14,7 +14,7 @@ export async function usersWith(db: Db, addresses: readonly string[], now: Date)
   });
   if (made.length > 0) await moveCount(db, 'users', made.length);
   const rows = await db.query<{ id: string }>({
-    text: 'SELECT id::text FROM users WHERE company_id = $1 AND email = ANY($2::text[]) AND deleted_at IS NULL ORDER BY id FOR SHARE',
+    text: 'SELECT id::text FROM users WHERE company_id = $1 AND email = ANY($2::text[]) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE',
     values: [db.company_id, emails],
   });
   return rows.map(({ id }) => BigInt(id));

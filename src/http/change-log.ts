@@ -75,7 +75,8 @@ function entryOf(write: Write, { before, reply, now }: Written): Change {
   const { operation, caller, request_id, ip } = write;
   const after = recordIn(reply);
   const earlier = after && before.findLast(({ uuid, type }) => uuid === after.uuid && type === after.type);
-  const is_new = earlier === undefined && operation.status === 201 && (reply as Json).status !== 200;
+  const status = reply instanceof Json ? (reply.status ?? operation.status) : operation.status;
+  const is_new = earlier === undefined && status === 201;
   return {
     uuid: uuidv7(now.getTime()),
     created_at: now,
@@ -155,7 +156,10 @@ const SHOWN = 100;
 /** What was asked for, where many records were changed or none is answered. */
 function asked({ body, params, operation }: Write): ChangedColumns {
   const secret = operation.body ? facets(operation.body).properties : {};
-  const fields = { ...params, ...(typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Fields) : {}) };
+  // The record of the path is named by record_id.
+  const { id, uuid, ...rest } = params;
+  void [id, uuid];
+  const fields = { ...rest, ...(typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Fields) : {}) };
   const shown = (name: string, value: unknown) => {
     if (secret[name]?.['x-secret'] || /token$|secret|password|private_key/.test(name)) return HIDDEN;
     return Array.isArray(value) && value.length > SHOWN ? [...value.slice(0, SHOWN), `and ${value.length - SHOWN} more`] : value;

@@ -133,7 +133,13 @@ describe('columns', () => {
     const plain = (await get(`buyers/${ids[0]}`)).buyer;
     const grid = (await get(`buyers/${ids[0]}?serializer=buyer_grid`)).buyer;
     expect((await get(`buyers/${ids[0]}?serializer=`)).buyer).toEqual(plain);
-    expect(Object.keys(grid).filter((key) => !(key in plain))).toEqual(['call_limit_id', 'current_conversion_id', 'buyer_conversion_ids', 'paused_by_user_id']);
+    expect(Object.keys(grid).filter((key) => !(key in plain))).toEqual([
+      'call_limit_id',
+      'current_conversion_id',
+      'buyer_conversion_ids',
+      'paused_by_user_id',
+      'team_ids',
+    ]);
     expect((await world.company.api('get', 'buyers?serializer=nonsense')).status).toBe(422);
   });
 });

@@ -7,7 +7,7 @@ CREATE TABLE "change_logs" (
     "record_id" BIGINT,
     "action" TEXT NOT NULL,
     "operation" TEXT NOT NULL,
-    "changes" JSONB NOT NULL,
+    "changes" JSON NOT NULL,
     "user_id" BIGINT,
     "user_email" TEXT,
     "access_token_id" BIGINT,
