@@ -5,7 +5,7 @@ import { parse } from 'qs';
 import { BASE_PATH } from './contract';
 import type { Deps } from './deps';
 import { createHandlers } from './handlers';
-import { bind, listFormats } from './http/bind';
+import { bind, listFormats, type Pipeline } from './http/bind';
 import { changeLog } from './http/change-log';
 import { cors } from './http/cors';
 import { docs } from './http/docs';
@@ -26,14 +26,14 @@ const API_HEADERS = { xContentTypeOptions: 'nosniff', contentSecurityPolicy: "de
 const PAGE_HEADERS = { contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } }, strictTransportSecurity: false };
 
 /** The HTTP application: parsers → normalize → validator → bound handlers → error mapper. */
-export function createApp(deps: Deps, handlers: Handlers = createHandlers(deps)): Express {
+export function createApp(deps: Deps, handlers: Handlers = createHandlers(deps), others: Partial<Pipeline> = {}): Express {
   const { config, log, database } = deps;
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
   app.set('trust proxy', config.trust_proxy).set('query parser', (text: string) => parse(text, QUERY));
   const metrics = createMetrics(database.pool);
   app.use(requestLog(log), metrics.observe, compressed());
-  app.use(BASE_PATH, api(app, deps, handlers));
+  app.use(BASE_PATH, api(app, deps, { handlers, others }));
   app.get('/livez', (_req, res) => void res.type('text/plain').send('ok\n'));
   app.get('/readyz', async (_req, res) => {
     await database.pool.query('SELECT 1').catch(() => {
@@ -52,11 +52,17 @@ export function createApp(deps: Deps, handlers: Handlers = createHandlers(deps))
   return app;
 }
 
-function api(app: Express, deps: Deps, handlers: Handlers): RequestHandler[] {
+interface Parts {
+  handlers: Handlers;
+  /** In place of the usual ones. */
+  others: Partial<Pipeline>;
+}
+
+function api(app: Express, deps: Deps, { handlers, others }: Parts): RequestHandler[] {
   const { config, clock, pepper, authenticator, tenants, storage } = deps;
   const limit = config.max_body_bytes;
   const upload = uploader({ storage, max_upload_bytes: config.max_upload_bytes, max_body_bytes: limit });
-  const pipes = { authenticator, tenants, upload, validate: validator(app), idempotency: idempotency({ pepper, clock }), changes: changeLog(clock) };
+  const pipes = { authenticator, tenants, upload, validate: validator(app), idempotency: idempotency({ pepper, clock }), changes: changeLog(clock), ...others };
   const secure: RequestHandler = (_req, res, next) => {
     res.setHeader('X-Content-Type-Options', API_HEADERS.xContentTypeOptions).setHeader('Content-Security-Policy', API_HEADERS.contentSecurityPolicy);
     next();

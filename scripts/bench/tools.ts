@@ -50,7 +50,7 @@ export async function end(children: Iterable<ChildProcess>): Promise<void> {
 }
 
 export async function ready(port: number | string): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 600; tries++) {
     if (await fetch(`http://127.0.0.1:${port}/livez`).then(() => true, () => false)) return; // prettier-ignore
     await new Promise((done) => setTimeout(done, 50));
   }

@@ -1,5 +1,5 @@
 import { contract, facets, type Schema, type Schemas } from '../contract';
-import { masked } from './reach';
+import { isRare, masked } from './reach';
 import { template, type Template } from './statement';
 import type { Table } from './records';
 
@@ -237,11 +237,11 @@ export function keysTemplate(projection: Projection, shape: ListShape): Template
 }
 
 /**
- * Whether to find the rows is most of what a page costs: those with a text, and those of a while, which stand together among the ids, so that to walk along
- * these would be to pass by all that was before.
+ * Whether to find the rows is most of what a page costs: those with a text, those that few of many are seen of, and those of a while, which stand together
+ * among the ids, so that to walk along these would be to pass by all that was before.
  */
-const isFoundFirst = ({ conditions }: ListShape): boolean =>
-  conditions.some((condition) => condition.includes('{fulltext}') || /\bt\.(created|ended)_at [<>]/.test(condition));
+export const isFoundFirst = ({ conditions }: Pick<ListShape, 'conditions'>): boolean =>
+  conditions.some((condition) => isRare(condition) || condition.includes('{fulltext}') || /\bt\.(created|ended)_at [<>]/.test(condition));
 
 function keysSql(projection: Projection, shape: ListShape, total: string): string {
   const { rows, order } = listSql(projection, shape);

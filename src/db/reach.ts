@@ -82,6 +82,9 @@ Object.assign(CONDITIONS, {
 /** The condition for a row t of a table to be seen by a limited caller; undefined where all are. */
 export const seen = (table: Table): string | undefined => CONDITIONS[table];
 
+/** Whether a condition leaves few of many rows, which the planner cannot know. */
+export const isRare = (condition: string): boolean => condition === PAID_FOR;
+
 /** The condition for a buyer's id to be one that is seen. */
 export const seenBuyer = (sql: string): string => `${sql} = ${BUYERS}`;
 

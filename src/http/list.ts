@@ -3,6 +3,7 @@ import pg from 'pg';
 import {
   csvTemplate,
   fieldsOf,
+  isFoundFirst,
   keptCount,
   keysTemplate,
   listTemplate,
@@ -116,8 +117,8 @@ export function pageReply<T>(
 
 /** In one prepared statement where every value has the same best plan; else first which records, then the records. */
 async function readPage({ shape, values }: Plan, { db, projection }: ListOptions): Promise<Row[]> {
-  if (shape.conditions.every((condition) => condition === seen(projection.plural)) && !shape.offset)
-    return db.query<Row>(listTemplate(projection, shape)(values));
+  const is_plain = shape.conditions.every((condition) => condition === seen(projection.plural)) && !isFoundFirst(shape);
+  if (is_plain && !shape.offset) return db.query<Row>(listTemplate(projection, shape)(values));
   const keys = await db.query<Omit<Row, 'record'>>(keysTemplate(projection, shape)(values));
   const ids = keys.flatMap(({ id }) => id ?? []);
   if (ids.length === 0) return keys.map((key) => ({ ...key, record: null }));
