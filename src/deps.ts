@@ -6,6 +6,7 @@ import { openCarrier } from './carriers';
 import type { Carrier } from './carriers/carrier';
 import type { Config } from './config';
 import { openDatabase, type Database } from './db/client';
+import { liveAgents, type LiveAgents } from './db/live-agents';
 import { tenants, type TenantDatabases } from './db/tenant';
 import { authenticator, type Authenticator } from './http/auth';
 import { queue, type Queue } from './jobs/queue';
@@ -21,6 +22,7 @@ export interface Deps {
   tenants: TenantDatabases;
   authenticator: Authenticator;
   queue: Queue;
+  live: LiveAgents;
   storage: Storage;
   carrier: Carrier;
   mailer: Mailer;
@@ -53,6 +55,7 @@ export function createDeps({ config, database_url, clock = () => new Date(), log
     tenants: tenants(database),
     authenticator: authenticator({ pool: database.pool, pepper, clock, carrier: { auth_token: config.twilio.auth_token, public_url: config.public_url } }),
     queue,
+    live: liveAgents({ database, clock, log }),
     storage: openStorage(config.storage_dir, config.storage_reserve_bytes),
     carrier: edges.carrier ?? openCarrier(config.carrier, { ...config.twilio, public_url: config.public_url }),
     mailer: edges.mailer ?? (config.smtp_url ? openMailer('smtp', { url: config.smtp_url }) : openMailer('sandbox')),

@@ -47,6 +47,7 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   onStop(deps, async () => {
     closing = true;
     clearInterval(sweeping);
+    deps.live.close();
     await Promise.all([stop(server), jobs?.stop()]);
     await installation.close();
   });

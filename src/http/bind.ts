@@ -7,10 +7,11 @@ import type { TenantDatabases } from '../db/tenant';
 import { Refusal, type FieldErrors } from '../refusal';
 import type { Authenticator, Authenticated } from './auth';
 import { refusalFor } from './errors';
+import { sendEvents } from './event-stream';
 import type { Call, Handlers } from './handlers';
 import type { Idempotency } from './idempotency';
 import { normalize } from './normalize';
-import { Csv, Download, Json, NotModified, Twiml } from './reply';
+import { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply';
 import { digestOf, isMultipart, type Upload, type Uploader } from './upload';
 import type { Validator } from './validate';
 
@@ -118,6 +119,7 @@ async function read({ operation, req, res, upload, caller, owner, webhook }: Rec
     upload,
     if_match: checksumOf(req.headers['if-match']),
     if_none_match: checksumOf(req.headers['if-none-match']),
+    last_event_id: req.get('Last-Event-ID'),
     caller,
     owner,
     webhook,
@@ -215,6 +217,7 @@ function send(res: Response, status: number, text: string, headers: Record<strin
 async function reply(req: Request, res: Response, status: number, result: unknown): Promise<void> {
   if (result instanceof Json) return send(res, result.status ?? status, result.text, result.headers);
   if (result instanceof Twiml) return void res.status(status).type('text/xml').send(result.text);
+  if (result instanceof EventStream) return sendEvents(req, res.status(status), result);
   if (result instanceof NotModified) return void res.status(304).set(result.headers).end();
   if (result instanceof Csv || result instanceof Download) {
     res.status(status).attachment(result.file_name).type(result.media_type);

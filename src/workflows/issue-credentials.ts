@@ -60,7 +60,7 @@ export async function revokeCredentials(db: Db, id: bigint, now: Date): Promise<
 }
 
 /** The user with an address, made when there is none; parallel requests make one. */
-async function userWith(db: Db, address: string): Promise<bigint> {
+export async function userWith(db: Db, address: string): Promise<bigint> {
   const email = address.toLowerCase();
   await db.prisma.user.createMany({ data: [{ company_id: db.company_id, email }], skipDuplicates: true });
   const { id } = await db.prisma.user.findFirstOrThrow({ where: { email, deleted_at: null }, select: { id: true } });

@@ -116,6 +116,7 @@ export async function createWorld({ clock, environment, handlers }: WorldOptions
     sql: async <Row>(text: string, values: unknown[] = []) => (await client.query(text, values)).rows as Row[],
     close: async () => {
       await Promise.all(working.map((workers) => workers.stop()));
+      deps.live.close();
       await client.end();
       await deps.database.close();
     },
