@@ -6513,10 +6513,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many requests with bad credentials from this address. */
+        /** @description Too many requests of these credentials or with this lead token, or with bad credentials from this address. */
         TooManyRequests: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6862,6 +6864,10 @@ export interface components {
         ETag: string;
         /** @description Seconds to wait before the next try. */
         RetryAfter: number;
+        /** @description How many requests (`q`) these credentials, or this lead token, may make in a window of how many seconds (`w`). */
+        RateLimitPolicy: string;
+        /** @description How many of them are left (`r`), and how many seconds of the window (`t`). */
+        RateLimit: string;
     };
     pathItems: never;
 }

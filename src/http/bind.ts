@@ -10,6 +10,7 @@ import { refusalFor } from './errors';
 import { sendEvents } from './event-stream';
 import type { Call, Handlers } from './handlers';
 import type { Idempotency } from './idempotency';
+import type { RateLimits } from './rate-limits';
 import { normalize } from './normalize';
 import { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply';
 import { digestOf, isMultipart, type Upload, type Uploader } from './upload';
@@ -17,6 +18,7 @@ import type { Validator } from './validate';
 
 export interface Pipeline {
   authenticator: Authenticator;
+  limits: RateLimits;
   validate: Validator;
   idempotency: Idempotency;
   tenants: TenantDatabases;
@@ -87,6 +89,7 @@ function adapt(operation: Operation, handlers: Handlers, pipes: Pipeline): Reque
     if (form) await pipes.upload(operation, req, res);
     const { caller, owner, webhook } = await pipes.authenticator.authenticate(req, operation);
     res.locals.caller = caller;
+    await pipes.limits.take({ caller, owner, webhook }, res);
     const upload = operation.multipart && !form && isMultipart(req) ? await pipes.upload(operation, req, res) : undefined;
     try {
       const call = await read({ operation, req, res, upload, caller, owner, webhook }, pipes);
