@@ -59,10 +59,19 @@ interface Parts {
 }
 
 function api(app: Express, deps: Deps, { handlers, others }: Parts): RequestHandler[] {
-  const { config, clock, pepper, authenticator, tenants, storage } = deps;
+  const { config, clock, pepper, authenticator, limits, tenants, storage } = deps;
   const limit = config.max_body_bytes;
   const upload = uploader({ storage, max_upload_bytes: config.max_upload_bytes, max_body_bytes: limit });
-  const pipes = { authenticator, tenants, upload, validate: validator(app), idempotency: idempotency({ pepper, clock }), changes: changeLog(clock), ...others };
+  const pipes = {
+    authenticator,
+    limits,
+    tenants,
+    upload,
+    validate: validator(app),
+    idempotency: idempotency({ pepper, clock }),
+    changes: changeLog(clock),
+    ...others,
+  };
   const secure: RequestHandler = (_req, res, next) => {
     res.setHeader('X-Content-Type-Options', API_HEADERS.xContentTypeOptions).setHeader('Content-Security-Policy', API_HEADERS.contentSecurityPolicy);
     next();

@@ -15,6 +15,9 @@ export interface Config {
   /** Folder of everything the server keeps itself: its database, its key pepper. */
   data_dir: string;
   log_level: string;
+  /** Requests of a credential, and of a lead token, in a minute; 0 for no limit. */
+  rate_limit_per_minute: number;
+  lead_rate_limit_per_minute: number;
   /** Origins whose browsers may call the API; lead endpoints answer any. */
   cors_origins: string[];
   /** Secret mixed into the digests of credentials; absent: made once and kept in data_dir. */
@@ -107,6 +110,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
       CORS_ORIGINS: origins({ default: [] }),
       KEY_PEPPER: pepper({ default: undefined }),
+      RATE_LIMIT_PER_MINUTE: between(0, 1_000_000_000)({ default: 60_000 }),
+      LEAD_RATE_LIMIT_PER_MINUTE: between(0, 1_000_000_000)({ default: 12_000 }),
       DATABASE_POOL_SIZE: between(1, 500)({ default: 16 }),
       DATABASE_TIMEOUT_SECONDS: between(1, 600)({ default: 10 }),
       TRUST_PROXY: between(0, 10)({ default: 0 }),
@@ -141,6 +146,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     database_url: values.DATABASE_URL,
     data_dir: values.DATA_DIR,
     log_level: values.LOG_LEVEL,
+    rate_limit_per_minute: values.RATE_LIMIT_PER_MINUTE,
+    lead_rate_limit_per_minute: values.LEAD_RATE_LIMIT_PER_MINUTE,
     cors_origins: values.CORS_ORIGINS,
     key_pepper: values.KEY_PEPPER,
     pool_size: values.DATABASE_POOL_SIZE,

@@ -6,8 +6,11 @@ import { openCarrier } from './carriers';
 import type { Carrier } from './carriers/carrier';
 import type { Config } from './config';
 import { openDatabase, type Database } from './db/client';
+import { openPermits } from './db/permits';
+import { liveAgents, type LiveAgents } from './db/live-agents';
 import { tenants, type TenantDatabases } from './db/tenant';
 import { authenticator, type Authenticator } from './http/auth';
+import { rateLimits, type RateLimits } from './http/rate-limits';
 import { queue, type Queue } from './jobs/queue';
 import { openMailer } from './mail';
 import type { Mailer } from './mail/mailer';
@@ -20,7 +23,9 @@ export interface Deps {
   database: Database;
   tenants: TenantDatabases;
   authenticator: Authenticator;
+  limits: RateLimits;
   queue: Queue;
+  live: LiveAgents;
   storage: Storage;
   carrier: Carrier;
   mailer: Mailer;
@@ -36,6 +41,8 @@ export interface DepsOptions {
   database_url: string;
   clock?: () => Date;
   log?: Logger;
+  /** Length of the windows in which requests are counted. */
+  rate_window_seconds?: number;
   carrier?: Carrier;
   mailer?: Mailer;
 }
@@ -52,7 +59,9 @@ export function createDeps({ config, database_url, clock = () => new Date(), log
     database,
     tenants: tenants(database),
     authenticator: authenticator({ pool: database.pool, pepper, clock, carrier: { auth_token: config.twilio.auth_token, public_url: config.public_url } }),
+    limits: limitsOf({ config, database, log }, edges.rate_window_seconds),
     queue,
+    live: liveAgents({ database, clock, log }),
     storage: openStorage(config.storage_dir, config.storage_reserve_bytes),
     carrier: edges.carrier ?? openCarrier(config.carrier, { ...config.twilio, public_url: config.public_url }),
     mailer: edges.mailer ?? (config.smtp_url ? openMailer('smtp', { url: config.smtp_url }) : openMailer('sandbox')),
@@ -61,6 +70,13 @@ export function createDeps({ config, database_url, clock = () => new Date(), log
     clock,
     log,
   };
+}
+
+const RATE_WINDOW_SECONDS = 60;
+
+function limitsOf({ config, database, log }: Pick<Deps, 'config' | 'database' | 'log'>, window_seconds = RATE_WINDOW_SECONDS): RateLimits {
+  const limits = { credential: config.rate_limit_per_minute, lead_token: config.lead_rate_limit_per_minute };
+  return rateLimits({ permits: openPermits({ pool: database.prepared, log, window_seconds }), limits, window_seconds });
 }
 
 /** JSON lines, written in batches: a system call for every line would cost more than the line; in a terminal, lines for people. */

@@ -2,11 +2,16 @@ import type { Deps } from './deps';
 import type { Handlers } from './http/handlers';
 import { accessControlLists } from './resources/access_control_lists';
 import { accessTokens } from './resources/access_tokens';
+import { agentMessages } from './resources/agent_messages';
+import { agentStatuses } from './resources/agent_statuses';
+import { agentStatusTimestamps } from './resources/agent_status_timestamps';
+import { agents } from './resources/agents';
 import { buyerFleets } from './resources/buyer_fleets';
 import { buyerGroups } from './resources/buyer_groups';
 import { buyerSuppressionFiles } from './resources/buyer_suppression_files';
 import { buyerSuppressions } from './resources/buyer_suppressions';
 import { buyers } from './resources/buyers';
+import { callCenters } from './resources/call_centers';
 import { callSessions } from './resources/call_sessions';
 import { callReports } from './resources/call_reports';
 import { calls } from './resources/calls';
@@ -53,6 +58,11 @@ export const createHandlers = (deps: Deps): Handlers =>
     scheduleActions(deps),
     trafficSources(deps),
     phoneNumbers(deps),
+    callCenters(deps),
+    agentStatuses(deps),
+    agents(deps),
+    agentStatusTimestamps(deps),
+    agentMessages(deps),
     contacts(deps),
     textMessages(deps),
     emails(deps),

@@ -28,6 +28,7 @@ export async function openInstallation(config: Config, role: 'server' | 'command
     close: async () => {
       deps.mailer.close();
       await deps.request.close();
+      await deps.limits.close();
       await deps.database.close();
       await embedded?.stop();
     },

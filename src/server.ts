@@ -4,6 +4,7 @@ import { loadConfig, type Config } from './config';
 import { ensureDemo } from './demo';
 import { messageClasses } from './http/message-classes';
 import { FORGET_OLD_ANSWERS } from './http/idempotency';
+import { FORGET_OLD_WINDOWS } from './db/permits';
 import { FORGET_OLD_PINGS } from './db/pings';
 import { openInstallation, type Installation } from './installation';
 import { startJobs } from './jobs/start';
@@ -39,14 +40,15 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   await listen(server, config);
   const jobs = config.run_jobs ? await startJobs(deps) : undefined;
   const sweep = () => {
-    for (const swept of [database.pool.query(FORGET_OLD_ANSWERS), database.pool.query(FORGET_OLD_PINGS), sweepStorage(deps)])
-      swept.catch((error) => log.warn({ err: error }, 'sweep failed'));
+    const forgotten = [FORGET_OLD_ANSWERS, FORGET_OLD_PINGS, FORGET_OLD_WINDOWS].map((statement) => database.pool.query(statement));
+    for (const swept of [...forgotten, sweepStorage(deps)]) swept.catch((error) => log.warn({ err: error }, 'sweep failed'));
   };
   sweep();
   const sweeping = setInterval(sweep, HOUR_MS);
   onStop(deps, async () => {
     closing = true;
     clearInterval(sweeping);
+    deps.live.close();
     await Promise.all([stop(server), jobs?.stop()]);
     await installation.close();
   });

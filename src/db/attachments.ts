@@ -2,7 +2,12 @@ import { resolveReferences, resolveUserBuyerIds, type Reference } from './record
 import type { Db } from './tenant';
 
 /** Tables that attach buyers to something, by the column of that something. */
-const OWNERS = { buyer_group_members: 'buyer_group_id', buyer_suppression_buyers: 'buyer_suppression_id', offer_buyers: 'offer_id' } as const;
+const OWNERS = {
+  buyer_group_members: 'buyer_group_id',
+  buyer_suppression_buyers: 'buyer_suppression_id',
+  offer_buyers: 'offer_id',
+  agent_buyers: 'agent_id',
+} as const;
 type AttachmentTable = keyof typeof OWNERS;
 
 /** What a request says about the buyers of a record. */
@@ -33,7 +38,8 @@ export async function changeBuyers(db: Db, table: AttachmentTable, owner: bigint
 /** Tables that attach records of one kind to records of another. */
 type PairTable =
   | AttachmentTable | 'offer_buyer_groups' | 'buyer_suppression_offers' | 'buyer_suppression_schedules'
-  | 'access_control_list_users' | 'access_control_list_buyers' | 'access_control_list_buyer_groups' | 'access_control_list_offers'; // prettier-ignore
+  | 'access_control_list_users' | 'access_control_list_buyers' | 'access_control_list_buyer_groups' | 'access_control_list_offers'
+  | 'agent_call_centers' | 'agent_message_buyers' | 'agent_message_buyer_groups' | 'agent_message_call_centers'; // prettier-ignore
 
 /** Attaches exactly `others` to a record. One of the two sides must be locked: the side that comes first in the order of locks (CONTRIBUTING). */
 export async function replaceAttached(db: Db, table: PairTable, record: Record<string, bigint>, others: Record<string, readonly bigint[]>): Promise<void> {

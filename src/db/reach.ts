@@ -68,6 +68,8 @@ const CONDITIONS: Partial<Record<Table, string>> = {
   buyer_suppressions: `(${attached('buyer_suppression_buyers', 'buyer_suppression_id', 'buyer_id', BUYERS)} OR ${attached('buyer_suppression_offers', 'buyer_suppression_id', 'offer_id', OFFERS)})`,
   users: `EXISTS (SELECT FROM access_control_list_users x WHERE x.company_id = t.company_id AND x.user_id = t.id AND x.access_control_list_id = ${TEAMS})`,
   access_control_lists: `t.id = ${TEAMS}`,
+  agent_messages: `(t.user_id = {user_id}::bigint OR EXISTS (SELECT FROM agent_message_recipients x JOIN agents g ON g.company_id = x.company_id AND g.id = x.agent_id
+    WHERE x.company_id = t.company_id AND x.agent_message_id = t.id AND g.user_id = {user_id}::bigint AND g.deleted_at IS NULL))`,
   access_tokens: 't.user_id = {user_id}::bigint',
   change_logs: 't.user_id = {user_id}::bigint',
 };

@@ -932,6 +932,369 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/call_centers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List call centers
+         * @description Where agents sit. A companion of the reference resources.
+         */
+        get: operations["listCallCenters"];
+        put?: never;
+        /**
+         * Create a call center
+         * @description `name` is required. An agent joins a call center by its own `call_center_ids`.
+         */
+        post: operations["createCallCenter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/call_centers/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A call center with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newCallCenter"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/call_centers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a call center
+         * @description One call center, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showCallCenter"];
+        /**
+         * Change a call center
+         * @description Changes the fields that are sent and leaves the rest.
+         */
+        put: operations["updateCallCenter"];
+        post?: never;
+        /**
+         * Delete a call center
+         * @description Its agents stay, and are in it no more. Its `user_call_center_id` is free again.
+         */
+        delete: operations["deleteCallCenter"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent_statuses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List agent statuses
+         * @description What agents can be doing. `available`, `on_call`, `wrap_up`, `away` and `offline` are built in; others are yours to make. A companion of the reference resources.
+         */
+        get: operations["listAgentStatuses"];
+        put?: never;
+        /**
+         * Create an agent status
+         * @description `key` and `name` are required. What is not built in can be changed and deleted.
+         */
+        post: operations["createAgentStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent_statuses/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An agent status with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newAgentStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent_statuses/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show an agent status
+         * @description One agent status, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showAgentStatus"];
+        /**
+         * Change an agent status
+         * @description Changes the fields that are sent and leaves the rest. Of a built-in status `name`, `position` and `external_record_id` can be changed; another `key` or `is_online` is refused with 422.
+         */
+        put: operations["updateAgentStatusSettings"];
+        post?: never;
+        /**
+         * Delete an agent status
+         * @description A built-in status, and one that agents are in, is refused with 422. The `key` is free again.
+         */
+        delete: operations["deleteAgentStatus"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List agents
+         * @description Users who take calls: the status each is in, and the call centers and buyers each belongs to. A companion of the reference resources.
+         */
+        get: operations["listAgents"];
+        put?: never;
+        /**
+         * Create an agent
+         * @description `user_id` names a user of the company; with `user_email` instead the user is made when the address is new. A user is one agent at most. An agent starts `offline` unless another status is named, and that is the first row of its status timestamps.
+         */
+        post: operations["createAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An agent with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newAgent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show an agent
+         * @description One agent, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showAgent"];
+        /**
+         * Change an agent
+         * @description Changes the fields that are sent and leaves the rest. Another `agent_status_id` does what `PUT /agents/{id}/status` does.
+         */
+        put: operations["updateAgent"];
+        post?: never;
+        /**
+         * Delete an agent
+         * @description The agent leaves its call centers and buyers, and its streams end. Messages that reached it, and its status timestamps, stay. Its user stays, and can be made an agent again.
+         */
+        delete: operations["deleteAgent"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change the status an agent is in
+         * @description By `agent_status_id` or by `key`. A change writes one row of the agent's status timestamps, however many requests come at once; for the status that the agent is in already nothing is written.
+         */
+        put: operations["updateAgentStatus"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent_status_timestamps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List agent status timestamps
+         * @description One row for each change of an agent's status, and one for the status it started in, in order.
+         */
+        get: operations["listAgentStatusTimestamps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent_messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List agent messages
+         * @description Messages to agents, in the order of their ids. With `mine=true` those that reached the agent whose credentials these are.
+         */
+        get: operations["listAgentMessages"];
+        put?: never;
+        /**
+         * Create an agent message
+         * @description Reaches the agents of the buyers, of the buyers in the buyer groups, and of the call centers named; all agents when none is named. With `agent_status_id` only those that are in that status now. Agents with an open `GET /agent_messages/stream` are told at once.
+         */
+        post: operations["createAgentMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent_messages/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An agent message with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newAgentMessage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent_messages/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Messages of an agent as they come
+         * @description Server-sent events for the agent whose credentials these are, as `EventSource` reads them. Each message that reaches the agent, and each change of one, is an event `agent_message` whose data is the record; a message that is withdrawn or deleted is an event `agent_message_withdrawn` whose data is `{"id": …}`. The `id` of an event counts the agent's events from 1, without gaps. With `Last-Event-ID`, which browsers send by themselves, or `last_event_id`, the stream goes on after that event, whichever server answers: nothing is lost and nothing comes twice. Without it, it begins with what comes from now on; with 0, with everything there ever was. A comment every 15 seconds keeps the connection alive. The stream ends when the credentials are revoked, when the server stops, when the reader stops reading, and after `wait_seconds`: connect again. Credentials that belong to no agent are refused with 422.
+         */
+        get: operations["streamAgentMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent_messages/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show an agent message
+         * @description One agent message, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showAgentMessage"];
+        /**
+         * Change an agent message
+         * @description Changes the fields that are sent and leaves the rest. Other buyers, groups, call centers or another status: who is reached is worked out anew, and it is withdrawn from those who no longer are. Other `content`: everybody reached is told again.
+         */
+        put: operations["updateAgentMessage"];
+        post?: never;
+        /**
+         * Delete an agent message
+         * @description It is withdrawn from the agents it reached.
+         */
+        delete: operations["deleteAgentMessage"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/contacts": {
         parameters: {
             query?: never;
@@ -2537,7 +2900,7 @@ export interface components {
          * @description A resource and what may be done with it.
          * @enum {string}
          */
-        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
+        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
         /** @enum {string} */
         BuyerSerializer: "buyer" | "buyer_grid" | "";
         /** @enum {string} */
@@ -4741,6 +5104,348 @@ export interface components {
             schedule_actions: components["schemas"]["ScheduleAction"][];
             metadata: components["schemas"]["PageMetadata"];
         };
+        /** @enum {string} */
+        CallCenterSerializer: "call_center" | "call_center_grid" | "";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        CallCenterOrder: "id" | "name" | "user_call_center_id" | "created_at" | "updated_at";
+        CallCenterFields: {
+            name?: string;
+            description?: string | null;
+            /** @description Your own identifier of the call center; unique among yours. */
+            user_call_center_id?: string | null;
+            external_record_id?: string | null;
+            serializer?: components["schemas"]["CallCenterSerializer"];
+        };
+        CallCenterCreate: WithRequired<components["schemas"]["CallCenterFields"], "name">;
+        CallCenterUpdate: components["schemas"]["CallCenterFields"];
+        CallCenter: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "CallCenter";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            name?: string | null;
+            description?: string | null;
+            user_call_center_id?: string | null;
+            agents_count?: number;
+            agent_ids?: number[];
+        };
+        CallCenterReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            call_center: components["schemas"]["CallCenter"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        CallCenterList: components["schemas"]["CallCenterPage"] | components["schemas"]["CallCenter"][];
+        CallCenterPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            call_centers: components["schemas"]["CallCenter"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        /** @enum {string} */
+        AgentStatusSerializer: "agent_status" | "agent_status_grid" | "";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        AgentStatusOrder: "id" | "position" | "key" | "name" | "created_at" | "updated_at";
+        AgentStatusFields: {
+            /** @description Unique among your statuses; lowercase letters, digits and underscores. */
+            key?: string;
+            name?: string;
+            /**
+             * @description Whether an agent that is in it counts as online.
+             * @default true
+             */
+            is_online?: boolean | null;
+            /**
+             * @description Where it stands in menus, the lowest first.
+             * @default 0
+             */
+            position?: number | null;
+            external_record_id?: string | null;
+            serializer?: components["schemas"]["AgentStatusSerializer"];
+        };
+        AgentStatusCreate: WithRequired<components["schemas"]["AgentStatusFields"], "key" | "name">;
+        AgentStatusUpdate: components["schemas"]["AgentStatusFields"];
+        AgentStatus: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "AgentStatus";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            key?: string | null;
+            name?: string | null;
+            is_online?: boolean;
+            position?: number;
+            /** @description Whether every company has it: it can be renamed, and not deleted. */
+            built_in?: boolean;
+        };
+        AgentStatusReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            agent_status: components["schemas"]["AgentStatus"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        AgentStatusList: components["schemas"]["AgentStatusPage"] | components["schemas"]["AgentStatus"][];
+        AgentStatusPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            agent_statuses: components["schemas"]["AgentStatus"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        /** @enum {string} */
+        AgentSerializer: "agent" | "agent_grid" | "";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        AgentOrder: "id" | "status_changed_at" | "created_at" | "updated_at";
+        AgentFields: {
+            /** @description Shown to others; that of the user when blank. */
+            name?: string | null;
+            /** @description Number or uuid of the status it is in. */
+            agent_status_id?: string | number;
+            call_center_ids?: components["schemas"]["RecordIds"];
+            /** @description Buyers it takes calls for. */
+            buyer_ids?: components["schemas"]["RecordIds"];
+            external_record_id?: string | null;
+            serializer?: components["schemas"]["AgentSerializer"];
+        };
+        AgentCreate: {
+            /** @description Number or uuid of the user. */
+            user_id?: string | number;
+            /**
+             * Format: email
+             * @description Address of the user, who is made when it is new. In place of `user_id`.
+             */
+            user_email?: string;
+            /** @description Shown to others; that of the user when blank. */
+            name?: string | null;
+            /** @description Number or uuid of the status it is in. */
+            agent_status_id?: string | number;
+            call_center_ids?: components["schemas"]["RecordIds"];
+            /** @description Buyers it takes calls for. */
+            buyer_ids?: components["schemas"]["RecordIds"];
+            external_record_id?: string | null;
+            serializer?: components["schemas"]["AgentSerializer"];
+        };
+        AgentUpdate: components["schemas"]["AgentFields"];
+        AgentStatusChange: {
+            /** @description Number or uuid of the status. */
+            agent_status_id?: string | number;
+            /** @description Key of the status. In place of `agent_status_id`. */
+            key?: string;
+            serializer?: components["schemas"]["AgentSerializer"];
+        };
+        Agent: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "Agent";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            name?: string | null;
+            user_id?: number | null;
+            user_email?: string | null;
+            agent_status_id?: number | null;
+            /** @description Key of the status it is in. */
+            status_key?: string | null;
+            /** @description Since when it has been in that status. */
+            status_changed_at?: components["schemas"]["Timestamp"];
+            /** @description Whether that status counts as online. */
+            online?: boolean;
+            call_center_ids?: number[];
+            buyer_ids?: number[];
+        };
+        AgentReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            agent: components["schemas"]["Agent"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        AgentList: components["schemas"]["AgentPage"] | components["schemas"]["Agent"][];
+        AgentPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            agents: components["schemas"]["Agent"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        /** @description That an agent went into a status. */
+        AgentStatusTimestamp: {
+            id?: number;
+            company_id?: number;
+            /** @description The user who is the agent. */
+            user_id?: number;
+            /** @description The same number as `user_id`. */
+            collaborator_id?: number;
+            /** @description The agent. */
+            agent_widget_id?: number;
+            /** @description The status it went into. */
+            agent_status_id?: number;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            /** @description The key that the status had then. */
+            key?: string;
+        };
+        AgentStatusTimestampList: components["schemas"]["AgentStatusTimestampPage"] | components["schemas"]["AgentStatusTimestamp"][];
+        AgentStatusTimestampPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            agent_status_timestamps: components["schemas"]["AgentStatusTimestamp"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        /** @enum {string} */
+        AgentMessageSerializer: "agent_message" | "agent_message_grid" | "";
+        AgentMessageCreate: {
+            /** @description What it says. */
+            content: string;
+            /** @description Only agents that are in this status; null for any. */
+            agent_status_id?: string | number | null;
+            /** @description Reaches the agents of these buyers. */
+            buyer_ids?: components["schemas"]["RecordIds"];
+            /** @description Reaches the agents of the buyers in these groups. */
+            buyer_group_ids?: components["schemas"]["RecordIds"];
+            /** @description Reaches the agents of these call centers. */
+            call_center_ids?: components["schemas"]["RecordIds"];
+            external_record_id?: string | null;
+            serializer?: components["schemas"]["AgentMessageSerializer"];
+        };
+        AgentMessageUpdate: {
+            /** @description What it says; may be blank. */
+            content?: string | null;
+            /** @description Only agents that are in this status; null for any. */
+            agent_status_id?: string | number | null;
+            /** @description Reaches the agents of these buyers. */
+            buyer_ids?: components["schemas"]["RecordIds"];
+            /** @description Reaches the agents of the buyers in these groups. */
+            buyer_group_ids?: components["schemas"]["RecordIds"];
+            /** @description Reaches the agents of these call centers. */
+            call_center_ids?: components["schemas"]["RecordIds"];
+            external_record_id?: string | null;
+            serializer?: components["schemas"]["AgentMessageSerializer"];
+        };
+        AgentMessage: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "AgentMessage";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            content?: string | null;
+            agent_status_id?: number | null;
+            /** @description The user who wrote it; null when a key pair of the company did. */
+            user_id?: number | null;
+            /** @description How many agents it reached. */
+            agent_widget_count?: number;
+            buyer_ids?: number[];
+            buyer_group_ids?: number[];
+            call_center_ids?: number[];
+        };
+        AgentMessageReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            agent_message: components["schemas"]["AgentMessage"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        AgentMessageList: components["schemas"]["AgentMessagePage"] | components["schemas"]["AgentMessage"][];
+        AgentMessagePage: {
+            status: number;
+            /** @constant */
+            success: true;
+            agent_messages: components["schemas"]["AgentMessage"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
         Contact: {
             /** @description Number of the record. Null in an answer to `new`. */
             id?: number | null;
@@ -6252,10 +6957,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many requests with bad credentials from this address. */
+        /** @description Too many requests of these credentials or with this lead token, or with bad credentials from this address. */
         TooManyRequests: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6419,6 +7126,39 @@ export interface components {
         ScheduleActionOrder: components["schemas"]["ScheduleActionOrder"];
         /** @description Only actions of this schedule, by number or uuid. */
         ActionSchedule: components["schemas"]["RecordId"];
+        /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
+        CallCenterSerializer: components["schemas"]["CallCenterSerializer"];
+        CallCenterOrder: components["schemas"]["CallCenterOrder"];
+        /** @description `agent_status_grid` adds foreign keys to the record; a status has none beyond its columns. */
+        AgentStatusSerializer: components["schemas"]["AgentStatusSerializer"];
+        AgentStatusOrder: components["schemas"]["AgentStatusOrder"];
+        /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
+        AgentSerializer: components["schemas"]["AgentSerializer"];
+        AgentOrder: components["schemas"]["AgentOrder"];
+        /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
+        AgentMessageSerializer: components["schemas"]["AgentMessageSerializer"];
+        /** @description Only agents that are in this status, by number or uuid. */
+        OfAgentStatus: components["schemas"]["RecordId"];
+        /** @description Only those of this user, by number or uuid. */
+        OfUser: components["schemas"]["RecordId"];
+        /** @description Only agents of this call center, by number or uuid. */
+        OfCallCenter: components["schemas"]["RecordId"];
+        /** @description Only those of this agent, by number or uuid. */
+        OfAgent: components["schemas"]["RecordId"];
+        /** @description `true`: only the agent whose credentials these are. Credentials that belong to no agent are refused with 422. */
+        MineAgents: boolean;
+        /** @description `true`: only messages that reached the agent whose credentials these are. Credentials that belong to no agent are refused with 422. */
+        MineMessages: boolean;
+        /** @description What the message says. */
+        NewMessageContent: string;
+        /** @description Status of the agents that the message is for, by number or uuid. */
+        NewMessageStatus: components["schemas"]["RecordId"];
+        /** @description The last event that was received. */
+        LastEventIdHeader: string;
+        /** @description The same as the header, which counts when both are sent. */
+        LastEventId: number;
+        /** @description For how long the stream waits for events before it ends; `0` sends what there is and ends at once. For proxies that end long answers. */
+        WaitSeconds: number;
         /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
         ContactSerializer: components["schemas"]["ContactSerializer"];
         /** @description Only this number, in any spelling. */
@@ -6584,6 +7324,10 @@ export interface components {
         ETag: string;
         /** @description Seconds to wait before the next try. */
         RetryAfter: number;
+        /** @description How many requests (`q`) these credentials, or this lead token, may make in a window of how many seconds (`w`). */
+        RateLimitPolicy: string;
+        /** @description How many of them are left (`r`), and how many seconds of the window (`t`). */
+        RateLimit: string;
     };
     pathItems: never;
 }
@@ -9378,6 +10122,1129 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ScheduleActionReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCallCenters: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["CallCenterOrder"];
+                /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
+                serializer?: components["parameters"]["CallCenterSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallCenterList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createCallCenter: {
+        parameters: {
+            query?: {
+                /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
+                serializer?: components["parameters"]["CallCenterSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallCenterCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["CallCenterCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallCenterReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    newCallCenter: {
+        parameters: {
+            query?: {
+                /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
+                serializer?: components["parameters"]["CallCenterSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallCenterReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showCallCenter: {
+        parameters: {
+            query?: {
+                /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
+                serializer?: components["parameters"]["CallCenterSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallCenterReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateCallCenter: {
+        parameters: {
+            query?: {
+                /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
+                serializer?: components["parameters"]["CallCenterSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallCenterUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["CallCenterUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallCenterReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteCallCenter: {
+        parameters: {
+            query?: {
+                /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
+                serializer?: components["parameters"]["CallCenterSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallCenterReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAgentStatuses: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["AgentStatusOrder"];
+                /** @description `agent_status_grid` adds foreign keys to the record; a status has none beyond its columns. */
+                serializer?: components["parameters"]["AgentStatusSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentStatusList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAgentStatus: {
+        parameters: {
+            query?: {
+                /** @description `agent_status_grid` adds foreign keys to the record; a status has none beyond its columns. */
+                serializer?: components["parameters"]["AgentStatusSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentStatusCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["AgentStatusCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentStatusReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    newAgentStatus: {
+        parameters: {
+            query?: {
+                /** @description `agent_status_grid` adds foreign keys to the record; a status has none beyond its columns. */
+                serializer?: components["parameters"]["AgentStatusSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentStatusReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showAgentStatus: {
+        parameters: {
+            query?: {
+                /** @description `agent_status_grid` adds foreign keys to the record; a status has none beyond its columns. */
+                serializer?: components["parameters"]["AgentStatusSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentStatusReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateAgentStatusSettings: {
+        parameters: {
+            query?: {
+                /** @description `agent_status_grid` adds foreign keys to the record; a status has none beyond its columns. */
+                serializer?: components["parameters"]["AgentStatusSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentStatusUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["AgentStatusUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentStatusReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAgentStatus: {
+        parameters: {
+            query?: {
+                /** @description `agent_status_grid` adds foreign keys to the record; a status has none beyond its columns. */
+                serializer?: components["parameters"]["AgentStatusSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentStatusReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAgents: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only agents that are in this status, by number or uuid. */
+                agent_status_id?: components["parameters"]["OfAgentStatus"];
+                /** @description Only those of this user, by number or uuid. */
+                user_id?: components["parameters"]["OfUser"];
+                /** @description Only agents of this call center, by number or uuid. */
+                call_center_id?: components["parameters"]["OfCallCenter"];
+                /** @description `true`: only the agent whose credentials these are. Credentials that belong to no agent are refused with 422. */
+                mine?: components["parameters"]["MineAgents"];
+                order?: components["parameters"]["AgentOrder"];
+                /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
+                serializer?: components["parameters"]["AgentSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAgent: {
+        parameters: {
+            query?: {
+                /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
+                serializer?: components["parameters"]["AgentSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["AgentCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    newAgent: {
+        parameters: {
+            query?: {
+                /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
+                serializer?: components["parameters"]["AgentSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showAgent: {
+        parameters: {
+            query?: {
+                /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
+                serializer?: components["parameters"]["AgentSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateAgent: {
+        parameters: {
+            query?: {
+                /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
+                serializer?: components["parameters"]["AgentSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["AgentUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAgent: {
+        parameters: {
+            query?: {
+                /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
+                serializer?: components["parameters"]["AgentSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateAgentStatus: {
+        parameters: {
+            query?: {
+                /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
+                serializer?: components["parameters"]["AgentSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentStatusChange"];
+                "application/x-www-form-urlencoded": components["schemas"]["AgentStatusChange"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAgentStatusTimestamps: {
+        parameters: {
+            query?: {
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only those of this agent, by number or uuid. */
+                agent_id?: components["parameters"]["OfAgent"];
+                /** @description Only those of this user, by number or uuid. */
+                user_id?: components["parameters"]["OfUser"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentStatusTimestampList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAgentMessages: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description `true`: only messages that reached the agent whose credentials these are. Credentials that belong to no agent are refused with 422. */
+                mine?: components["parameters"]["MineMessages"];
+                /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
+                serializer?: components["parameters"]["AgentMessageSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentMessageList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAgentMessage: {
+        parameters: {
+            query?: {
+                /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
+                serializer?: components["parameters"]["AgentMessageSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentMessageCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["AgentMessageCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentMessageReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    newAgentMessage: {
+        parameters: {
+            query?: {
+                /** @description What the message says. */
+                content?: components["parameters"]["NewMessageContent"];
+                /** @description Status of the agents that the message is for, by number or uuid. */
+                agent_status_id?: components["parameters"]["NewMessageStatus"];
+                /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
+                serializer?: components["parameters"]["AgentMessageSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentMessageReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamAgentMessages: {
+        parameters: {
+            query?: {
+                /** @description The same as the header, which counts when both are sent. */
+                last_event_id?: components["parameters"]["LastEventId"];
+                /** @description For how long the stream waits for events before it ends; `0` sends what there is and ends at once. For proxies that end long answers. */
+                wait_seconds?: components["parameters"]["WaitSeconds"];
+            };
+            header?: {
+                /** @description The last event that was received. */
+                "Last-Event-ID"?: components["parameters"]["LastEventIdHeader"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events, until the stream ends. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showAgentMessage: {
+        parameters: {
+            query?: {
+                /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
+                serializer?: components["parameters"]["AgentMessageSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentMessageReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateAgentMessage: {
+        parameters: {
+            query?: {
+                /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
+                serializer?: components["parameters"]["AgentMessageSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentMessageUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["AgentMessageUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentMessageReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAgentMessage: {
+        parameters: {
+            query?: {
+                /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
+                serializer?: components["parameters"]["AgentMessageSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentMessageReply"];
                 };
             };
             401: components["responses"]["Unauthorized"];

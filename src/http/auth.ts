@@ -39,6 +39,16 @@ export function reachOf({ teams, user_id }: Caller, scope: string | undefined): 
   return allowing && { user_id: String(user_id), teams: `{${allowing.map(({ id }) => id).join(',')}}` };
 }
 
+/** Refuses with 403 a caller without the scope, or who is limited to records where all of the company's are needed. */
+export function authorize(
+  { superuser, permissions, teams }: Caller,
+  { scope, unlimited, credentials }: Pick<Operation, 'scope' | 'unlimited' | 'credentials'>,
+): void {
+  if (credentials !== 'account') return;
+  if (scope && !superuser && !permissions.has(scope)) throw new Refusal(403, `These credentials lack the permission ${scope}.`);
+  if (unlimited && teams) throw new Refusal(403, 'This is for superusers and key pairs of the company: your teams are granted single records.');
+}
+
 /** Nobody gives away more than they have. Refuses with 422. */
 export function requireWithin(caller: Caller, { permissions, superuser }: { permissions?: readonly string[] | null; superuser?: boolean }): void {
   if (caller.superuser) return;
@@ -155,10 +165,9 @@ function rightsOf({ kind, superuser, permissions, teams }: FoundRights): Pick<Ca
 
 export interface Authenticator {
   /**
-   * Who sends the request, by what its operation asks for, or a Refusal: 401 for bad credentials, 429 after ten of them in a minute from one address,
-   * 403 without the scope, or where it is for those who are limited to no records.
+   * Who sends the request, by what its operation asks for, or a Refusal: 401 for bad credentials, 429 after ten of them in a minute from one address.
    */
-  authenticate(req: Request, operation: Pick<Operation, 'credentials' | 'scope' | 'unlimited' | 'own_number'>): Promise<Authenticated>;
+  authenticate(req: Request, operation: Pick<Operation, 'credentials' | 'own_number'>): Promise<Authenticated>;
   /** Forgets credentials, a lead token, or an endpoint by its vanity_uri, that were just revoked or changed in this process. */
   forget(key: string): void;
   /** Forgets what all credentials may do: a team was changed. */
@@ -191,12 +200,10 @@ export function authenticator({ pool, pepper, clock, carrier }: AuthOptions): Au
     return stored.expires_at && stored.expires_at <= clock() ? undefined : stored;
   };
 
-  const account = async (req: Request, { scope, unlimited }: Pick<Operation, 'scope' | 'unlimited'>): Promise<Authenticated> => {
+  const account = async (req: Request): Promise<Authenticated> => {
     const shown = credentialsOf(req);
     const caller = shown ? await verify(shown) : undefined;
     if (!caller) throw await refuse(bad_tries, req.ip ?? '', shown !== undefined);
-    if (scope && !caller.superuser && !caller.permissions.has(scope)) throw new Refusal(403, `These credentials lack the permission ${scope}.`);
-    if (unlimited && caller.teams) throw new Refusal(403, 'This is for superusers and key pairs of the company: your teams are granted single records.');
     return { caller, owner: undefined };
   };
 
@@ -247,9 +254,9 @@ export function authenticator({ pool, pepper, clock, carrier }: AuthOptions): Au
       lead_tokens.forget(key);
       endpoints.forget(key);
     },
-    authenticate: (req, { credentials: kind, own_number, ...needs }) => {
+    authenticate: (req, { credentials: kind, own_number }) => {
       const ways = {
-        account: () => account(req, needs),
+        account: () => account(req),
         lead_token: () => lead(req),
         webhook_token: () => seller(req),
         invitation_token: () => invited(req),

@@ -5,19 +5,22 @@ import { Router, type Request, type RequestHandler, type Response } from 'expres
 import { contract, BASE_PATH, facets, isOpen, takesNothingElse, type Operation, type OperationId } from '../contract';
 import { withContext, type TenantDatabases } from '../db/tenant';
 import { Refusal, type FieldErrors } from '../refusal';
-import { reachOf, type Authenticator, type Authenticated } from './auth';
+import { authorize, reachOf, type Authenticator, type Authenticated } from './auth';
 import type { ChangeLog } from './change-log';
 import { refusalFor } from './errors';
+import { sendEvents } from './event-stream';
 import type { Call, Handlers } from './handlers';
 import type { Idempotency } from './idempotency';
+import type { RateLimits } from './rate-limits';
 import { normalize } from './normalize';
 import { requireReach } from './reach';
-import { Csv, Download, Json, NotModified, Twiml } from './reply';
+import { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply';
 import { digestOf, isMultipart, type Upload, type Uploader } from './upload';
 import type { Validator } from './validate';
 
 export interface Pipeline {
   authenticator: Authenticator;
+  limits: RateLimits;
   validate: Validator;
   idempotency: Idempotency;
   changes: ChangeLog;
@@ -90,6 +93,8 @@ function adapt(operation: Operation, handlers: Handlers, pipes: Pipeline): Reque
     const shown = await pipes.authenticator.authenticate(req, operation);
     const { caller } = shown;
     res.locals.caller = caller;
+    await pipes.limits.take(shown, res);
+    authorize(caller, operation);
     const upload = operation.multipart && !form && isMultipart(req) ? await pipes.upload(operation, req, res) : undefined;
     try {
       const call = await read({ operation, req, res, upload, ...shown }, pipes);
@@ -127,6 +132,7 @@ async function read({ operation, req, res, upload, ...shown }: Received, pipes: 
     upload,
     if_match: checksumOf(req.headers['if-match']),
     if_none_match: checksumOf(req.headers['if-none-match']),
+    last_event_id: req.get('Last-Event-ID'),
     ...shown,
     ip: req.ip ?? '',
     db: within,
@@ -228,6 +234,7 @@ function send(res: Response, status: number, text: string, headers: Record<strin
 async function reply(req: Request, res: Response, status: number, result: unknown): Promise<void> {
   if (result instanceof Json) return send(res, result.status ?? status, result.text, result.headers);
   if (result instanceof Twiml) return void res.status(status).type('text/xml').send(result.text);
+  if (result instanceof EventStream) return sendEvents(req, res.status(status), result);
   if (result instanceof NotModified) return void res.status(304).set(result.headers).end();
   if (result instanceof Csv || result instanceof Download) {
     res.status(status).attachment(result.file_name).type(result.media_type);

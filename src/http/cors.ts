@@ -1,8 +1,8 @@
 import type { Request, RequestHandler } from 'express';
 import { BASE_PATH, contract, isOpen as isOpenTo } from '../contract';
 
-const EXPOSED = 'ETag, X-Request-Id, Retry-After, Idempotent-Replayed';
-const ALLOWED = 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id';
+const EXPOSED = 'ETag, X-Request-Id, Retry-After, Idempotent-Replayed, RateLimit, RateLimit-Policy';
+const ALLOWED = 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, X-Request-Id';
 
 /** Operations that need no more than the token of a lead's owner, or of an endpoint of sellers: landing pages of any origin call them. */
 const OPEN = contract.operations

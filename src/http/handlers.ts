@@ -4,7 +4,7 @@ import type { Db } from '../db/tenant';
 import type { Caller, LeadOwner } from './auth';
 import type { Invitation } from './invitations';
 import type { SellersEndpoint } from './webhook-tokens';
-import type { Csv, Download, Json, NotModified, Twiml } from './reply';
+import type { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply';
 import type { Upload } from './upload';
 
 type Parameters<Id extends OperationId, In extends 'path' | 'query'> =
@@ -24,6 +24,7 @@ type Payload<R> = R extends { content: infer C }
     | (C extends { 'text/csv': unknown } ? Csv : never)
     | (C extends { 'application/octet-stream': unknown } ? Download : never)
     | (C extends { 'text/xml': unknown } ? Twiml : never)
+    | (C extends { 'text/event-stream': unknown } ? EventStream : never)
   : never;
 type Success<Id extends OperationId, R = operations[Id]['responses']> =
   Payload<R[keyof R & (200 | 201 | 202 | 204)]> | (304 extends keyof R ? NotModified : never);
@@ -38,6 +39,8 @@ export interface Call<Id extends OperationId> {
   /** Checksums of If-Match and If-None-Match, when sent. */
   if_match: string | undefined;
   if_none_match: string | undefined;
+  /** Last-Event-ID, when sent. */
+  last_event_id?: string | undefined;
   caller: Caller;
   /** The offer or schedule whose lead token was sent, where one is asked for. */
   owner: LeadOwner | undefined;

@@ -30,6 +30,11 @@ export class NotModified {
   constructor(readonly headers: Record<string, string>) {}
 }
 
+/** Server-sent events, as they come, until there are no more or the reader is gone. */
+export class EventStream {
+  constructor(readonly events: (reader_gone: AbortSignal) => AsyncIterable<string>) {}
+}
+
 /** A file as it was uploaded. */
 export class Download {
   readonly media_type = 'application/octet-stream';

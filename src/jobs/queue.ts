@@ -1,8 +1,8 @@
-import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
 import PgBoss from 'pg-boss';
 import type { Database } from '../db/client';
+import { bell, listen, type Bell } from '../db/notifications';
 import type { Db } from '../db/tenant';
 import { TASK_NAMES, TASKS, type TaskName, type Tasks } from './tasks';
 
@@ -111,7 +111,7 @@ export async function startWorkers({ database, log, runners, timing = TIMING }: 
   await boss.start();
   const stopping = new AbortController();
   const bells = new Map(TASK_NAMES.map((name) => [name, bell()]));
-  const listener = listen(database.url, (name) => bells.get(name as TaskName)?.ring(), stopping.signal);
+  const listener = listen({ url: database.url, channel: CHANNEL, heard: (name) => bells.get(name as TaskName)?.ring(), stopping: stopping.signal });
   const loops = TASK_NAMES.map((name) => {
     const runner = runners[name] as (payload: unknown, context: JobContext) => Promise<void>;
     return loop({ boss, database, log, name, runner, timing, bell: bells.get(name)!, stopping: stopping.signal });
@@ -185,49 +185,4 @@ async function stillMine({ database, name, timing }: Loop, { id, retryCount }: J
   const text = `UPDATE jobs.job SET started_on = now(), expire_in = $3 * interval '1 second' WHERE name = $1 AND id = $2 AND state = 'active' AND retry_count = $4`;
   const { rowCount } = await database.pool.query(text, [name, id, timing.expire_seconds, retryCount]);
   return rowCount === 1;
-}
-
-interface Bell {
-  ring(): void;
-  /** Waits until it is rung, or was since the last wait, or for so many milliseconds. */
-  rung(ms: number): Promise<void>;
-}
-
-function bell(): Bell {
-  let pending = false;
-  let wake: (() => void) | undefined;
-  return {
-    ring: () => {
-      pending = true;
-      wake?.();
-    },
-    rung: async (ms) => {
-      if (!pending) {
-        const ringing = new AbortController();
-        wake = () => ringing.abort();
-        await setTimeout(ms, undefined, { signal: ringing.signal }).catch(() => undefined);
-      }
-      pending = false;
-      wake = undefined;
-    },
-  };
-}
-
-/** Hears of new jobs as they are committed, by whichever process; connects again whenever the connection breaks. */
-async function listen(connectionString: string, heard: (name: string) => void, stopping: AbortSignal): Promise<void> {
-  while (!stopping.aborted) {
-    const client = new Client({ connectionString, keepAlive: true, connectionTimeoutMillis: 3_000 });
-    const broken = new AbortController();
-    client.once('end', () => broken.abort()).on('error', () => broken.abort());
-    try {
-      await client.connect();
-      client.on('notification', ({ payload }) => heard(payload ?? ''));
-      await client.query(`LISTEN ${CHANNEL}`);
-      await setTimeout(2 ** 31 - 1, undefined, { signal: AbortSignal.any([broken.signal, stopping]), ref: false });
-    } catch {
-      // Jobs are still found by polling.
-    }
-    await client.end().catch(() => undefined);
-    await setTimeout(1_000, undefined, { signal: stopping }).catch(() => undefined);
-  }
 }

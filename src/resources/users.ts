@@ -1,6 +1,6 @@
 import { replaceAttached } from '../db/attachments';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
-import { lockRecord, resolveReferences, type Reference } from '../db/records';
+import { lockRecord, moveCount, resolveReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { inviteUsers } from '../db/users';
 import type { Deps } from '../deps';
@@ -9,6 +9,7 @@ import { page } from '../http/list';
 import { requireUnchanged, written } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { acceptInvitation } from '../workflows/accept-invitation';
+import { deleteAgent } from '../workflows/delete-agent';
 import { revokeCredentials } from '../workflows/issue-credentials';
 import { projection as accessTokens } from './access_tokens';
 
@@ -84,6 +85,11 @@ export const users = ({ clock, queue, pepper, authenticator }: Deps) => {
         await join(tx, id, []);
         const tokens = await tx.prisma.accessToken.findMany({ where: { user_id: id, deleted_at: null }, select: { id: true } });
         for (const token of tokens) await revokeCredentials(tx, token.id, now);
+        const agent = await tx.prisma.agent.findFirst({ where: { user_id: id, deleted_at: null }, select: { id: true } });
+        if (agent) {
+          await deleteAgent(tx, (await lockRecord(tx, 'agents', agent.id.toString())).id, now);
+          await moveCount(tx, 'agents', -1);
+        }
         const data = { deleted_at: now, updated_at: now, user_updated_at: now, invitation_open: false };
         await tx.prisma.user.update({ where: where(tx, id), data, select: { id: true } });
       });

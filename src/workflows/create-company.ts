@@ -1,5 +1,6 @@
 import type { Database } from '../db/client';
 import type { Db, TenantDatabases } from '../db/tenant';
+import { makeBuiltInStatuses } from './agent-status';
 import { issueCredentials, type IssuedCredentials } from './issue-credentials';
 
 export interface NewCompany {
@@ -31,6 +32,7 @@ export async function createCompany(
   const company_id = BigInt(rows[0].id);
   return tenants.of(company_id).transaction(async (db) => {
     await db.prisma.company.create({ data: { id: company_id, name, country, created_at: clock() } });
+    await makeBuiltInStatuses(db, clock());
     const wanted = { name: 'First key pair', kind: 'key_pair' as const, permissions: [], superuser: true };
     const company = { company_id, credentials: await issueCredentials(db, wanted, { pepper, now: clock() }) };
     await more(db, company);

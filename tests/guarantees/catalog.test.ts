@@ -1,8 +1,11 @@
 import { callProjection } from '../../src/db/call-projection';
+import { projection as agentMessages } from '../../src/resources/agent_messages';
+import { projection as agentStatuses } from '../../src/resources/agent_statuses';
 import { projection as buyerFleets } from '../../src/resources/buyer_fleets';
 import { projection as buyerGroups } from '../../src/resources/buyer_groups';
 import { projection as buyerSuppressionFiles } from '../../src/resources/buyer_suppression_files';
 import { projection as buyerSuppressions } from '../../src/resources/buyer_suppressions';
+import { projection as callCenters } from '../../src/resources/call_centers';
 import { callFilters } from '../../src/resources/calls';
 import { projection as inboundWebhooks } from '../../src/resources/inbound_webhooks';
 import { projection as offers } from '../../src/resources/offers';
@@ -89,6 +92,9 @@ test.each([
   ['numbers', phoneNumbers.fulltext, 'name, phone_number, country, carrier', "md5(i::text), i, 'US', 'sandbox'"],
   ['calls', callProjection.fulltext, 'direction, status, carrier, sub_id', "'inbound', 'completed', 'sandbox', md5(i::text)"],
   ['buyer_fleets', buyerFleets.fulltext, 'name, user_fleet_id', 'md5(i::text), i::text'],
+  ['call_centers', callCenters.fulltext, 'name', 'md5(i::text)'],
+  ['agent_statuses', agentStatuses.fulltext, 'key, name, is_online', 'i::text, md5(i::text), true'],
+  ['agent_messages', agentMessages.fulltext, 'content', 'md5(i::text)'],
 ])('a fulltext search of %s is answered by its index', async (table, expression, columns, pattern) => {
   const offer_id = pattern.includes('$OFFER') ? (await world.company.api('post', 'offers', { body: { name: 'Offer' } })).body.offer.id : '';
   const values = pattern.replace('$OFFER', offer_id);

@@ -126,7 +126,16 @@ test('a database that hangs: 503 and no hang; well again within 5 s', async () =
   expect(await recovery()).toBeLessThan(5);
 });
 
-test('SIGTERM answers what is in flight, ends within 10 s, and stops the database', async () => {
+/** A stream that nothing comes on. */
+async function agentStream(headers: Record<string, string>): Promise<Response> {
+  const post = async (path: string, body: object) =>
+    (await (await fetch(`${server.url}/api/v1/${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as { token: string };
+  await post('agents', { user_email: 'idle@example.com' });
+  const { token } = await post('access_tokens', { name: 'idle', kind: 'user_token', user_email: 'idle@example.com', permissions: ['agent_messages:read'] });
+  return fetch(`${server.url}/api/v1/agent_messages/stream`, { headers: { Authorization: `Token ${token}` } });
+}
+
+test('SIGTERM answers what is in flight, ends streams, and ends within 10 s, and stops the database', async () => {
   const [buyer] = ((await (await get('/api/v1/buyers?columns=id')).json()) as { buyers: { id: number }[] }).buyers;
   const holder = connection();
   await holder.connect();
@@ -135,6 +144,7 @@ test('SIGTERM answers what is in flight, ends within 10 s, and stops the databas
   const headers = { Authorization: basic(auth), 'Content-Type': 'application/json' };
   const waiting = fetch(`${server.url}/api/v1/buyers/${buyer!.id}`, { method: 'PUT', headers, body: '{"tier":3}' });
   await new Promise((done) => setTimeout(done, 300));
+  const stream = await agentStream(headers);
   const started = Date.now();
   const ended = server.end('SIGTERM');
   // Ctrl-C under npm arrives twice.
@@ -142,6 +152,7 @@ test('SIGTERM answers what is in flight, ends within 10 s, and stops the databas
   await new Promise((done) => setTimeout(done, 700));
   await holder.query('ROLLBACK');
   await holder.end();
+  expect(await stream.text()).toMatch(/^retry: \d+\nid: 0\n\n/);
   const res = await waiting;
   expect([res.status, await res.json()]).toMatchObject([200, { buyer: { tier: 3 } }]);
   expect(await ended).toBe(0);

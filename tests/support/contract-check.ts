@@ -27,7 +27,7 @@ const schemaOf = (operation: Operation, status: string, media: string): string |
 
 /** What is promised as no more than a text of its kind. */
 const isOpaque = (operation: Operation, status: string, media: string): boolean =>
-  ['application/octet-stream', 'text/xml'].includes(media) && media in (operation.responses[status]?.content ?? {});
+  ['application/octet-stream', 'text/xml', 'text/event-stream'].includes(media) && media in (operation.responses[status]?.content ?? {});
 
 /** Holds an answer against the contract: its status must be promised and its body of the promised shape. Throws otherwise. */
 export function checkAnswer(method: string, url: string, res: Response): void {

@@ -66,6 +66,9 @@ async function invitationOf({ sql, deps }: World, { id: company_id }: Company, u
 /** The table of an operation's records. */
 export const tableOf = ({ path }: Operation): string => TABLES[path.split('/')[3]!] ?? path.split('/')[3]!;
 
+/** What goes on for as long as it is waited for, and is for the agent of the fixture. */
+const isStream = ({ id }: Operation): boolean => id === 'streamAgentMessages';
+
 const NOWHERE = '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001';
 /** What the URLs say that carriers are given. */
 const HOOKED: Record<string, string> = { key: NOWHERE, call: NOWHERE, attempt: NOWHERE, round: '1' };
@@ -77,6 +80,12 @@ export async function createFixture(world: World, company = world.company): Prom
   const number = ownNumber(company);
   const owned = { phone_number: `+${number}`, country: 'US', toll_free: false, carrier: 'sandbox', carrier_number_id: null } as const;
   await world.deps.tenants.of(company.id).transaction((tx) => addNumber(tx, owned, world.deps.clock()));
+  const [user] = await world.sql<{ id: string }>(
+    `INSERT INTO users (company_id, uuid, email, name) VALUES ($1, gen_random_uuid(), 'agent@example.com', 'An agent') RETURNING id`,
+    [company.id],
+  );
+  ids.users = Number(user!.id);
+  const agent_token = await world.credentials(company, [], { kind: 'user_token', superuser: true, user_email: 'agent@example.com' });
   let lead_token = '';
   let webhook_token = '';
   const values = (operation: Operation): Record<string, string> => ({
@@ -100,6 +109,9 @@ export async function createFixture(world: World, company = world.company): Prom
   const send: Fixture['send'] = async (operation, more = {}, by = api) => {
     const { credentials = 'own', method = operation.method, path: at = path(operation), query = {}, ...sent } = more;
     const content = 'body' in sent ? sent.body : body(operation);
+    if (isStream(operation) && credentials === 'own' && sent.auth === undefined) {
+      return by(method, at, { ...sent, query: { wait_seconds: 0, ...query }, auth: null, headers: { Authorization: `Token ${agent_token}`, ...sent.headers } });
+    }
     if (operation.credentials === 'account') {
       const auth = credentials === 'none' ? null : credentials === 'wrong' ? `${company.auth.split(':')[0]}:wrong` : sent.auth;
       return by(method, at, { ...sent, query, body: content, ...(auth !== undefined && { auth }) });

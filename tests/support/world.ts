@@ -59,6 +59,7 @@ export interface WorldOptions {
   clock?: () => Date;
   environment?: Record<string, string>;
   handlers?: (deps: Deps) => Handlers;
+  rate_window_seconds?: number;
 }
 
 /** The URL of a fresh, migrated, empty database. */
@@ -87,9 +88,9 @@ export function testConfig(environment: Record<string, string> = {}) {
 }
 
 /** A service on a database of its own, with one company. */
-export async function createWorld({ clock, environment, handlers }: WorldOptions = {}): Promise<World> {
+export async function createWorld({ clock, environment, handlers, rate_window_seconds }: WorldOptions = {}): Promise<World> {
   const url = await freshDatabase();
-  const deps = createDeps({ config: testConfig(environment), database_url: url, clock, log: pino({ level: 'silent' }) });
+  const deps = createDeps({ config: testConfig(environment), database_url: url, clock, log: pino({ level: 'silent' }), rate_window_seconds });
   const app = createApp(deps, handlers?.(deps));
   const client = new Client({ connectionString: url, options: '-c timezone=UTC' });
   await client.connect();
@@ -119,6 +120,7 @@ export async function createWorld({ clock, environment, handlers }: WorldOptions
     sql: async <Row>(text: string, values: unknown[] = []) => (await client.query(text, values)).rows as Row[],
     close: async () => {
       await Promise.all(working.map((workers) => workers.stop()));
+      deps.live.close();
       await client.end();
       await deps.database.close();
     },

@@ -1,0 +1,87 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { World } from './world';
+
+export interface ReadEvent {
+  id: string;
+  event: string;
+  data: { id: number; content?: string | null };
+}
+
+export interface Reader {
+  status: number;
+  /** The answer, when it is no stream. */
+  problem: { errors: Record<string, string[]> } | undefined;
+  events: ReadEvent[];
+  /** The id to go on with: that of the last event, or the position the stream began with. */
+  last_id: string;
+  comments: number;
+  /** Waits until so many events are there. */
+  have(count: number): Promise<ReadEvent[]>;
+  /** Resolves when the server ends the stream; false when it was broken off. */
+  ended: Promise<boolean>;
+  /** Breaks the connection off. */
+  leave(): void;
+}
+
+/** A server on a port of its own, for what outlives a request of supertest. */
+export async function listening(app: World['app']): Promise<{ url: string; close(): Promise<void> }> {
+  const server: Server = createServer(app as never);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+/** Reads a stream of server-sent events as a browser does. */
+export async function openStream(url: string, token: string, { after, query = '' }: { after?: string; query?: string } = {}): Promise<Reader> {
+  const leaving = new AbortController();
+  const headers = { Authorization: `Token ${token}`, 'Accept-Encoding': 'gzip', ...(after !== undefined && { 'Last-Event-ID': after }) };
+  const res = await fetch(`${url}/api/v1/agent_messages/stream${query}`, { headers, signal: leaving.signal });
+  const is_stream = res.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  const waiting = new Set<() => void>();
+  const reader: Reader = {
+    status: res.status,
+    problem: is_stream ? undefined : ((await res.json()) as Reader['problem']),
+    events: [],
+    last_id: after ?? '',
+    comments: 0,
+    have: async (count) => {
+      while (reader.events.length < count) await new Promise<void>((done) => waiting.add(done));
+      return reader.events;
+    },
+    ended: Promise.resolve(true),
+    leave: () => leaving.abort(),
+  };
+  if (is_stream) reader.ended = read(res, reader, waiting);
+  return reader;
+}
+
+async function read(res: Response, reader: Reader, waiting: Set<() => void>): Promise<boolean> {
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for await (const chunk of res.body as unknown as AsyncIterable<Uint8Array>) {
+      text += decoder.decode(chunk, { stream: true });
+      const blocks = text.split('\n\n');
+      text = blocks.pop()!;
+      blocks.forEach((block) => take(block, reader));
+      waiting.forEach((wake) => wake());
+      waiting.clear();
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function take(block: string, reader: Reader): void {
+  if (block.startsWith(':')) reader.comments += 1;
+  const fields = Object.fromEntries(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]));
+  if (fields.id !== undefined) reader.last_id = fields.id;
+  if (fields.data !== undefined) reader.events.push({ id: fields.id!, event: fields.event!, data: JSON.parse(fields.data) as ReadEvent['data'] });
+}
