@@ -19,6 +19,7 @@ import { leadOutlook } from './resources/lead_outlook';
 import { leads } from './resources/leads';
 import { me } from './resources/me';
 import { offers } from './resources/offers';
+import { outgoingWebhooks } from './resources/outgoing_webhooks';
 import { phoneNumbers } from './resources/phone_numbers';
 import { pings } from './resources/pings';
 import { scheduleActions } from './resources/schedule_actions';
@@ -27,6 +28,8 @@ import { schedules } from './resources/schedules';
 import { telephony } from './resources/telephony';
 import { textMessages } from './resources/text_messages';
 import { trafficSources } from './resources/traffic_sources';
+import { webhookLogs } from './resources/webhook_logs';
+import { webhookManualFires } from './resources/webhook_manual_fires';
 
 /** The whole API as one object: an operation of the contract without a handler does not compile. */
 export const createHandlers = (deps: Deps): Handlers =>
@@ -44,6 +47,9 @@ export const createHandlers = (deps: Deps): Handlers =>
     calls(deps),
     callReports(deps),
     inboundWebhooks(deps),
+    outgoingWebhooks(deps),
+    webhookLogs(deps),
+    webhookManualFires(deps),
     pings(deps),
     offers(deps),
     schedules(deps),

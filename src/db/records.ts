@@ -18,7 +18,8 @@ export function identify(reference: Reference): { key: 'id' | 'uuid'; value: str
 export type Table =
   | 'buyers' | 'buyer_groups' | 'buyer_fleets' | 'buyer_suppressions' | 'buyer_suppression_files' | 'access_tokens'
   | 'offers' | 'schedules' | 'schedule_actions' | 'traffic_sources' | 'numbers' | 'contacts' | 'leads' | 'lead_logs' | 'text_messages' | 'emails'
-  | 'calls' | 'call_events' | 'call_attempts' | 'inbound_webhooks'; // prettier-ignore
+  | 'calls' | 'call_events' | 'call_attempts' | 'inbound_webhooks'
+  | 'outgoing_webhooks' | 'webhook_logs' | 'webhook_manual_fires' | 'conversions'; // prettier-ignore
 
 /**
  * Conditions of a list's filters that name records, by parameter, for those that the query has: `{parameter}` is what the caller sent, a number

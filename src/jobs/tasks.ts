@@ -12,6 +12,8 @@ export interface Tasks {
   forget_number: { company_id: string; id: string };
   /** Sends the webhook of a schedule's action for a lead. */
   send_action_webhook: { company_id: string; lead_log_id: string };
+  /** Tells whom a webhook names that it is in trouble. */
+  tell_of_webhook: { company_id: string; outgoing_webhook_id: string; news: 'paused' | 'dead' };
 }
 
 export type TaskName = keyof Tasks;
@@ -28,6 +30,7 @@ export const TASKS: { readonly [Name in TaskName]: TaskOptions } = {
   remove_leads: { concurrency: 1 },
   forget_number: { concurrency: 1 },
   send_action_webhook: { concurrency: 20 },
+  tell_of_webhook: { concurrency: 2 },
 };
 
 export const TASK_NAMES = Object.keys(TASKS) as TaskName[];
