@@ -5271,7 +5271,7 @@ export interface components {
         ToldBuyer: {
             id: number;
             /** Format: uuid */
-            uuid: string;
+            uuid?: string;
             name: string | null;
             user_buyer_id: string | null;
             number: string | null;
