@@ -82,19 +82,22 @@ const NOT_SENT = 'd.id <> ALL({sent}::bigint[])';
 /** Each by an index of its own: those that were never tried in the order of their events, the others as they become due. */
 const DUE = template(
   `SELECT ${COLUMNS} FROM (
-      (SELECT * FROM webhook_deliveries d WHERE ${ITS} AND d.attempts = 0 AND ${NOT_SENT} ORDER BY d.id LIMIT {most}::int)
+      (SELECT * FROM webhook_deliveries d WHERE ${ITS} AND d.attempts = 0 AND d.id > {after}::bigint AND ${NOT_SENT} ORDER BY d.id LIMIT {most}::int)
       UNION ALL (SELECT * FROM webhook_deliveries d WHERE ${ITS} AND d.attempts > 0 AND d.due_at <= {now}::timestamptz AND ${NOT_SENT} ORDER BY d.due_at LIMIT {most}::int)) d
     ORDER BY d.id LIMIT {most}::int`,
   { prepared: true },
 );
 
-/** What a webhook has to send now, in the order of its events; `sent` are those whose results are not written yet. */
+/**
+ * What a webhook has to send now, in the order of its events; `sent` are those whose results are not written yet, and of those that were never tried only
+ * what comes `after` an id is looked for: what is behind it would be passed by each time until the table is vacuumed.
+ */
 export async function dueDeliveries(
   pool: Pool,
   { company_id, outgoing_webhook_id }: Lease,
-  { now, sent, most }: { now: Date; sent: readonly string[]; most: number },
+  { now, sent, after, most }: { now: Date; sent: readonly string[]; after: string; most: number },
 ): Promise<DueDelivery[]> {
-  return (await pool.query<DueDelivery>(DUE({ company_id, outgoing_webhook_id, now: now.toISOString(), sent, most }))).rows;
+  return (await pool.query<DueDelivery>(DUE({ company_id, outgoing_webhook_id, now: now.toISOString(), sent, after, most }))).rows;
 }
 
 const HOLD = template(

@@ -125,10 +125,17 @@ async function serveQueue(queue: Served, serving: Serving): Promise<void> {
   const isLost = () => queue.over || performance.now() > queue.until_ms;
   const isOver = () => serving.stopping.aborted || isLost() || (performance.now() > turn_until && serving.isCrowded());
   let gone = false;
+  let after = '0';
+  const look = (sending: readonly DueDelivery[]) =>
+    dueDeliveries(database.prepared, queue, { now: clock(), sent: [...writer.unwritten(), ...sending.map(({ id }) => id)], after, most: BATCH });
+  let due: DueDelivery[] = [];
   while (!gone && !isOver()) {
-    const due = await dueDeliveries(database.prepared, queue, { now: clock(), sent: writer.unwritten(), most: BATCH });
+    if (due.length === 0) due = await look([]);
     if (due.length === 0) break;
-    gone = await sendAll(queue, due, { ...serving, isOver });
+    after = due.findLast(({ attempts }) => attempts === 0)?.id ?? after;
+    // What comes next is looked for while this is sent.
+    const [is_gone, next] = await Promise.all([sendAll(queue, due, { ...serving, isOver }), look(due)]);
+    [gone, due] = [is_gone, next];
   }
   await writer.flushed();
   if (gone) await pause(queue, deps);
@@ -144,7 +151,7 @@ async function sendAll(queue: Served, due: readonly DueDelivery[], { deps, write
     const { result, gone } = await attempt(queue, delivery, { request, keys, delays, clock, random: Math.random });
     writer.add({ ...result, uuid: uuidv7() });
     if (gone) return true;
-    if (writer.unwritten().length > MOST_UNWRITTEN) await writer.flushed();
+    if (writer.count() > MOST_UNWRITTEN) await writer.flushed();
   }
   return false;
 }

@@ -14,6 +14,8 @@ export interface ResultWriter {
   add(result: Result): void;
   /** Deliveries whose results are not written yet. */
   unwritten(): string[];
+  /** How many they are. */
+  count(): number;
   /** Waits until everything that was added is written, or cannot be any more. */
   flushed(): Promise<void>;
 }
@@ -49,6 +51,7 @@ export function resultWriter(context: Context, { worker, patience_ms }: { worker
       running ??= run();
     },
     unwritten: () => [...writing, ...waiting].map(({ result }) => result.delivery_id),
+    count: () => writing.length + waiting.length,
     flushed: async () => {
       while (running) {
         hurry?.abort();
