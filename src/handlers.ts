@@ -26,6 +26,7 @@ import { leadOutlook } from './resources/lead_outlook';
 import { leads } from './resources/leads';
 import { me } from './resources/me';
 import { offers } from './resources/offers';
+import { outgoingWebhooks } from './resources/outgoing_webhooks';
 import { phoneNumbers } from './resources/phone_numbers';
 import { pings } from './resources/pings';
 import { scheduleActions } from './resources/schedule_actions';
@@ -35,6 +36,8 @@ import { telephony } from './resources/telephony';
 import { textMessages } from './resources/text_messages';
 import { trafficSources } from './resources/traffic_sources';
 import { users } from './resources/users';
+import { webhookLogs } from './resources/webhook_logs';
+import { webhookManualFires } from './resources/webhook_manual_fires';
 
 /** The whole API as one object: an operation of the contract without a handler does not compile. */
 export const createHandlers = (deps: Deps): Handlers =>
@@ -52,6 +55,9 @@ export const createHandlers = (deps: Deps): Handlers =>
     calls(deps),
     callReports(deps),
     inboundWebhooks(deps),
+    outgoingWebhooks(deps),
+    webhookLogs(deps),
+    webhookManualFires(deps),
     pings(deps),
     offers(deps),
     schedules(deps),

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import type { EmbeddedDatabase } from '../../src/db/embedded';
 import { benchCalls } from './calls';
 import { benchDecisions } from './decisions';
+import { benchDeliveries } from './deliveries';
 import { benchEngine } from './engine';
 import { benchEngineTick } from './engine-tick';
 import { benchImports, benchLookup } from './imports';
@@ -11,7 +12,7 @@ import { benchTeams } from './teams';
 import { option } from './tools';
 import { startDatabase } from './world';
 
-// npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only requests|imports|lookup|leads|engine|engine-tick|calls|decisions|teams|NAME OF A REQUEST]
+// npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only requests|imports|lookup|leads|engine|engine-tick|calls|decisions|teams|deliveries|NAME OF A REQUEST]
 // Side by side in one run, in turns, because machines are noisy: medians and ratios count, not single figures.
 
 type Bench = (server: EmbeddedDatabase) => Promise<unknown>;
@@ -24,8 +25,9 @@ const BENCHES: Record<string, Bench> = {
   calls: benchCalls,
   decisions: benchDecisions,
   teams: benchTeams,
+  deliveries: benchDeliveries,
 };
-const ALL: Bench[] = [benchRequests, benchImports, benchLeads, benchEngine, benchEngineTick, benchCalls, benchDecisions, benchTeams];
+const ALL: Bench[] = [benchRequests, benchImports, benchLeads, benchEngine, benchEngineTick, benchCalls, benchDecisions, benchTeams, benchDeliveries];
 
 async function main(): Promise<void> {
   // What is measured is what is built: an older build would be another program.

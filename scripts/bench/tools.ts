@@ -36,7 +36,7 @@ const built = (script: 'start' | 'worker', url: string, settings: NodeJS.Process
 export const startService = (url: string, port: string, settings: NodeJS.ProcessEnv = {}): ChildProcess => built('start', url, { PORT: port, ...settings });
 
 /** The job process as it is run by `npm run worker`. */
-export const startWorker = (url: string): ChildProcess => built('worker', url, {});
+export const startWorker = (url: string, settings: NodeJS.ProcessEnv = {}): ChildProcess => built('worker', url, settings);
 
 /** Somebody else's way to do the same: a file of this folder. */
 export const startRival = (file: string, settings: NodeJS.ProcessEnv): ChildProcess =>

@@ -77,7 +77,7 @@ export const callProjection = {
     provider_cost: true,
     call_sid: 't.carrier_call_id',
     provider: 't.carrier',
-    outgoing_webhooks_count: '0',
+    outgoing_webhooks_count: '(SELECT count(*) FROM webhook_deliveries e WHERE e.company_id = t.company_id AND e.call_id = t.id)',
     ended_at: true,
     contact_field_type: true,
     disposition_id: 'NULL::bigint',

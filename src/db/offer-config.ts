@@ -4,6 +4,7 @@ import { candidateOf, groupOf, type Candidate, type CandidateGroup } from '../ro
 import { DISPLAYED, own } from './offer-buyers';
 import { template } from './statement';
 import type { Statements } from './tenant';
+import { readVetoWebhooks, VETOING, type VetoWebhook } from './veto-webhooks';
 
 // What people have set up of the buyers of an offer. It is read once and kept in the process; at every call it is asked whether it has changed, so that no
 // change is missed, whoever made it. What calls themselves change is read by offer-standing.ts.
@@ -32,7 +33,8 @@ const ofWays = [
   versions(`(SELECT m.xmin FROM ${MEMBERS}) x`),
 ];
 const versionOf = (parts: string[]) => template(`SELECT concat_ws('/', ${parts.join(',\n')}) AS version`, { prepared: true });
-const VERSION = { offer_id: versionOf([...ofWays, ...ofBuyers(OF_OFFER)]), buyer_id: versionOf(ofBuyers(OF_BUYER)) };
+const ofAsked = [versions(VETOING)];
+const VERSION = { offer_id: versionOf([...ofWays, ...ofBuyers(OF_OFFER), ...ofAsked]), buyer_id: versionOf([...ofBuyers(OF_BUYER), ...ofAsked]) };
 
 const GROUP_ROWS = `coalesce((SELECT json_agg(json_build_object('limit_id', l.id, 'facts', json_build_object(${own('group')}), 'buyer_ids',
         ARRAY(SELECT m.buyer_id FROM buyer_group_members m WHERE m.company_id = t.company_id AND m.buyer_group_id = t.id)) ORDER BY t.id)
@@ -78,6 +80,8 @@ export interface Config {
   places: ReadonlyMap<number, number>;
   /** Rows of caps, as PostgreSQL writes arrays. */
   limit_ids: string;
+  /** Who is to be asked before a buyer is dialed. */
+  webhooks: readonly VetoWebhook[];
   /** Those that are ranked by what they earned. */
   by_epc: number[];
 }
@@ -126,6 +130,7 @@ async function readConfig(db: Statements, statement: ReturnType<typeof VERSION.o
     for (const buyer_id of buyer_ids) groups_of.set(buyer_id, [...(groups_of.get(buyer_id) ?? []), group]);
     return { limit_id, group };
   });
+  const webhooks = await readVetoWebhooks(db);
   const same = interned();
   // Of a group that is deleted nothing leads to its members.
   const buyers = row!.buyers
@@ -139,6 +144,7 @@ async function readConfig(db: Statements, statement: ReturnType<typeof VERSION.o
   return {
     groups,
     buyers,
+    webhooks,
     places: new Map(buyers.map(({ limit_id }, place) => [limit_id, place])),
     limit_ids: `{${[...groups, ...buyers].map(({ limit_id }) => limit_id).join(',')}}`,
     by_epc: buyers.flatMap(({ facts }) => (facts.route_by_type === 'epc' ? [facts.id] : [])),

@@ -19,7 +19,8 @@ export type Table =
   | 'buyers' | 'buyer_groups' | 'buyer_fleets' | 'buyer_suppressions' | 'buyer_suppression_files' | 'access_tokens'
   | 'offers' | 'schedules' | 'schedule_actions' | 'traffic_sources' | 'numbers' | 'contacts' | 'leads' | 'lead_logs' | 'text_messages' | 'emails'
   | 'calls' | 'call_events' | 'call_attempts' | 'inbound_webhooks' | 'access_control_lists' | 'change_logs'
-  | 'users' | 'call_centers' | 'agent_statuses' | 'agents' | 'agent_status_timestamps' | 'agent_messages'; // prettier-ignore
+  | 'users' | 'call_centers' | 'agent_statuses' | 'agents' | 'agent_status_timestamps' | 'agent_messages'
+  | 'outgoing_webhooks' | 'webhook_logs' | 'webhook_manual_fires' | 'conversions'; // prettier-ignore
 
 /**
  * Conditions of a list's filters that name records, by parameter, for those that the query has: `{parameter}` is what the caller sent, a number

@@ -2089,6 +2089,237 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/outgoing_webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List outgoing webhooks
+         * @description Who is told of what happens, and asked before a buyer is dialed. A companion of the reference resources.
+         */
+        get: operations["listOutgoingWebhooks"];
+        put?: never;
+        /**
+         * Create an outgoing webhook
+         * @description `name`, `trigger_type` and `url` are required. `secret`, with which what is sent is signed, is in this answer, and never again. What happens from now on is sent; the payloads of all kinds of events stand under `webhooks` of this document.
+         */
+        post: operations["createOutgoingWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/outgoing_webhooks/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An outgoing webhook with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newOutgoingWebhook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/outgoing_webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show an outgoing webhook
+         * @description One webhook, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showOutgoingWebhook"];
+        /**
+         * Change an outgoing webhook
+         * @description Changes the fields that are sent and leaves the rest. Of what happens while it is paused it is never told; what waits then waits until it is unpaused. What was made before a change is sent as it was made.
+         */
+        put: operations["updateOutgoingWebhook"];
+        post?: never;
+        /**
+         * Delete an outgoing webhook
+         * @description Nothing more is sent, what waits neither. Its logs stay.
+         */
+        delete: operations["deleteOutgoingWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/outgoing_webhooks/{id}/rotate_secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a new secret
+         * @description The new `secret` is in this answer, and never again. For 24 hours what is sent is signed with the one before too: `webhook-signature` then holds two, separated by a space. To rotate again within that time ends the oldest at once.
+         */
+        post: operations["rotateOutgoingWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook_logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhook logs
+         * @description Each attempt to deliver, and each question before a buyer was dialed, with what was sent and answered. Values of headers that carry secrets are `[hidden]`. A companion of the reference resources.
+         */
+        get: operations["listWebhookLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook_logs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a webhook log
+         * @description One attempt, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showWebhookLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook_logs/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver once more
+         * @description What the attempt was about is due now, under the same `webhook-id`, whether it is dead, waits for its next attempt or has arrived; its attempts are counted anew. Refused when the webhook is deleted, when there is nothing that could be sent, and for questions before a buyer was dialed.
+         */
+        post: operations["redeliverWebhookLog"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook_manual_fires": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List manual fires
+         * @description What was fired by hand, in the order of their ids.
+         */
+        get: operations["listWebhookManualFires"];
+        put?: never;
+        /**
+         * Fire a webhook
+         * @description Delivers an event of type `manual` to a webhook of any `trigger_type`, about a lead, a call or a conversion. The record and its delivery are made together; `webhook_log_ids`, and for the lead it is about `lead_log_ids`, fill as attempts happen. While the webhook is paused the delivery waits.
+         */
+        post: operations["createWebhookManualFire"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook_manual_fires/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A manual fire with defaults
+         * @description Nothing is stored and nothing is sent. Use it to fill a form.
+         */
+        get: operations["newWebhookManualFire"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook_manual_fires/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a manual fire
+         * @description One fire, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         */
+        get: operations["showWebhookManualFire"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/inbound_webhooks": {
         parameters: {
             query?: never;
@@ -2813,7 +3044,890 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    new_lead_created: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A lead was submitted
+         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same at every attempt: take what has come under it before for done. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this attempt was made, in seconds since 1970. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WebhookLeadEvent"];
+                };
+            };
+            responses: {
+                /** @description It has arrived. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    lead_changed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A lead has changed
+         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same at every attempt: take what has come under it before for done. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this attempt was made, in seconds since 1970. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WebhookLeadEvent"];
+                };
+            };
+            responses: {
+                /** @description It has arrived. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    lead_opted_out: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A lead has opted out
+         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same at every attempt: take what has come under it before for done. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this attempt was made, in seconds since 1970. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WebhookLeadEvent"];
+                };
+            };
+            responses: {
+                /** @description It has arrived. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    contact_fields_changed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Data of a lead have changed
+         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same at every attempt: take what has come under it before for done. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this attempt was made, in seconds since 1970. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WebhookLeadEvent"];
+                };
+            };
+            responses: {
+                /** @description It has arrived. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    new_call_started: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A call has begun
+         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same at every attempt: take what has come under it before for done. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this attempt was made, in seconds since 1970. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WebhookCallEvent"];
+                };
+            };
+            responses: {
+                /** @description It has arrived. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    buyer_dialled: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A buyer is dialed
+         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same at every attempt: take what has come under it before for done. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this attempt was made, in seconds since 1970. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WebhookAttemptEvent"];
+                };
+            };
+            responses: {
+                /** @description It has arrived. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    buyer_answered: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A buyer has answered
+         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same at every attempt: take what has come under it before for done. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this attempt was made, in seconds since 1970. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WebhookAttemptEvent"];
+                };
+            };
+            responses: {
+                /** @description It has arrived. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    buyer_converted: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A buyer pays for a call
+         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same at every attempt: take what has come under it before for done. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this attempt was made, in seconds since 1970. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WebhookConversionEvent"];
+                };
+            };
+            responses: {
+                /** @description It has arrived. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    buyer_did_not_convert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A buyer does not pay for a call
+         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same at every attempt: take what has come under it before for done. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this attempt was made, in seconds since 1970. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WebhookCallEvent"];
+                };
+            };
+            responses: {
+                /** @description It has arrived. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    offer_converted: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A traffic source is paid for a call
+         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same at every attempt: take what has come under it before for done. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this attempt was made, in seconds since 1970. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WebhookCallEvent"];
+                };
+            };
+            responses: {
+                /** @description It has arrived. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    every_call: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A call has ended
+         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same at every attempt: take what has come under it before for done. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this attempt was made, in seconds since 1970. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WebhookCallEvent"];
+                };
+            };
+            responses: {
+                /** @description It has arrived. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    call_changed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An ended call has changed
+         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same at every attempt: take what has come under it before for done. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this attempt was made, in seconds since 1970. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WebhookCallEvent"];
+                };
+            };
+            responses: {
+                /** @description It has arrived. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    agent_online: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An agent can take calls
+         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same at every attempt: take what has come under it before for done. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this attempt was made, in seconds since 1970. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WebhookAgentEvent"];
+                };
+            };
+            responses: {
+                /** @description It has arrived. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    agent_offline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An agent cannot take calls any more
+         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same at every attempt: take what has come under it before for done. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this attempt was made, in seconds since 1970. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WebhookAgentEvent"];
+                };
+            };
+            responses: {
+                /** @description It has arrived. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    manual: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A webhook was fired by hand
+         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same at every attempt: take what has come under it before for done. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this attempt was made, in seconds since 1970. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WebhookManualEvent"];
+                };
+            };
+            responses: {
+                /** @description It has arrived. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    before_buyer_dialled: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A buyer is about to be dialed
+         * @description Asked before a buyer is dialed, within the `timeout_seconds` of the webhook, at most 3. The buyer is not dialed when the answer is a 4xx, or a 2xx with `accept` false in its JSON. Any other answer, or none, lets it be dialed. It is asked once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same at every attempt: take what has come under it before for done. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this attempt was made, in seconds since 1970. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WebhookVetoQuestion"];
+                };
+            };
+            responses: {
+                /** @description What the receiver says to it. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["WebhookVetoAnswer"];
+                    };
+                };
+                /** @description The buyer is not to be dialed. */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /** @description Number or uuid of a record. */
@@ -2900,7 +4014,7 @@ export interface components {
          * @description A resource and what may be done with it.
          * @enum {string}
          */
-        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
+        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
         /** @enum {string} */
         BuyerSerializer: "buyer" | "buyer_grid" | "";
         /** @enum {string} */
@@ -4091,11 +5205,11 @@ export interface components {
             duplicate_timeframe?: number;
         };
         /**
-         * @description Why a buyer does not get a call; of several the first in this order. `already_tried`: it was dialed for the same call before. `spacing`: the offer gives a buyer one call in so many seconds.
+         * @description Why a buyer does not get a call; of several the first in this order. `already_tried`: it was dialed for the same call before. `spacing`: the offer gives a buyer one call in so many seconds. `vetoed`: a webhook that is asked before a buyer is dialed said no.
          * @enum {string}
          */
-        SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "already_tried" | "not_previous_buyer" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "duplicate_caller" | "spacing" | "no_number";
-        /** @description What the reason is made of: `cap`, `used`, `limit` and `resets_at`; `opens_at`; `buyer_suppression_ids`; `filter`; `pays_again_at`; `next_call_at`; `previous_buyer_id`. */
+        SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "already_tried" | "not_previous_buyer" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "duplicate_caller" | "spacing" | "no_number" | "vetoed";
+        /** @description What the reason is made of: `cap`, `used`, `limit` and `resets_at`; `opens_at`; `buyer_suppression_ids`; `filter`; `pays_again_at`; `next_call_at`; `previous_buyer_id`; `outgoing_webhook_id` and `veto`. */
         SkipDetails: {
             [key: string]: unknown;
         } | null;
@@ -4462,6 +5576,475 @@ export interface components {
             errors: components["schemas"]["NoErrors"];
             call_session: components["schemas"]["CallSession"];
             metadata: components["schemas"]["RecordMetadata"];
+        };
+        /** @enum {string} */
+        OutgoingWebhookSerializer: "outgoing_webhook" | "outgoing_webhook_grid" | "";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        OutgoingWebhookOrder: "id" | "name" | "trigger_type" | "created_at" | "updated_at" | "paused";
+        /**
+         * @description What it is told of. `lead_changed`: what a person would call a change of a lead. `contact_fields_changed`: its data or e-mail address. `buyer_answered`: also when a key is still asked for. `buyer_did_not_convert`: a call that a buyer took has ended and is not paid for. `every_call`: a call has ended. `call_changed`: what is known of an ended call has changed. `manual`: only what is fired by hand. `before_buyer_dialled`: asked each time before a buyer is dialed, and may say no.
+         * @enum {string}
+         */
+        WebhookTriggerType: "new_lead_created" | "lead_changed" | "lead_opted_out" | "contact_fields_changed" | "new_call_started" | "buyer_dialled" | "buyer_answered" | "buyer_converted" | "buyer_did_not_convert" | "offer_converted" | "every_call" | "call_changed" | "agent_online" | "agent_offline" | "manual" | "before_buyer_dialled";
+        /**
+         * @description Whose events it is told of. `BuyerGroup`: those of buyers that are in the group. `ScheduleAction`: calls that the action has placed, and leads whose last action it was.
+         * @enum {string}
+         */
+        WebhookOwnerType: "Company" | "Offer" | "Buyer" | "BuyerGroup" | "TrafficSource" | "ScheduleAction";
+        OutgoingWebhookFields: {
+            name?: string;
+            /** @default Company */
+            owner_type?: components["schemas"]["WebhookOwnerType"] | null;
+            /** @description Number or uuid of the record that `owner_type` says; left out for `Company`. */
+            owner_id?: string | number | null;
+            trigger_type?: components["schemas"]["WebhookTriggerType"];
+            /** @description http or https, to an address of the internet. May hold tokens behind the host, `{{token}}` or `[token]{default}`, whose values are escaped. */
+            url?: string;
+            /**
+             * @description How it is sent, post when left out.
+             * @default post
+             */
+            method?: components["schemas"]["WebhookMethod"];
+            /** @description Sent beside our own. Values may hold tokens. */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description A template with tokens, whose values are escaped as the `Content-Type` asks. Blank: the event as JSON. get and delete have none. */
+            body?: string | null;
+            /** @description How long an answer is waited for: 3 to 29, 15 when left out. For `before_buyer_dialled` 1 to 3, 3 when left out: the caller waits. */
+            timeout_seconds?: number | null;
+            /** @description Statuses that mean it has arrived; any 2xx when blank. A redirect, or 410, never does. */
+            success_codes?: number[] | null;
+            /**
+             * @description How often it is tried again: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h after the attempt before. Then it is dead, and can be redelivered.
+             * @default 9
+             */
+            retries?: number | null;
+            /**
+             * @description Nothing is sent, and nothing that happens meanwhile ever will be; what waits goes on when it is unpaused.
+             * @default false
+             */
+            paused?: boolean | null;
+            /** @description Only what meets all of these is told, by the tokens of the call and of its lead. */
+            record_token_filter_list?: components["schemas"]["TokenFilter"][] | null;
+            /** @description Told when the receiver has the webhook paused (410), and when a delivery is dead, once an hour at most. */
+            alert_email?: string | null;
+            external_record_id?: string | null;
+            serializer?: components["schemas"]["OutgoingWebhookSerializer"];
+        };
+        OutgoingWebhookCreate: WithRequired<components["schemas"]["OutgoingWebhookFields"], "name" | "trigger_type" | "url">;
+        OutgoingWebhookUpdate: components["schemas"]["OutgoingWebhookFields"];
+        OutgoingWebhook: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "OutgoingWebhook";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            name?: string | null;
+            owner_type?: components["schemas"]["WebhookOwnerType"];
+            owner_id?: number | null;
+            trigger_type?: components["schemas"]["WebhookTriggerType"] | null;
+            url?: string | null;
+            method?: components["schemas"]["WebhookMethod"];
+            headers?: {
+                [key: string]: string;
+            };
+            body?: string | null;
+            timeout_seconds?: number;
+            success_codes?: number[];
+            retries?: number;
+            paused?: boolean;
+            /** @description Why it was paused, where nobody did it by hand. */
+            paused_reason?: string | null;
+            record_token_filter_list?: string[];
+            alert_email?: string | null;
+            /** @description Counts the secrets it has had. The secret itself is shown once, when it is made. */
+            secret_version?: number;
+            /** @description When the secret took the place of the one before, which is good for 24 hours more. */
+            secret_rotated_at?: components["schemas"]["Timestamp"];
+        };
+        OutgoingWebhookReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            outgoing_webhook: components["schemas"]["OutgoingWebhook"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        OutgoingWebhookWritten: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            outgoing_webhook: components["schemas"]["OutgoingWebhook"];
+            /** @description The secret that was just made, this once: `whsec_` and base64, as libraries of Standard Webhooks take it. */
+            secret?: string;
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        OutgoingWebhookList: components["schemas"]["OutgoingWebhookPage"] | components["schemas"]["OutgoingWebhook"][];
+        OutgoingWebhookPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            outgoing_webhooks: components["schemas"]["OutgoingWebhook"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        WebhookLog: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "WebhookLog";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            company_id?: number;
+            /** @description The name of its webhook. */
+            name?: string | null;
+            /** @description Of the webhook. */
+            owner_id?: number | null;
+            owner_type?: components["schemas"]["WebhookOwnerType"];
+            outgoing_webhook_id?: number;
+            lead_id?: number | null;
+            call_id?: number | null;
+            buyer_id?: number | null;
+            offer_id?: number | null;
+            request_method?: string;
+            request_url?: string;
+            request_headers?: {
+                [key: string]: string;
+            };
+            request_body?: string | null;
+            /** @description Status of the answer; null when there was none, and `notes` says why. */
+            code?: number | null;
+            response_headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description The beginning of it. */
+            response_body?: string | null;
+            started_at?: components["schemas"]["Timestamp"];
+            /** @description Milliseconds. */
+            duration?: number;
+            notes?: string | null;
+            success?: boolean;
+            trigger_type?: components["schemas"]["WebhookTriggerType"];
+            /**
+             * Format: uuid
+             * @description The `webhook-id`: the same at every attempt.
+             */
+            event_id?: string;
+            /** @description Which attempt it was, from 1; 0 when there was nothing that could be sent. */
+            attempt?: number;
+            webhook_manual_fire_id?: number | null;
+        };
+        WebhookLogReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            webhook_log: components["schemas"]["WebhookLog"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        WebhookLogList: components["schemas"]["WebhookLogPage"] | components["schemas"]["WebhookLog"][];
+        WebhookLogPage: {
+            status: number;
+            /** @constant */
+            success: true;
+            webhook_logs: components["schemas"]["WebhookLog"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        WebhookManualFireCreate: {
+            /** @description Number or uuid of the webhook. It must be given. */
+            outgoing_webhook_id?: string | number | null;
+            /** @description Number or uuid of the conversion it is about, a call that a buyer pays for: the `id` of `data.conversion` in events of type `buyer_converted`. */
+            buyer_conversion_id?: string | number | null;
+            /** @description Number or uuid of the lead it is about. */
+            lead_id?: string | number | null;
+            /** @description Number or uuid of the call it is about. One of these three must be given. */
+            call_id?: string | number | null;
+            /**
+             * Format: date-time
+             * @description Now when left out.
+             */
+            created_at?: string | null;
+            /**
+             * Format: date-time
+             * @description As `created_at` when left out.
+             */
+            updated_at?: string | null;
+            /** @description Zone of times without an offset. */
+            time_zone?: components["schemas"]["TimeZoneName"];
+        };
+        WebhookManualFire: {
+            /** @description Number of the record. Null in an answer to `new`. */
+            id?: number | null;
+            /** @description The same number as `id`. */
+            legacy_id?: number | null;
+            /** @constant */
+            type?: "WebhookManualFire";
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             */
+            uuid?: string | null;
+            created_at?: components["schemas"]["Timestamp"];
+            updated_at?: components["schemas"]["Timestamp"];
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When somebody last changed the record through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record; answers a GET. */
+            routes_show_path?: string | null;
+            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            /** @description The name of the webhook as it was. */
+            name?: string | null;
+            context_menu_name?: string | null;
+            company_id?: number;
+            outgoing_webhook_id?: number | null;
+            buyer_conversion_id?: number | null;
+            lead_id?: number | null;
+            call_id?: number | null;
+            /** @description Logs of its attempts. */
+            webhook_log_ids?: number[];
+            /** @description What its attempts have left in the log of the lead. */
+            lead_log_ids?: number[];
+        };
+        WebhookManualFireReply: {
+            status: number;
+            /** @constant */
+            success: true;
+            errors: components["schemas"]["NoErrors"];
+            webhook_manual_fire: components["schemas"]["WebhookManualFire"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        WebhookManualFireList: components["schemas"]["WebhookManualFirePage"] | components["schemas"]["WebhookManualFire"][];
+        WebhookManualFirePage: {
+            status: number;
+            /** @constant */
+            success: true;
+            webhook_manual_fires: components["schemas"]["WebhookManualFire"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        ToldBuyer: {
+            id: number;
+            /** Format: uuid */
+            uuid?: string;
+            name: string | null;
+            user_buyer_id: string | null;
+            number: string | null;
+            routes_show_path: string;
+        };
+        /** @description A call that a buyer pays for. */
+        ToldConversion: {
+            id: number;
+            /** Format: uuid */
+            uuid: string;
+            /** Format: date-time */
+            created_at: string;
+            call_id: number;
+            buyer_id: number;
+            /** @description Which of the buyer's conversions it was by. */
+            name: string | null;
+            revenue: components["schemas"]["Money"];
+            payout: components["schemas"]["Money"];
+        };
+        ToldAgent: {
+            id: number;
+            user_id: number;
+            status: string;
+        };
+        /** @description A call that looks for a buyer. When it has just come there is no record of it yet. */
+        DialledCall: {
+            /** Format: uuid */
+            uuid: string;
+            caller_number: string | null;
+            number_called: string | null;
+            offer_id: number | null;
+            lead_id: number | null;
+            traffic_source_id: number | null;
+            token_values: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description Something happened to a lead. */
+        WebhookLeadEvent: {
+            /** @enum {string} */
+            type: "new_lead_created" | "lead_changed" | "lead_opted_out" | "contact_fields_changed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /**
+             * @description With everything known of its records the event would be larger than 20 kB: of these there are only `id`, `uuid` and `routes_show_path`, where they can be read.
+             * @constant
+             */
+            truncated?: true;
+            data: {
+                lead: components["schemas"]["Lead"];
+            };
+        };
+        /** @description Something happened to a call. `lead` and `buyer` are there when it has them. */
+        WebhookCallEvent: {
+            /** @enum {string} */
+            type: "new_call_started" | "buyer_did_not_convert" | "offer_converted" | "every_call" | "call_changed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /**
+             * @description With everything known of its records the event would be larger than 20 kB: of these there are only `id`, `uuid` and `routes_show_path`, where they can be read.
+             * @constant
+             */
+            truncated?: true;
+            data: {
+                call: components["schemas"]["Call"];
+                lead?: components["schemas"]["Lead"];
+                buyer?: components["schemas"]["ToldBuyer"];
+            };
+        };
+        /** @description A buyer is dialed for a call, or has answered. */
+        WebhookAttemptEvent: {
+            /** @enum {string} */
+            type: "buyer_dialled" | "buyer_answered";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /**
+             * @description With everything known of its records the event would be larger than 20 kB: of these there are only `id`, `uuid` and `routes_show_path`, where they can be read.
+             * @constant
+             */
+            truncated?: true;
+            data: {
+                call: components["schemas"]["Call"];
+                lead?: components["schemas"]["Lead"];
+                buyer: components["schemas"]["ToldBuyer"];
+                attempt: components["schemas"]["CallAttempt"];
+            };
+        };
+        /** @description A buyer pays for a call. */
+        WebhookConversionEvent: {
+            /** @constant */
+            type: "buyer_converted";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /**
+             * @description With everything known of its records the event would be larger than 20 kB: of these there are only `id`, `uuid` and `routes_show_path`, where they can be read.
+             * @constant
+             */
+            truncated?: true;
+            data: {
+                call: components["schemas"]["Call"];
+                lead?: components["schemas"]["Lead"];
+                buyer: components["schemas"]["ToldBuyer"];
+                conversion: components["schemas"]["ToldConversion"];
+            };
+        };
+        /** @description An agent can take calls from now on, or cannot any more. */
+        WebhookAgentEvent: {
+            /** @enum {string} */
+            type: "agent_online" | "agent_offline";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /**
+             * @description With everything known of its records the event would be larger than 20 kB: of these there are only `id`, `uuid` and `routes_show_path`, where they can be read.
+             * @constant
+             */
+            truncated?: true;
+            data: {
+                agent: components["schemas"]["ToldAgent"];
+            };
+        };
+        /** @description Somebody has fired the webhook by hand. */
+        WebhookManualEvent: {
+            /** @constant */
+            type: "manual";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /**
+             * @description With everything known of its records the event would be larger than 20 kB: of these there are only `id`, `uuid` and `routes_show_path`, where they can be read.
+             * @constant
+             */
+            truncated?: true;
+            data: {
+                call?: components["schemas"]["Call"];
+                lead?: components["schemas"]["Lead"];
+                buyer?: components["schemas"]["ToldBuyer"];
+                conversion?: components["schemas"]["ToldConversion"];
+            };
+        };
+        /** @description A buyer is about to be dialed. */
+        WebhookVetoQuestion: {
+            /** @constant */
+            type: "before_buyer_dialled";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            data: {
+                call: components["schemas"]["DialledCall"];
+                buyer: components["schemas"]["ToldBuyer"];
+            };
+        };
+        WebhookVetoAnswer: {
+            /** @description `false` and the buyer is not dialed. */
+            accept?: boolean;
+            /** @description Shown in the decision about the call. */
+            reason?: string;
         };
         /** @enum {string} */
         InboundWebhookSerializer: "inbound_webhook" | "inbound_webhook_grid" | "";
@@ -7223,6 +8806,38 @@ export interface components {
         PingParameters: components["schemas"]["PingRequest"];
         /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
         PostParameters: components["schemas"]["PostRequest"];
+        /** @description The same at every attempt: take what has come under it before for done. */
+        WebhookId: string;
+        /** @description When this attempt was made, in seconds since 1970. */
+        WebhookTimestamp: string;
+        /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+        WebhookSignature: string;
+        /** @description `outgoing_webhook_grid` adds foreign keys to the record; a webhook has none beyond its columns. */
+        OutgoingWebhookSerializer: components["schemas"]["OutgoingWebhookSerializer"];
+        OutgoingWebhookOrder: components["schemas"]["OutgoingWebhookOrder"];
+        WebhookOfTrigger: components["schemas"]["WebhookTriggerType"];
+        /** @description Only those that are paused, or are not. */
+        WebhookPaused: boolean;
+        /** @description Only those of this webhook, by number or uuid. */
+        OfOutgoingWebhook: components["schemas"]["RecordId"];
+        /** @description Only those about this lead, by number or uuid. */
+        WebhookLogOfLead: components["schemas"]["RecordId"];
+        /** @description Only those about this call, by number or uuid. */
+        WebhookLogOfCall: components["schemas"]["RecordId"];
+        /** @description Only those about this buyer, by number or uuid. */
+        WebhookLogOfBuyer: components["schemas"]["RecordId"];
+        /** @description Only those about this offer, by number or uuid. */
+        WebhookLogOfOffer: components["schemas"]["RecordId"];
+        /** @description Only those that were answered with this status. */
+        WebhookLogCode: number;
+        /** @description Only those that arrived, or did not. */
+        WebhookLogSuccess: boolean;
+        /** @description The lead it would be about, by number or uuid. */
+        FireOfLead: string | number | null;
+        /** @description The call it would be about, by number or uuid. */
+        FireOfCall: string | number | null;
+        FireCreatedAt: string | null;
+        FireUpdatedAt: string | null;
         /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
         InboundWebhookSerializer: components["schemas"]["InboundWebhookSerializer"];
         InboundWebhookOrder: components["schemas"]["InboundWebhookOrder"];
@@ -13061,6 +14676,580 @@ export interface operations {
                     "application/json": components["schemas"]["CallAttemptList"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listOutgoingWebhooks: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["OutgoingWebhookOrder"];
+                trigger_type?: components["parameters"]["WebhookOfTrigger"];
+                /** @description Only those that are paused, or are not. */
+                paused?: components["parameters"]["WebhookPaused"];
+                /** @description `outgoing_webhook_grid` adds foreign keys to the record; a webhook has none beyond its columns. */
+                serializer?: components["parameters"]["OutgoingWebhookSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutgoingWebhookList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createOutgoingWebhook: {
+        parameters: {
+            query?: {
+                /** @description `outgoing_webhook_grid` adds foreign keys to the record; a webhook has none beyond its columns. */
+                serializer?: components["parameters"]["OutgoingWebhookSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OutgoingWebhookCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["OutgoingWebhookCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutgoingWebhookWritten"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    newOutgoingWebhook: {
+        parameters: {
+            query?: {
+                /** @description `outgoing_webhook_grid` adds foreign keys to the record; a webhook has none beyond its columns. */
+                serializer?: components["parameters"]["OutgoingWebhookSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutgoingWebhookReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showOutgoingWebhook: {
+        parameters: {
+            query?: {
+                /** @description `outgoing_webhook_grid` adds foreign keys to the record; a webhook has none beyond its columns. */
+                serializer?: components["parameters"]["OutgoingWebhookSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutgoingWebhookReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateOutgoingWebhook: {
+        parameters: {
+            query?: {
+                /** @description `outgoing_webhook_grid` adds foreign keys to the record; a webhook has none beyond its columns. */
+                serializer?: components["parameters"]["OutgoingWebhookSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OutgoingWebhookUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["OutgoingWebhookUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutgoingWebhookReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteOutgoingWebhook: {
+        parameters: {
+            query?: {
+                /** @description `outgoing_webhook_grid` adds foreign keys to the record; a webhook has none beyond its columns. */
+                serializer?: components["parameters"]["OutgoingWebhookSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutgoingWebhookReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateOutgoingWebhookSecret: {
+        parameters: {
+            query?: {
+                /** @description `outgoing_webhook_grid` adds foreign keys to the record; a webhook has none beyond its columns. */
+                serializer?: components["parameters"]["OutgoingWebhookSerializer"];
+            };
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutgoingWebhookWritten"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhookLogs: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only those of this webhook, by number or uuid. */
+                outgoing_webhook_id?: components["parameters"]["OfOutgoingWebhook"];
+                /** @description Only those about this lead, by number or uuid. */
+                lead_id?: components["parameters"]["WebhookLogOfLead"];
+                /** @description Only those about this call, by number or uuid. */
+                call_id?: components["parameters"]["WebhookLogOfCall"];
+                /** @description Only those about this buyer, by number or uuid. */
+                buyer_id?: components["parameters"]["WebhookLogOfBuyer"];
+                /** @description Only those about this offer, by number or uuid. */
+                offer_id?: components["parameters"]["WebhookLogOfOffer"];
+                /** @description Only those that were answered with this status. */
+                code?: components["parameters"]["WebhookLogCode"];
+                /** @description Only those that arrived, or did not. */
+                success?: components["parameters"]["WebhookLogSuccess"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookLogList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showWebhookLog: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookLogReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeliverWebhookLog: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The attempt. The next one makes a log of its own. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookLogReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhookManualFires: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by number or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, from 1. A page past the end is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Records on a page. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records made at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records made at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` answers the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                order_dir?: components["parameters"]["OrderDir"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookManualFireList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createWebhookManualFire: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookManualFireCreate"];
+                "application/x-www-form-urlencoded": components["schemas"]["WebhookManualFireCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookManualFireReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    newWebhookManualFire: {
+        parameters: {
+            query?: {
+                /** @description The lead it would be about, by number or uuid. */
+                lead_id?: components["parameters"]["FireOfLead"];
+                /** @description The call it would be about, by number or uuid. */
+                call_id?: components["parameters"]["FireOfCall"];
+                created_at?: components["parameters"]["FireCreatedAt"];
+                updated_at?: components["parameters"]["FireUpdatedAt"];
+                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookManualFireReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showWebhookManualFire: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Number or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookManualFireReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

@@ -4,11 +4,12 @@ import type { Running } from './loop';
 import { startWorkers } from './queue';
 import { createRunners } from './runners';
 import { startWatch } from './watch';
+import { startWebhooks } from './webhooks';
 
-/** Everything that is done without being asked for: queued jobs, the schedules of leads, and what calls that have died hold. */
+/** Everything that is done without being asked for: queued jobs, the schedules of leads, what calls that have died hold, and webhooks. */
 export async function startJobs(deps: Deps): Promise<Running> {
   const { database, log } = deps;
   const workers = await startWorkers({ database, log, runners: createRunners(deps) });
-  const all: Running[] = [workers, startEngine(deps), startWatch(deps)];
+  const all: Running[] = [workers, startEngine(deps), startWatch(deps), startWebhooks(deps)];
   return { stop: async () => void (await Promise.all(all.map((each) => each.stop()))) };
 }

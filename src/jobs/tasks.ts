@@ -14,6 +14,8 @@ export interface Tasks {
   send_invitation: { company_id: string; user_id: string; number: number };
   /** Sends the webhook of a schedule's action for a lead. */
   send_action_webhook: { company_id: string; lead_log_id: string };
+  /** Tells whom a webhook names that it is in trouble. */
+  tell_of_webhook: { company_id: string; outgoing_webhook_id: string; news: 'paused' | 'dead' };
 }
 
 export type TaskName = keyof Tasks;
@@ -31,6 +33,7 @@ export const TASKS: { readonly [Name in TaskName]: TaskOptions } = {
   forget_number: { concurrency: 1 },
   send_invitation: { concurrency: 2 },
   send_action_webhook: { concurrency: 20 },
+  tell_of_webhook: { concurrency: 2 },
 };
 
 export const TASK_NAMES = Object.keys(TASKS) as TaskName[];

@@ -12,16 +12,18 @@ import { Json } from '../http/reply';
 import { Refusal } from '../refusal';
 import type { Decision } from '../routing/decision';
 import { tokensOf } from '../tokens/lead-data';
+import { askingFirst } from '../workflows/ask-first';
 import { beginCall } from '../workflows/begin-call';
 import { takeCallEvent } from '../workflows/call-event';
 import { readSession, type CallSession } from '../workflows/call-session';
 import { lookUp } from '../workflows/look-up';
-import { explain, newSeed, routeFacts } from '../workflows/route-call';
+import { explain, routeFacts } from '../workflows/route-call';
+import { newSeed } from '../workflows/seed';
 import { refuseFaults, trafficSource } from '../workflows/submit-lead';
 import { SOFTSWITCH } from '../workflows/update-call';
 
 /** Calls as they happen, and why they go where they go. */
-export const callSessions = ({ clock }: Deps) =>
+export const callSessions = ({ clock, request, pepper }: Deps) =>
   ({
     createCallSession: async ({ body, db }) => {
       const now = clock();
@@ -37,13 +39,14 @@ export const callSessions = ({ clock }: Deps) =>
         sub_id: body.sub_id ?? null,
         tokens: tokensIn(body.tokens),
       };
-      const { session, created } = await beginCall(db, incoming, now);
+      const { session, created } = await askingFirst(db, { request, pepper, clock }, (vetoes) => beginCall(db, { ...incoming, vetoes }, now));
       return reply(db, session, created ? 201 : 200);
     },
 
     showCallSession: async ({ params, db }) => reply(db, await readSession(db, await readCall(db, params.id), { fresh: true })),
 
-    createCallEvent: async ({ params, body, db }) => reply(db, await takeCallEvent(db, params.id, body, clock())),
+    createCallEvent: async ({ params, body, db }) =>
+      reply(db, await askingFirst(db, { request, pepper, clock }, (vetoes) => takeCallEvent(db, params.id, { ...body, vetoes }, clock()))),
 
     showCallDecision: async ({ params, db }) => {
       const { id } = await readCall(db, params.id);

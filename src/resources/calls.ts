@@ -10,6 +10,7 @@ import { list, page, type Filters } from '../http/list';
 import { requireUnchanged, written } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { Refusal } from '../refusal';
+import { askingFirst } from '../workflows/ask-first';
 import { placeCall } from '../workflows/place-call';
 import { sendKeyPress } from '../workflows/send-key-press';
 import { updateCall, type CallFacts } from '../workflows/update-call';
@@ -70,7 +71,7 @@ function tokenFilter({ token_key: key, token_value: value }: { token_key?: strin
 const PLACED_AT_ONCE = 4;
 
 /** What came in and went out. */
-export const calls = ({ clock, carrier, mailer, config, database }: Deps) => {
+export const calls = ({ clock, carrier, mailer, config, database, request, pepper }: Deps) => {
   const turn = turns(PLACED_AT_ONCE);
   const of = { call_id: 't.call_id = {call_id}::bigint' };
   const tell = async (db: Db, reference: Reference, told: CallFacts = {}) => {
@@ -101,7 +102,8 @@ export const calls = ({ clock, carrier, mailer, config, database }: Deps) => {
 
     sendKeyPress: async ({ body: { id, digits, data }, db }) => {
       const now = clock();
-      return written({ db, now, projection }, await sendKeyPress(db, { id, digits, data }, now));
+      const pressed = await askingFirst(db, { request, pepper, clock }, (vetoes) => sendKeyPress(db, { id, digits, data, vetoes }, now));
+      return written({ db, now, projection }, pressed);
     },
 
     updateCall: ({ params, body, db }) => tell(db, params.id, body),

@@ -10,6 +10,7 @@ import type { Handlers } from '../http/handlers';
 import { Twiml } from '../http/reply';
 import { hooksOf } from '../telephony/hooks';
 import { HANG_UP, NOTHING, REJECT, twimlOf, whisperTwiml } from '../telephony/twiml';
+import { askingFirst } from '../workflows/ask-first';
 import { takeCallEvent } from '../workflows/call-event';
 import { readSession, type CallSession } from '../workflows/call-session';
 import { endDial } from '../workflows/end-dial';
@@ -22,7 +23,8 @@ const seconds = (sent: string | undefined) => (sent === undefined ? undefined : 
 const hasTaken = ({ instruction }: CallSession, attempt: string) => instruction.action === 'connect' && instruction.attempt === attempt.toLowerCase();
 
 /** What carriers tell us, and what they are to do, in TwiML's words. */
-export const telephony = ({ clock, config }: Deps) => {
+export const telephony = ({ clock, config, request, pepper }: Deps) => {
+  const edges = { request, pepper, clock };
   /** What the carrier is to do with the caller as its call stands now. */
   const nextTwiml = async (db: Db, reference: Reference, { first }: { first: boolean }): Promise<Twiml> => {
     const call = await readCall(db, reference);
@@ -54,7 +56,8 @@ export const telephony = ({ clock, config }: Deps) => {
     },
 
     receiveCall: async ({ body, db }) => {
-      const begun = await receiveCall(db, { call_sid: body.CallSid, from: body.From, to: body.To, caller_city: body.CallerCity }, clock());
+      const brought = { call_sid: body.CallSid, from: body.From, to: body.To, caller_city: body.CallerCity };
+      const begun = await askingFirst(db, edges, (vetoes) => receiveCall(db, { ...brought, vetoes }, clock()));
       return begun ? nextTwiml(db, begun.session.id, { first: true }) : new Twiml(REJECT);
     },
 
@@ -72,13 +75,13 @@ export const telephony = ({ clock, config }: Deps) => {
       const caller_left = of_caller !== undefined && isOver(of_caller);
       const said = { leg_sid: body.DialCallSid, duration: seconds(body.DialCallDuration), recording_url: body.RecordingUrl };
       const bridged = body.DialBridged === undefined ? undefined : body.DialBridged === 'true';
-      await endDial(db, { call, round, status, ...said, bridged, caller_left }, clock());
+      await askingFirst(db, edges, (vetoes) => endDial(db, { call, round, status, ...said, bridged, caller_left, vetoes }, clock()));
       return nextTwiml(db, call, { first: false });
     },
 
     receiveAttemptStatus: async ({ query: { call, attempt }, body, db }) => {
       const status = callStatusOf(body.CallStatus);
-      if (status) await receiveAttemptStatus(db, { call, attempt, status, leg_sid: body.CallSid }, clock());
+      if (status) await askingFirst(db, edges, (vetoes) => receiveAttemptStatus(db, { call, attempt, status, leg_sid: body.CallSid, vetoes }, clock()));
       return new Twiml(NOTHING);
     },
 
@@ -91,7 +94,8 @@ export const telephony = ({ clock, config }: Deps) => {
 
     receiveKey: async ({ query, body, db }) => {
       const key = body.Digits?.trim() || 'nothing';
-      const session = await takeCallEvent(db, query.call, { event: 'key_press', attempt: query.attempt, key }, clock());
+      const { call, attempt } = query;
+      const session = await askingFirst(db, edges, (vetoes) => takeCallEvent(db, call, { event: 'key_press', attempt, key, vetoes }, clock()));
       return new Twiml(hasTaken(session, query.attempt) ? NOTHING : HANG_UP);
     },
 

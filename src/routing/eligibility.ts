@@ -8,7 +8,7 @@ import { CAPS, type Interval, type Metric } from './caps';
 /** Of several the first is told, in this order. */
 export const REASONS = [
   'blacklisted', 'offer_paused', 'offer_suppressed', 'already_tried', 'not_previous_buyer', 'paused', 'group_paused', 'closed', 'suppressed', 'filter_unmet', 'cap_reached',
-  'concurrency_full', 'duplicate_caller', 'spacing', 'no_number',
+  'concurrency_full', 'duplicate_caller', 'spacing', 'no_number', 'vetoed',
 ] as const; // prettier-ignore
 export type Reason = (typeof REASONS)[number];
 
@@ -123,6 +123,14 @@ export interface Facts {
   pays_again_at?: ReadonlyMap<number, Date>;
   /** Least time between two calls to a buyer. */
   spacing_seconds?: number;
+  /** Buyers that somebody who is asked before they are dialed has said no of; null for those that may be. */
+  vetoed?: ReadonlyMap<number, Veto | null> | undefined;
+}
+
+/** That a buyer is not to be dialed, by whom and why. */
+export interface Veto {
+  outgoing_webhook_id: number;
+  reason: string;
 }
 
 export interface Eligibility {
@@ -174,7 +182,10 @@ export function judgeOf(facts: Facts): (candidate: Candidate) => Fault | undefin
   if (refused) return () => refused;
   const is_any = only_buyer_id === undefined && !tried?.size;
   return (candidate) =>
-    (is_any ? undefined : callFault(candidate, facts)) ?? (promised?.has(candidate.id) ? undefined : ownFault(candidate)) ?? numberFault(candidate);
+    (is_any ? undefined : callFault(candidate, facts)) ??
+    (promised?.has(candidate.id) ? undefined : ownFault(candidate)) ??
+    numberFault(candidate) ??
+    vetoFault(candidate, facts);
 }
 
 /** The same argument is answered the same again without being looked at. */
@@ -270,6 +281,13 @@ function spacingFault({ last_call_at, zone }: Candidate, { now, spacing_seconds 
 
 function numberFault({ number }: Candidate): Fault | undefined {
   return number?.trim() ? undefined : { reason: 'no_number', message: 'the buyer has no number' };
+}
+
+function vetoFault({ id }: Candidate, { vetoed }: Facts): Fault | undefined {
+  const veto = vetoed?.size ? vetoed.get(id) : undefined;
+  if (!veto) return undefined;
+  const { outgoing_webhook_id, reason } = veto;
+  return { reason: 'vetoed', message: `the webhook ${outgoing_webhook_id} says no: ${reason}`, details: { outgoing_webhook_id, veto: reason } };
 }
 
 /** A regular expression takes far longer to compile than to match, and candidates of a batch share their filters. */

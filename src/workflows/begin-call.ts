@@ -7,9 +7,11 @@ import type { Db } from '../db/tenant';
 import { turns } from '../db/turns';
 import { uuidv7 } from '../ids';
 import { Refusal } from '../refusal';
+import type { Vetoes } from './ask-first';
 import { readSession, sessionOf, type CallSession } from './call-session';
 import { lookUp, sourceOf } from './look-up';
-import { newSeed, routeCall, routeFacts, type Routed } from './route-call';
+import { routeCall, routeFacts, type Routed } from './route-call';
+import { newSeed } from './seed';
 
 export interface IncomingCall {
   carrier: string;
@@ -29,6 +31,8 @@ export interface IncomingCall {
   traffic_source_id: string | null;
   sub_id: string | null;
   tokens: Record<string, unknown>;
+  /** What those said who are asked before a buyer is dialed. */
+  vetoes?: Vetoes | undefined;
 }
 
 export interface Begun {
@@ -42,7 +46,7 @@ export interface Begun {
  * the record of the call, or not at all. The same call told of twice, even at the same time, is one.
  */
 export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Promise<Begun> {
-  const { carrier, call_sid, offer_id, caller_number } = incoming;
+  const { carrier, call_sid, offer_id, caller_number, vetoes } = incoming;
   const told = async (known: CallRow): Promise<Begun> => ({ session: await readSession(db, known, { fresh: true }), created: false });
   const known = call_sid === null ? undefined : await findCall(db, carrier, call_sid);
   if (known) return told(known);
@@ -51,9 +55,9 @@ export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Prom
     caller_number === null || offer_id === null ? undefined : findHold(db, { offer_id, caller_number, now }),
   ]);
   if (!found) throw Refusal.field('offer_id', `names no record of yours: ${offer_id}`);
-  const { facts, candidates } = found;
+  const { facts, candidates, webhooks } = found;
   const call = rowOf(incoming, facts, { held, now });
-  const asked = routeFacts(facts, { now, seed: newSeed(), caller_number, tokens: call.token_values, tried: new Set() });
+  const asked = routeFacts(facts, { now, seed: vetoes?.seed ?? newSeed(), caller_number, tokens: call.token_values, tried: new Set(), vetoes });
   const events = [{ event: 'started', details: { lead_id: call.lead_id } }];
   const begun = await inTurn(db, () =>
     db.statements(async (tx) => {
@@ -63,7 +67,7 @@ export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Prom
         // Somebody has told of the same call a moment before.
         if (other) return other;
       }
-      return newCall(call, await routeCall(tx, { ...call, round: 0 }, { facts, candidates, asked, held, events }), now);
+      return newCall(call, await routeCall(tx, { ...call, round: 0 }, { facts, candidates, webhooks, vetoes, asked, held, events }), now);
     }),
   );
   if (!('attempts' in begun)) return told(begun);
@@ -91,12 +95,12 @@ function inTurn<T>(db: Db, work: () => Promise<T>): Promise<T> {
 }
 
 function rowOf(
-  { carrier, call_sid, caller_number, caller_city = null, number_called, number_id, offer_id, sub_id, traffic_source_id, tokens }: IncomingCall,
+  { carrier, call_sid, caller_number, caller_city = null, number_called, number_id, offer_id, sub_id, traffic_source_id, tokens, vetoes }: IncomingCall,
   { lead }: CallFacts,
   { held, now }: { held: AwaitedHold | undefined; now: Date },
 ): NewCall {
   return {
-    uuid: uuidv7(now.getTime()),
+    uuid: vetoes?.uuid ?? uuidv7(now.getTime()),
     carrier,
     carrier_call_id: call_sid,
     caller_number,

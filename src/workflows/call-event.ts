@@ -7,10 +7,12 @@ import type { Reference } from '../db/records';
 import type { Db, Statements } from '../db/tenant';
 import { notFound, Refusal } from '../refusal';
 import { attemptOf, isOpen, react, type CallEvent, type Reaction } from '../routing/progress';
+import type { Vetoes } from './ask-first';
 import { leaseOf, readSession, sessionOf, type CallSession } from './call-session';
 import { convertCall } from './convert-call';
 import { lookUp, sourceOf } from './look-up';
-import { newSeed, routeCall, routeFacts } from './route-call';
+import { routeCall, routeFacts } from './route-call';
+import { newSeed } from './seed';
 
 export interface CallNews extends CallEvent {
   /** Seconds since the buyer took the call, where whoever carries it says so. */
@@ -21,6 +23,8 @@ export interface CallNews extends CallEvent {
   leg_sid?: string | null | undefined;
   /** That the last of those dialed did not take the call is told once more by who wants to know who is next: it is not taken before. */
   told_again?: boolean;
+  /** What those said who are asked before a buyer is dialed. */
+  vetoes?: Vetoes | undefined;
 }
 
 /**
@@ -41,7 +45,7 @@ export async function takeCallEvent(db: Db, reference: Reference, news: CallNews
     const reaction = react(attempts, news);
     if (!reaction.news || (reaction.route && news.told_again)) return sessionOf(call, attempts, { terms: undefined, fresh: false });
     await progress(tx, call, attempts, { reaction, news, now });
-    if (reaction.route) await lookAgain(tx, call, attempts, now);
+    if (reaction.route) await lookAgain(tx, call, attempts, { now, vetoes: news.vetoes });
     return readSession(tx, await readCall(tx, call.id), { fresh: reaction.route });
   });
 }
@@ -120,10 +124,19 @@ function detailsOf({ attempt, key, duration, recording_url, hangup_cause, leg_si
 }
 
 /** Nobody of those dialed took the call: who is next, as things stand now. None of them is rung again. */
-async function lookAgain(db: Statements, call: CallRow, attempts: readonly AttemptRow[], now: Date): Promise<void> {
+async function lookAgain(
+  db: Statements,
+  call: CallRow,
+  attempts: readonly AttemptRow[],
+  { now, vetoes }: { now: Date; vetoes: Vetoes | undefined },
+): Promise<void> {
   const { caller_number, token_values: tokens } = call;
   const found = await lookUp(db, { source: sourceOf(call), number: caller_number, now });
   if (!found) return;
   const tried = new Set(attempts.map(({ buyer_id }) => buyer_id));
-  await routeCall(db, call, { ...found, asked: routeFacts(found.facts, { now, seed: newSeed(), caller_number, tokens, tried }) });
+  await routeCall(db, call, {
+    ...found,
+    vetoes,
+    asked: routeFacts(found.facts, { now, seed: vetoes?.seed ?? newSeed(), caller_number, tokens, tried, vetoes }),
+  });
 }

@@ -19,15 +19,19 @@ interface Taken extends Reserved {
 const keyOf = ({ kind, id }: Owner) => `${kind}/${id}`;
 const capOwnerOf = ({ kind, id }: Owner): CapOwner => (kind === 'buyer' ? { buyer_id: id } : { buyer_group_id: id });
 
+/** Who is chosen by facts; `requireAsked` throws where somebody must be asked first before those are dialed. */
+type Choosing = RouteFacts & { requireAsked?: (members: readonly Member[]) => void };
+
 /**
  * Chooses whom to dial, and takes up their caps: the first in the order whose caps have room. One whose last place somebody else has just taken is
  * left out, and the others are looked at again; what each drew stays as it was. Within a transaction that also writes down the attempt.
  */
-export async function chooseBuyers(db: Statements, candidates: readonly Candidate[], facts: RouteFacts): Promise<Chosen> {
+export async function chooseBuyers(db: Statements, candidates: readonly Candidate[], facts: Choosing): Promise<Chosen> {
   const lost = new Map<string, Lost>();
   for (let tries = 0; tries <= MOST_TRIES + candidates.length; tries++) {
     const routed = route(lost.size === 0 ? candidates : candidates.map((candidate) => withLost(candidate, lost)), facts);
     const [choice] = routed.choices;
+    if (choice) facts.requireAsked?.(choice.members);
     const taken = choice ? await reserve(db, choice, { facts, lost }) : [];
     if (choice && taken.length === 0) continue;
     const dialed = new Set(taken.map(({ owner }) => keyOf(owner)));

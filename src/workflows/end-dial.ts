@@ -3,6 +3,7 @@ import { attemptOfLeg, keepRecording, readAttempts, readCall, type AttemptRow } 
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { isOpen } from '../routing/progress';
+import type { Vetoes } from './ask-first';
 import { takeCallEvent, type CallNews } from './call-event';
 
 /** What a carrier says when it no longer dials the buyers of a round. */
@@ -20,6 +21,7 @@ export interface DialEnd {
   bridged: boolean | undefined;
   /** Whether the caller has hung up. */
   caller_left: boolean;
+  vetoes?: Vetoes | undefined;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface DialEnd {
  */
 export async function endDial(db: Db, end: DialEnd, now: Date): Promise<void> {
   const call = await readCall(db, end.call);
-  const tell = (news: CallNews) => takeCallEvent(db, call.id, news, now);
+  const tell = (news: CallNews) => takeCallEvent(db, call.id, { ...news, vetoes: end.vetoes }, now);
   if (end.recording_url) await keepRecording(db, call.id, end.recording_url, now);
   const open = (await readAttempts(db, call.id)).filter((attempt) => attempt.round === end.round && isOpen(attempt));
   const took = open.find(({ status }) => status === 'connected') ?? (await unheard(db, call.id, open, end));

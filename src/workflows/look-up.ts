@@ -1,8 +1,9 @@
 import { loadCallFacts, type CallFacts } from '../db/call-facts';
 import { gatherings } from '../db/gather';
-import type { Source } from '../db/offer-config';
+import { keptConfig, type Source } from '../db/offer-config';
 import { routingCandidates } from '../db/offer-standing';
 import type { Statements } from '../db/tenant';
+import { readVetoWebhooks, type VetoWebhook } from '../db/veto-webhooks';
 import type { Candidate } from '../routing/eligibility';
 
 /** Who calls, and for whom. */
@@ -17,21 +18,28 @@ export interface Caller {
 export interface Found {
   facts: CallFacts;
   candidates: readonly Candidate[];
+  /** Who is to be asked before a buyer is dialed. */
+  webhooks: readonly VetoWebhook[];
 }
 
-const buyersTogether = gatherings<Caller, readonly Candidate[]>();
+type Buyers = Pick<Found, 'candidates' | 'webhooks'>;
+
+const buyersTogether = gatherings<Caller, Buyers>();
 
 /** Everything that decides who gets a call; undefined when there is no such offer. The buyers of an offer are read once for all who ask at the same time. */
 export async function lookUp(db: Statements & { joint?: unknown }, caller: Caller): Promise<Found | undefined> {
   const { source, number, now } = caller;
   const offer_id = 'offer_id' in source ? source.offer_id : null;
-  const run = (all: readonly Caller[]) => routingCandidates(db, { source, numbers: all.map((each) => each.number), now: all.at(-1)!.now });
+  const run = async (all: readonly Caller[]): Promise<Buyers[]> => {
+    const lists = await routingCandidates(db, { source, numbers: all.map((each) => each.number), now: all.at(-1)!.now });
+    // They are kept with the configuration that was read for it, unless that was more than is kept.
+    const webhooks = keptConfig(db, source)?.webhooks ?? (await readVetoWebhooks(db));
+    return lists.map((candidates) => ({ candidates, webhooks }));
+  };
   // Inside a transaction nobody shares.
-  const candidates = db.joint
-    ? buyersTogether(db, JSON.stringify(source), () => ({ run, keyOf: (each) => each }))(caller)
-    : run([caller]).then(([one]) => one!);
-  const [facts, buyers] = await Promise.all([loadCallFacts(db, { offer_id, number, now }), candidates]);
-  return facts && { facts, candidates: buyers };
+  const found = db.joint ? buyersTogether(db, JSON.stringify(source), () => ({ run, keyOf: (each) => each }))(caller) : run([caller]).then(([one]) => one!);
+  const [facts, buyers] = await Promise.all([loadCallFacts(db, { offer_id, number, now }), found]);
+  return facts && { facts, ...buyers };
 }
 
 /** Where the buyers of a call come from: its offer, or else the one buyer its number forwards to. */

@@ -12,7 +12,8 @@ import type { Data } from '../tokens/lead-data';
 import { chooseBuyers } from './choose-buyers';
 import { lookUp } from './look-up';
 import { readRequest, requireCaller, type SellersRequest } from './ping-request';
-import { newSeed, routeFacts } from './route-call';
+import { routeFacts } from './route-call';
+import { newSeed } from './seed';
 
 export type PingReply = Schemas['PingReply'];
 export type Status = Schemas['PingStatus'];

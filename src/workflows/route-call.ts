@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import type { CallFacts } from '../db/call-facts';
 import { tellPing, type AwaitedHold } from '../db/call-holds';
 import { recordRound, type NewCall, type NewEvent, type Round } from '../db/call-rounds';
 import type { CallRow } from '../db/calls';
 import type { Statements } from '../db/tenant';
+import type { VetoWebhook } from '../db/veto-webhooks';
 import { uuidv7 } from '../ids';
 import { packed, told, type Action, type Decision, type Verdict } from '../routing/decision';
 import type { DialBuyer } from '../routing/instruction';
@@ -11,6 +11,7 @@ import { type Candidate, type Refused } from '../routing/eligibility';
 import { route, type Member, type RouteFacts } from '../routing/route';
 import { leadTokens } from '../tokens/system';
 import type { Chosen } from '../routing/held';
+import { requireAsked, type DialledCall, type Vetoes } from './ask-first';
 import { RINGING_GRACE_SECONDS } from './call-session';
 import { chooseBuyers, takeHeldBuyers, type TakenOver } from './choose-buyers';
 import { convertCall } from './convert-call';
@@ -22,12 +23,12 @@ export interface Question {
   caller_number: number | null;
   tokens: Record<string, unknown>;
   tried: ReadonlySet<number>;
+  /** What those said who are asked before a buyer is dialed. */
+  vetoes?: Vetoes | undefined;
 }
 
-export const newSeed = (): string => randomBytes(8).toString('hex');
-
 /** The facts that decide about a call. Pure. */
-export function routeFacts(facts: CallFacts, { now, seed, caller_number, tokens, tried }: Question): RouteFacts {
+export function routeFacts(facts: CallFacts, { now, seed, caller_number, tokens, tried, vetoes }: Question): RouteFacts {
   const { offer, previous_buyer_id, paid } = facts;
   const known = leadTokens(tokens, {
     caller_id: caller_number === null ? '' : `+${caller_number}`,
@@ -47,6 +48,7 @@ export function routeFacts(facts: CallFacts, { now, seed, caller_number, tokens,
     seed,
     tokens: known,
     tried,
+    vetoed: vetoes?.verdicts,
     refused: refusedBy(facts),
     first_buyer_id: offer.callback_behavior === 'same_buyer_first' ? again : undefined,
     only_buyer_id: offer.callback_behavior === 'same_buyer_only' ? again : undefined,
@@ -93,6 +95,9 @@ interface Routing {
   facts: CallFacts;
   candidates: readonly Candidate[];
   asked: RouteFacts;
+  /** Who is to be asked before a buyer is dialed, and what was asked so far; of a call that nobody can be asked about there is none. */
+  webhooks?: readonly VetoWebhook[];
+  vetoes?: Vetoes | undefined;
   /** What a seller of calls has had held for it. */
   held?: AwaitedHold | undefined;
   /** What comes before in the story of the call. */
@@ -111,12 +116,15 @@ export interface Routed extends Pick<Round, 'round' | 'dial' | 'set'> {
  */
 export async function routeCall(
   db: Statements,
-  call: Pick<CallRow, 'id' | 'round' | 'caller_number'> | (NewCall & { round: 0 }),
-  { facts, candidates, asked, held, events = [] }: Routing,
+  call: (Pick<CallRow, 'id' | 'round' | 'caller_number'> & DialledCall) | (NewCall & { round: 0 }),
+  { facts, candidates, asked, held, webhooks = [], vetoes, events = [] }: Routing,
 ): Promise<Routed> {
   const { now } = asked;
+  const askedFirst = (members: readonly Member[]) => requireAsked(members, webhooks, { call, tokens: asked.tokens, vetoes: vetoes! });
   const awaited = held && { held, call: { offer_id: facts.offer.id!, caller_number: call.caller_number! } };
-  const chosen: TakenOver = (awaited && (await takeHeldBuyers(db, candidates, asked, awaited))) ?? (await chooseBuyers(db, candidates, asked));
+  const chosen: TakenOver =
+    (awaited && (await takeHeldBuyers(db, candidates, asked, awaited))) ??
+    (await chooseBuyers(db, candidates, { ...asked, ...(vetoes && webhooks.length > 0 && { requireAsked: askedFirst }) }));
   const { members, routed, slots, caps, ping_id } = chosen;
   const dial = members.map((member) => dialOf(member, call, now));
   const round = call.round + 1;

@@ -5,8 +5,9 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { JobContext } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
-import { substitute, type TokenSource } from '../tokens/substitute';
+import type { TokenSource } from '../tokens/substitute';
 import type { Answered, Outgoing } from '../webhooks/guarded-request';
+import { filled, storable } from '../webhooks/request-template';
 import { openWorld } from './lead-world';
 
 type Context = Pick<Deps, 'tenants' | 'clock' | 'request'>;
@@ -61,35 +62,8 @@ function webhookOf(
   { url, method, headers, body }: Pick<ActionRow, 'url' | 'method' | 'headers' | 'body'>,
   { tokens, webhook_id }: Sending,
 ): Outgoing {
-  const verb = (method ?? 'post').toUpperCase();
-  const own = Object.entries(headers ?? {}).filter(([name]) => name.toLowerCase() !== 'webhook-id');
-  const filled = Object.fromEntries(own.map(([name, value]) => [name, headerValue(substitute(value, tokens))]));
-  const named = Object.entries(filled).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-  const media_type = named ?? (body === null || isJson(body) ? 'application/json' : 'text/plain; charset=utf-8');
-  const bodiless = verb === 'GET' || verb === 'DELETE';
-  const content = body === null ? JSON.stringify(summaryOf(lead)) : substitute(body, tokens, escapeIn(media_type));
-  return {
-    url: substitute(url!, tokens, encodeURIComponent),
-    method: verb,
-    headers: { ...(bodiless || named ? {} : { 'Content-Type': media_type }), ...filled, 'Webhook-Id': webhook_id },
-    ...(bodiless ? {} : { body: content }),
-    timeout_ms: TIMEOUT_MS,
-  };
-}
-
-/** Without line breaks, which would begin another header; other control characters have no place in one either. Beyond Latin-1 as UTF-8. */
-function headerValue(text: string): string {
-  const line = text.replace(/[\x00-\x08\x0a-\x1f\x7f]+/g, ' ').trim();
-  return /[^\x00-\xff]/.test(line) ? Buffer.from(line, 'utf8').toString('latin1') : line;
-}
-
-/** A text may begin with a token, {{name}} or [name]{default}, too. */
-const isJson = (body: string): boolean => /^\s*(\{(?!\{)|\[(?![a-z0-9_]+\]\{))/.test(body);
-
-/** How a value is written in a body: in JSON it stands between quotes that the author has written. */
-function escapeIn(media_type: string): ((value: string) => string) | undefined {
-  if (/json/i.test(media_type)) return (value) => JSON.stringify(value).slice(1, -1);
-  return /x-www-form-urlencoded/i.test(media_type) ? encodeURIComponent : undefined;
+  const request = filled({ url: url!, method: method ?? 'post', headers: headers ?? {}, body }, tokens, JSON.stringify(summaryOf(lead)));
+  return { ...request, headers: { ...request.headers, 'Webhook-Id': webhook_id }, timeout_ms: TIMEOUT_MS };
 }
 
 const summaryOf = ({ id, uuid, caller_number, email, offer_id, schedule_id, status, data }: DueLead) => ({
@@ -105,12 +79,8 @@ const summaryOf = ({ id, uuid, caller_number, email, offer_id, schedule_id, stat
 
 const wordsOf = (answered: Answered): string => (answered.ok ? `answered ${answered.code}` : answered.reason);
 
-/** The beginning of a text, as PostgreSQL takes it in JSON: without U+0000, and without half of a pair where it is cut. */
-const storable = (text: string): string =>
-  text
-    .replaceAll('\u0000', '\ufffd')
-    .slice(0, 1_000)
-    .replace(/[\ud800-\udbff]$/, '');
+/** Half of a pair where it is cut is left out. */
+const cut = (text: string): string => storable(text.slice(0, 1_000).replace(/[\ud800-\udbff]$/, ''), 1_000);
 
 interface Outcome {
   lead_log_id: string;
@@ -133,7 +103,7 @@ async function record(db: Db, { lead_log_id, queued, answered, tries, over, deli
   const details = {
     tries,
     duration_ms: answered.duration_ms,
-    ...(answered.ok ? { code: answered.code, response_body: storable(answered.body) } : { reason: answered.reason }),
+    ...(answered.ok ? { code: answered.code, response_body: cut(answered.body) } : { reason: answered.reason }),
   };
   const event = delivered ? 'webhook_delivered' : 'webhook_failed';
   await writeLogs(

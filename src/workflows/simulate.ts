@@ -14,7 +14,7 @@ import { assumptionsOf } from '../routing/simulate-assumptions';
 import { expectationsOf, type Given, type Rate } from '../routing/simulate-outcome';
 import { parsePair } from '../tokens/filters';
 import { lookUp } from './look-up';
-import { newSeed } from './route-call';
+import { newSeed } from './seed';
 import { configurationOf, groupsOf, countReal, realCalls, syntheticCalls } from './simulate-calls';
 
 /** Calls of a day that have not come. */

@@ -75,7 +75,7 @@ test('every field of a body that can hold an id says what it refers to', () => {
       const { types, items } = facets(schema);
       const holds_id = (types.has('string') && types.has('integer')) || (items && facets(items).types.has('integer')) || /(^|_)ids?$/.test(field);
       const own_names =
-        /^(user_buyer_id|user_fleet_id|user_offer_id|user_call_center_id|user_schedule_id|user_traffic_source_id|external_record_id|caller_ids?|caller_number|phone|sub_id)$/.test(
+        /^(user_buyer_id|user_fleet_id|user_offer_id|user_call_center_id|user_schedule_id|user_traffic_source_id|external_record_id|caller_ids?|caller_number|phone|sub_id|success_codes)$/.test(
           field,
         );
       return holds_id && !own_names && !schema['x-reference'] ? [`${operation.id}.${field}`] : [];

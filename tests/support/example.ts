@@ -168,6 +168,18 @@ export async function createFixture(world: World, company = world.company): Prom
     `INSERT INTO pings (company_id, uuid, created_at, inbound_webhook_id, offer_id, caller_number, token_values, buyer_ids, expires_at) VALUES ($1, gen_random_uuid(), now(), $2, $3, 13105550123, '{}', '{}', now())`,
     [company.id, ids.inbound_webhooks, ids.offers],
   );
-  for (const table of ['contacts', 'text_messages', 'emails', 'pings', 'change_logs']) ids[table] = await first(table);
+  await world.sql(`INSERT INTO conversions (company_id, uuid, call_id, buyer_id, revenue) VALUES ($1, gen_random_uuid(), $2, $3, 0)`, [
+    company.id,
+    ids.calls,
+    ids.buyers,
+  ]);
+  await world.sql(
+    `WITH d AS (SELECT * FROM webhook_deliveries WHERE company_id = $1 ORDER BY id LIMIT 1)
+    INSERT INTO webhook_logs (company_id, uuid, created_at, outgoing_webhook_id, webhook_delivery_id, trigger_type, event_id, attempt, request_headers, started_at, duration, success)
+      SELECT $1, gen_random_uuid(), now(), d.outgoing_webhook_id, d.id, d.trigger_type, d.uuid, 1, '{}', now(), 5, false FROM d`,
+    [company.id],
+  );
+  await world.sql(`INSERT INTO record_counts (company_id, resource, slot, n) VALUES ($1, 'webhook_logs', 0, 1)`, [company.id]);
+  for (const table of ['contacts', 'text_messages', 'emails', 'pings', 'conversions', 'webhook_logs', 'change_logs']) ids[table] = await first(table);
   return { ids, body, path, send };
 }

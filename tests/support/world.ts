@@ -73,6 +73,8 @@ export async function freshDatabase(): Promise<string> {
   return server.replace(/\/postgres$/, `/${name}`);
 }
 
+export const PEPPER_OF_TESTS = 'a pepper for tests, long enough to be one';
+
 /** What the carrier of tests signs with. */
 export const TWILIO_TOKEN = 'a token of the carrier, for tests';
 
@@ -80,7 +82,7 @@ export function testConfig(environment: Record<string, string> = {}) {
   const data_dir = mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'data-'));
   return loadConfig({
     DATA_DIR: data_dir,
-    KEY_PEPPER: 'a pepper for tests, long enough to be one',
+    KEY_PEPPER: PEPPER_OF_TESTS,
     LOG_LEVEL: 'silent',
     TWILIO_AUTH_TOKEN: TWILIO_TOKEN,
     ...environment,

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { guardedRequest, refusedHeaders, refusedUrl, type Lookup, type Outgoing } from '../../src/webhooks/guarded-request';
+import { LITERALS } from '../support/refused-hosts';
 
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === '::1'));
@@ -31,18 +32,6 @@ const names =
   async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
-/** Hosts that are, or stand for, what must not be reached. */
-const LITERALS = (
-  '127.0.0.1 127.1 127.0.1 127.255.255.254 2130706433 0x7f000001 0x7F.1 0x7f.0x0.0x0.0x1 0177.0.0.1 0177.1 017700000001 127.0.0.1. 127.0.1. 0 0.0.0.0 ' +
-  '0.1.2.3 00000177.0.0.0x1 %31%32%37.0.0.1 127%2e0%2e0%2e1 127.0.0.1%2e １２７.0.0.1 ①②⑦.⓪.⓪.① 127。0。0。1 127．0｡0.1 1 localhost LOCALHOST localhost. ' +
-  'localhost.. a.localhost a.b.LocalHost. ⓛocalhost loc\u00adalhost local%68ost 10.0.0.1 10.255.255.255 0xa.1 167772161 172.16.0.1 172.31.255.255 192.168.0.1 ' +
-  '192.168.257 3232235521 169.254.169.254 2852039166 0xa9fea9fe 0251.0376.0251.0376 169.254.43518 100.64.0.1 100.100.100.200 100.127.255.255 192.0.0.192 ' +
-  '192.0.2.1 198.18.0.1 198.19.255.255 198.51.100.7 203.0.113.9 192.88.99.1 168.63.129.16 224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.255 4294967295 ' +
-  '[::1] [0:0:0:0:0:0:0:1] [::0001] [::] [::127.0.0.1] [::7f00:1] [::ffff:127.0.0.1] [::ffff:7f00:1] [::FFFF:7F00:0001] [0:0:0:0:0:ffff:127.0.0.1] ' +
-  '[::ffff:169.254.169.254] [::ffff:a9fe:a9fe] [::ffff:10.0.0.1] [::ffff:0:127.0.0.1] [64:ff9b::127.0.0.1] [64:ff9b::a9fe:a9fe] [64:ff9b:1::7f00:1] ' +
-  '[2002:7f00:1::] [2002:a9fe:a9fe::1] [2001::7f00:1] [2001:0:4136:e378:8000:63bf:80ff:fffe] [fc00::1] [fd00:ec2::254] [fdff::1] [fe80::1] [febf::1] ' +
-  '[fec0::1] [ff02::1] [ff0e::1] [100::1] [2001:db8::1] [3fff::1] [5f00::1] [4000::1] [1fff::1]'
-).split(' ');
 const UNREADABLE = ['[::1%25lo]', '[fe80::1%25eth0]', '[::ffff:0x7f.1]', '256.0.0.1', '0x100000000', '127.0.0.1%00', '127.0.0.0x', '[::1', ''];
 
 describe('addresses that are not the internet’s', () => {

@@ -1,0 +1,12 @@
+import { createServer } from 'node:http';
+
+// Takes whatever comes and counts it; GET /count answers how much that was, and GET /livez that it is there.
+
+let received = 0;
+createServer((req, res) => {
+  if (req.method === 'GET') return void res.end(req.url === '/count' ? String(received) : 'ok');
+  req.resume().once('end', () => {
+    received++;
+    res.writeHead(200, { 'Content-Type': 'text/plain' }).end('ok');
+  });
+}).listen(Number(process.env.PORT), '127.0.0.1');

@@ -1,0 +1,105 @@
+import { writeFileSync } from 'node:fs';
+import { Agent, request } from 'undici';
+import { Client } from 'pg';
+import type { EmbeddedDatabase } from '../../src/db/embedded';
+import { uuidv7 } from '../../src/ids';
+import { keysAt, signed } from '../../src/webhooks/sign';
+import { end, median, option, ready, round, say, startRival, startWorker } from './tools';
+import { copyWorld, dropWorld, PEPPER, prepareWorld, query, quiet, type BenchWorld } from './world';
+
+// One webhook whose deliveries wait: how many a second one worker sends, against a loop of undici's that signs and sends the same one after the other.
+
+const PORT = '4113';
+const DELIVERIES = Number(option('deliveries', '20000'));
+const ROUNDS = Number(option('rounds', '3'));
+const URL_OF = `http://127.0.0.1:${PORT}`;
+
+const count = async () => Number(await (await fetch(`${URL_OF}/count`)).text());
+
+/** A webhook, and so many deliveries of calls as large as calls are. */
+async function fill({ url, company_id }: BenchWorld, body: string): Promise<void> {
+  const run = (text: string, values: unknown[] = []) => query(url, text, values);
+  const [hook] = await run(
+    `INSERT INTO outgoing_webhooks (company_id, uuid, name, owner_type, trigger_type, url, origin, method, timeout_seconds, retries) VALUES ($1, gen_random_uuid(), 'Bench', 'Company', 'every_call', $2, $2, 'post', 15, 9) RETURNING id`,
+    [company_id, URL_OF],
+  );
+  await run(
+    `INSERT INTO webhook_deliveries (company_id, uuid, created_at, outgoing_webhook_id, trigger_type, call_id, buyer_id, offer_id, request_method, request_url, request_headers, request_body, status, due_at)
+      SELECT $1, gen_random_uuid(), now(), $2, 'every_call', n, n % 100 + 1, n % 10 + 1, 'POST', $3, '{"Content-Type": "application/json"}', $4, 'waiting', now() FROM generate_series(1, $5::int) n`,
+    [company_id, hook!.id, URL_OF, body, DELIVERIES],
+  );
+  await run('VACUUM ANALYZE webhook_deliveries');
+  await run('INSERT INTO webhook_queues (company_id, outgoing_webhook_id, next_due_at) VALUES ($1, $2, now())', [company_id, hook!.id]);
+}
+
+/** As many as a call has in its JSON. */
+const bodyOf = (): string =>
+  JSON.stringify({
+    type: 'every_call',
+    timestamp: new Date(0).toISOString(),
+    data: { call: Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`column_${n}`, `value ${n}`])) },
+  });
+
+async function plain(body: string): Promise<number> {
+  const agent = new Agent({ connections: 1 });
+  const keys = keysAt(PEPPER, { uuid: uuidv7(), secret_version: 1, secret_rotated_at: null }, new Date());
+  const started = performance.now();
+  for (let n = 0; n < DELIVERIES; n++) {
+    const headers = { 'Content-Type': 'application/json', ...signed(keys, { id: uuidv7(), at: new Date(), body }) };
+    const answer = await request(URL_OF, { dispatcher: agent, method: 'POST', headers, body });
+    await answer.body.text();
+  }
+  const seconds = (performance.now() - started) / 1000;
+  await agent.close();
+  return Math.round(DELIVERIES / seconds);
+}
+
+/** From the first that comes to the last, which is written too. */
+async function ours(server: EmbeddedDatabase, body: string): Promise<{ rate: number; written_rate: number }> {
+  const world = await copyWorld(server, await prepareWorld(server, 1_000), 'bench_deliveries');
+  await fill(world, body);
+  await quiet(world);
+  const client = new Client({ connectionString: world.url });
+  await client.connect();
+  const before = await count();
+  const worker = startWorker(world.url, { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' });
+  try {
+    let first = 0;
+    let from = 0;
+    for (let come = 0; come < DELIVERIES;) {
+      come = (await count()) - before;
+      if (come > 0 && first === 0) [first, from] = [performance.now(), come];
+      await new Promise((done) => setTimeout(done, 20));
+    }
+    const sent = performance.now();
+    for (;;) {
+      const { rows } = await client.query(`SELECT count(*)::int AS n FROM webhook_deliveries WHERE status = 'delivered'`);
+      if (rows[0]!.n === DELIVERIES) break;
+      await new Promise((done) => setTimeout(done, 20));
+    }
+    const rate = (until: number) => Math.round((DELIVERIES - from) / ((until - first) / 1000));
+    return { rate: rate(sent), written_rate: rate(performance.now()) };
+  } finally {
+    await client.end();
+    await end([worker]);
+    await dropWorld(server, 'bench_deliveries');
+  }
+}
+
+export async function benchDeliveries(server: EmbeddedDatabase): Promise<void> {
+  const receiver = startRival('deliveries-receiver', { PORT });
+  const all: { plain: number; rate: number; written_rate: number }[] = [];
+  try {
+    await ready(PORT);
+    const body = bodyOf();
+    for (let turn = 0; turn < ROUNDS; turn++) all.push({ plain: await plain(body), ...(await ours(server, body)) });
+  } finally {
+    await end([receiver]);
+  }
+  const of = (key: keyof (typeof all)[number]) => median(all.map((figures) => figures[key]));
+  const ratio = round(median(all.map(({ plain: loop, written_rate }) => written_rate / loop)));
+  say(
+    `${DELIVERIES.toLocaleString('en')} deliveries of one webhook, one worker: ${of('rate')}/s sent, ${of('written_rate')}/s sent and written down; a plain loop of undici: ${of('plain')}/s (${ratio} x)`,
+  );
+  writeFileSync('.bench/deliveries.json', JSON.stringify({ deliveries: DELIVERIES, rounds: ROUNDS, ratio, all }, null, 2));
+}

@@ -1,0 +1,72 @@
+import type { TokenSource } from '../tokens/substitute';
+import { ownTokens } from '../tokens/substitute';
+
+/** Bodies are at most so large. */
+export const MOST_BODY_BYTES = 20_000;
+
+/** JSON of what an event is about, by what it is. */
+export type Told = Readonly<Partial<Record<'lead' | 'call' | 'buyer' | 'attempt' | 'conversion' | 'agent', string | null>>>;
+
+export interface Happened extends Told {
+  /** The type that receivers are told. */
+  kind: string;
+  /** ISO 8601. */
+  occurred_at: string;
+  offer_name?: string | null;
+}
+
+const RECORDS = ['lead', 'call', 'buyer', 'attempt', 'conversion', 'agent'] as const;
+type Name = (typeof RECORDS)[number];
+const LARGE: ReadonlySet<Name> = new Set(['lead', 'call']);
+
+/** What a receiver is told by default. An event that would be too large only names its lead and its call. */
+export function payloadOf(event: Happened): string {
+  const whole = assembled(event, (_, json) => json);
+  return Buffer.byteLength(whole) <= MOST_BODY_BYTES ? whole : assembled(event, (name, json) => (LARGE.has(name) ? named(json) : json), '"truncated":true,');
+}
+
+function assembled(event: Happened, told: (name: Name, json: string) => string, more = ''): string {
+  const data = RECORDS.flatMap((name) => (event[name] ? [`"${name}":${told(name, event[name])}`] : []));
+  return `{"type":"${event.kind}","timestamp":"${event.occurred_at}",${more}"data":{${data.join(',')}}}`;
+}
+
+function named(json: string): string {
+  const { id, uuid, routes_show_path } = JSON.parse(json) as { [name: string]: unknown };
+  return JSON.stringify({ id, uuid, routes_show_path });
+}
+
+type Fields = { [name: string]: unknown };
+
+/**
+ * The tokens of an event: those of its call and of its lead, then what is known of these: their columns, `lead_id`, `call_id`, `call_uuid`, `buyer_name`,
+ * `offer_name`, `type`, `timestamp`.
+ */
+export function eventTokens(event: Happened): TokenSource {
+  const read = (name: Name): Fields => (event[name] ? (JSON.parse(event[name]) as Fields) : {});
+  const [lead, call, buyer, attempt] = [read('lead'), read('call'), read('buyer'), read('attempt')];
+  const service_number = typeof call.number_called === 'string' ? call.number_called : undefined;
+  const facts: Fields = {
+    ...lead,
+    ...call,
+    caller_id: lead.caller_id ?? call.caller_number,
+    caller_number: call.caller_number ?? lead.caller_id,
+    first_name: firstName(lead.full_name ?? call.name),
+    geo_state: lead.state_province,
+    service_number,
+    lead_id: lead.id ?? call.lead_id,
+    lead_uuid: lead.uuid,
+    lead_status: lead.status,
+    call_id: call.id,
+    call_uuid: call.uuid,
+    call_status: call.status,
+    buyer_id: buyer.id ?? call.buyer_id ?? lead.buyer_id,
+    buyer_name: buyer.name ?? call.buyer,
+    offer_name: event.offer_name,
+    connect_to: attempt.connect_to ?? call.connected_to,
+    type: event.kind,
+    timestamp: event.occurred_at,
+  };
+  return ownTokens({ ...facts, ...(lead.data as Fields | undefined), ...(call.token_values as Fields | undefined) });
+}
+
+const firstName = (name: unknown): string | undefined => (typeof name === 'string' ? name.split(/\s/)[0] : undefined);

@@ -1,0 +1,38 @@
+import type { World } from './world';
+
+/** What tests of webhooks do. */
+export function webhooksOf({ company, sql }: World) {
+  const ok = async (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) => {
+    const res = await company.api(method, path, body && { body });
+    if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
+    return res.body;
+  };
+  return {
+    ok,
+    /** A webhook that is told of new calls. */
+    hook: async (url: string, fields: object = {}) => {
+      const res = await ok('post', 'outgoing_webhooks', { name: 'Hook', trigger_type: 'new_call_started', url, ...fields });
+      return { id: res.outgoing_webhook.id as number, secret: res.secret as string };
+    },
+    /** So many calls begin, each in a transaction of its own; answers their ids. */
+    calls: async (count: number) => {
+      const ids: number[] = [];
+      for (let n = 0; n < count; n++) {
+        const [row] = await sql<{ id: string }>(
+          `INSERT INTO calls (company_id, uuid, direction, status, carrier, caller_number) VALUES ($1, gen_random_uuid(), 'inbound', 'ringing', 'sandbox', 13105550100) RETURNING id`,
+          [company.id],
+        );
+        ids.push(Number(row!.id));
+      }
+      return ids;
+    },
+    logs: async (outgoing_webhook_id: number) => (await ok('get', `webhook_logs?outgoing_webhook_id=${outgoing_webhook_id}&per_page=1000`)).webhook_logs,
+    shown: async (id: number) => (await ok('get', `outgoing_webhooks/${id}`)).outgoing_webhook,
+    statuses: async (outgoing_webhook_id: number) =>
+      (await sql<{ status: string }>('SELECT status FROM webhook_deliveries WHERE outgoing_webhook_id = $1 ORDER BY id', [outgoing_webhook_id])).map(
+        ({ status }) => status,
+      ),
+  };
+}
+
+export const callOf = (body: string): number => JSON.parse(body).data.call.id as number;
