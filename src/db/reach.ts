@@ -1,4 +1,4 @@
-import { identify, type Reference, type Table } from './records';
+import { identify, type Reference, type Table } from './references';
 import type { Db } from './tenant';
 
 // What a limited caller sees: the records that the caller's teams are granted, and what belongs to those. Every condition is SQL over a row, with the
@@ -66,6 +66,8 @@ const CONDITIONS: Partial<Record<Table, string>> = {
   inbound_webhooks: `t.offer_id = ${OFFERS}`,
   buyer_fleets: `EXISTS (SELECT FROM buyers x WHERE x.company_id = t.company_id AND x.buyer_fleet_id = t.id AND x.id = ${BUYERS})`,
   buyer_suppressions: `(${attached('buyer_suppression_buyers', 'buyer_suppression_id', 'buyer_id', BUYERS)} OR ${attached('buyer_suppression_offers', 'buyer_suppression_id', 'offer_id', OFFERS)})`,
+  conversions: `t.buyer_id = ${BUYERS}`,
+  outgoing_webhooks: `(t.owner_type = 'Buyer' AND t.owner_id = ${BUYERS} OR t.owner_type = 'BuyerGroup' AND t.owner_id = ${GROUPS} OR t.owner_type = 'Offer' AND t.owner_id = ${OFFERS})`,
   users: `EXISTS (SELECT FROM access_control_list_users x WHERE x.company_id = t.company_id AND x.user_id = t.id AND x.access_control_list_id = ${TEAMS})`,
   access_control_lists: `t.id = ${TEAMS}`,
   agent_messages: `(t.user_id = {user_id}::bigint OR EXISTS (SELECT FROM agent_message_recipients x JOIN agents g ON g.company_id = x.company_id AND g.id = x.agent_id
@@ -79,6 +81,8 @@ Object.assign(CONDITIONS, {
   lead_logs: through('leads', 'lead_id'),
   text_messages: through('leads', 'lead_id'),
   emails: through('leads', 'lead_id'),
+  webhook_logs: through('outgoing_webhooks', 'outgoing_webhook_id'),
+  webhook_manual_fires: through('outgoing_webhooks', 'outgoing_webhook_id'),
 } satisfies Partial<Record<Table, string>>);
 
 /** The condition for a row t of a table to be seen by a limited caller; undefined where all are. */
@@ -118,6 +122,9 @@ export async function seenBuyers(db: Db, ids: readonly number[]): Promise<Readon
 
 const placed = (sql: string) => sql.replaceAll('{company_id}', '$1').replaceAll('{teams}', '$2').replaceAll('{user_id}', '$3');
 
+/** Tables whose records are never deleted. */
+const EVERLASTING = new Set<Table>(['conversions']);
+
 /** Those of the references, by id and uuid or by another key, that name no living record that the caller sees. */
 export async function unseen(db: Db, table: Table, references: readonly Reference[], key = 'id'): Promise<Reference[]> {
   const condition = seen(table);
@@ -127,7 +134,7 @@ export async function unseen(db: Db, table: Table, references: readonly Referenc
   const by = key === 'id' ? '(t.id = ANY($4::bigint[]) OR t.uuid = ANY($5::uuid[]))' : `t.${key} = ANY($4::text[]) AND $5::uuid[] IS NOT NULL`;
   const columns = key === 'id' ? 't.id::text AS id, t.uuid::text AS uuid' : `t.${key} AS id, NULL AS uuid`;
   const rows = await db.query<{ id: string; uuid: string | null }>({
-    text: `SELECT ${columns} FROM ${table} t WHERE t.company_id = $1 AND ${by} AND t.deleted_at IS NULL AND ${placed(condition)} AND $2::bigint[] IS NOT NULL AND $3::bigint IS NOT NULL`,
+    text: `SELECT ${columns} FROM ${table} t WHERE t.company_id = $1 AND ${by} ${EVERLASTING.has(table) ? '' : 'AND t.deleted_at IS NULL'} AND ${placed(condition)} AND $2::bigint[] IS NOT NULL AND $3::bigint IS NOT NULL`,
     values: [db.company_id, db.reach.teams, db.reach.user_id, valuesOf(key), valuesOf('uuid')],
   });
   const found = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));

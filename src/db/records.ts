@@ -1,26 +1,9 @@
 import { notFound, Refusal } from '../refusal';
+import { unseen } from './reach';
+import { identify, type Reference, type Table } from './references';
 import type { Db } from './tenant';
 
-/** A record named by the caller: its number or its uuid, as a number or as text. */
-export type Reference = string | number;
-
-const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-const NUMBER = /^[1-9]\d{0,14}$/;
-
-/** What a reference names a record by, and the condition for it: $1 is the company, $2 the value. Undefined when it can name no record. */
-export function identify(reference: Reference): { key: 'id' | 'uuid'; value: string; sql: string } | undefined {
-  const text = String(reference);
-  if (NUMBER.test(text)) return { key: 'id', value: text, sql: 'company_id = $1 AND id = $2::bigint' };
-  return UUID.test(text) ? { key: 'uuid', value: text.toLowerCase(), sql: 'company_id = $1 AND uuid = $2::uuid' } : undefined;
-}
-
-/** Tables whose records can be named by a reference. */
-export type Table =
-  | 'buyers' | 'buyer_groups' | 'buyer_fleets' | 'buyer_suppressions' | 'buyer_suppression_files' | 'access_tokens'
-  | 'offers' | 'schedules' | 'schedule_actions' | 'traffic_sources' | 'numbers' | 'contacts' | 'leads' | 'lead_logs' | 'text_messages' | 'emails'
-  | 'calls' | 'call_events' | 'call_attempts' | 'inbound_webhooks' | 'access_control_lists' | 'change_logs'
-  | 'users' | 'call_centers' | 'agent_statuses' | 'agents' | 'agent_status_timestamps' | 'agent_messages'
-  | 'outgoing_webhooks' | 'webhook_logs' | 'webhook_manual_fires' | 'conversions'; // prettier-ignore
+export { identify, type Reference, type Table } from './references';
 
 /**
  * Conditions of a list's filters that name records, by parameter, for those that the query has: `{parameter}` is what the caller sent, a number
@@ -76,7 +59,7 @@ export async function findRecord(db: Db, table: Table, reference: Reference): Pr
         values: [db.company_id, named.value],
       })
     : [];
-  if (!rows[0]) throw notFound();
+  if (!rows[0] || (await unseen(db, table, [reference])).length > 0) throw notFound();
   return BigInt(rows[0].id);
 }
 
@@ -106,7 +89,8 @@ export async function resolveReferences(
     values: [db.company_id, ids, uuids],
   });
   const found = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));
-  const missing = named.filter(({ value }) => !value || !found.has(value)).map(({ reference }) => String(reference));
+  const hidden = new Set(await unseen(db, table, references));
+  const missing = named.filter(({ reference, value }) => !value || !found.has(value) || hidden.has(reference)).map(({ reference }) => String(reference));
   if (missing.length > 0) throw unknownReferences(field, missing);
   return rows.map(({ id }) => BigInt(id));
 }

@@ -146,9 +146,12 @@ function difference(before: Fields | undefined, after: Fields): ChangedColumns {
     if (NAMES.has(name) || moving.has(name)) return false;
     return before ? JSON.stringify(before[name]) !== JSON.stringify(to) : !isEmpty(to);
   });
-  const shown = (name: string, value: unknown) => (secret.has(name) && !isEmpty(value) ? HIDDEN : value);
+  const shown = (name: string, value: unknown) => (secret.has(name) && !isEmpty(value) ? HIDDEN : withoutQuery(name, value));
   return Object.fromEntries(changed.map(([name, to]) => [name, { from: shown(name, before?.[name] ?? null), to: shown(name, to) }]));
 }
+
+/** What is behind the question mark of a URL is as often a key as not. */
+const withoutQuery = (name: string, value: unknown) => (/url$/.test(name) && typeof value === 'string' ? value.replace(/\?.*$/s, `?${HIDDEN}`) : value);
 
 /** Of a list of thousands the first, and how many there are. */
 const SHOWN = 100;

@@ -214,10 +214,16 @@ describe('calls', () => {
   });
 });
 
-test('agents are told of by whoever notes it', async () => {
-  const online = await hook('agent_online');
-  await world.sql(`SELECT note_webhook_event($1, 'agent_online', 7, '{"agent": {"id": 7, "user_id": 3, "status": "available"}}')`, [world.company.id]);
-  expect((await online.payloads(1))[0]!.data).toEqual({ agent: { id: 7, user_id: 3, status: 'available' } });
+test('agents that come and go are told of, and those that change from one busy status to another are not', async () => {
+  const [online, offline] = [await hook('agent_online'), await hook('agent_offline')];
+  const { api } = world.company;
+  const { agent } = (await api('post', 'agents', { body: { user_email: 'agent-of-webhooks@example.com' } })).body;
+  for (const key of ['available', 'on_call', 'offline', 'offline']) await api('put', `agents/${agent.id}/status`, { body: { key } });
+  await api('put', `agents/${agent.id}/status`, { body: { key: 'wrap_up' } });
+  await api('delete', `agents/${agent.id}`);
+  const told = { id: agent.id, user_id: agent.user_id };
+  expect((await online.payloads(2)).map(({ data }) => data)).toEqual([{ agent: { ...told, status: 'available' } }, { agent: { ...told, status: 'wrap_up' } }]);
+  expect((await offline.payloads(2)).map(({ data }) => data)).toEqual([{ agent: { ...told, status: 'offline' } }, { agent: { ...told, status: 'wrap_up' } }]);
 });
 
 describe('a manual fire', () => {
