@@ -131,7 +131,8 @@ async function agentStream(headers: Record<string, string>): Promise<Response> {
   const post = async (path: string, body: object) =>
     (await (await fetch(`${server.url}/api/v1/${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as { token: string };
   await post('agents', { user_email: 'idle@example.com' });
-  const { token } = await post('access_tokens', { name: 'idle', kind: 'user_token', user_email: 'idle@example.com', permissions: ['agent_messages:read'] });
+  await post('access_control_lists', { name: 'Agents', users_emails: ['idle@example.com'], permissions: ['agent_messages:read'] });
+  const { token } = await post('access_tokens', { name: 'idle', kind: 'user_token', user_email: 'idle@example.com' });
   return fetch(`${server.url}/api/v1/agent_messages/stream`, { headers: { Authorization: `Token ${token}` } });
 }
 
