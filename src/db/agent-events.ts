@@ -36,8 +36,8 @@ const ROWS = `(SELECT m.*, e.event_id, m.deleted_at IS NULL AND EXISTS (SELECT F
   FROM agent_events e JOIN agent_messages m ON m.company_id = e.company_id AND m.id = e.agent_message_id
   WHERE e.company_id = {company_id} AND e.agent_id = {agent_id}::bigint AND e.event_id > {after}::bigint ORDER BY e.event_id LIMIT ${EVENTS_AT_ONCE})`;
 
-/** A statement that answers the events of an agent after one of them, in order. */
-export const agentEvents = (projection: Projection): Template =>
-  template(`${selectRecords(projection, ROWS, { more: 't.event_id::text AS event_id, t.id::text AS message_id, t.stands' })} ORDER BY t.event_id`, {
+/** A statement that answers the events of an agent after one of them, in order; for a limited caller with no more of them than the caller sees. */
+export const agentEvents = (projection: Projection, limited: boolean): Template =>
+  template(`${selectRecords(projection, ROWS, { limited, more: 't.event_id::text AS event_id, t.id::text AS message_id, t.stands' })} ORDER BY t.event_id`, {
     prepared: true,
   });

@@ -1,4 +1,5 @@
-import { resolveReferences, resolveUserBuyerIds, type Reference } from './records';
+import { unseen } from './reach';
+import { resolveReferences, resolveUserBuyerIds, type Reference, type Table } from './records';
 import type { Db } from './tenant';
 
 /** Tables that attach buyers to something, by the column of that something. */
@@ -30,7 +31,11 @@ export async function changeBuyers(db: Db, table: AttachmentTable, owner: bigint
   const added = [...(await resolve('add_buyer_ids')), ...(await byUser('add_user_buyer_ids'))];
   const removed = [...(await resolve('remove_buyer_ids')), ...(await byUser('remove_user_buyer_ids'))];
   const column = OWNERS[table];
-  if (members) await detach(db, table, `${column} = $2 AND buyer_id <> ALL($3::bigint[])`, [owner, members]);
+  if (members)
+    await detach(db, table, `${column} = $2 AND buyer_id <> ALL($3::bigint[])`, [
+      owner,
+      [...members, ...(await hidden(db, table, [column, owner, 'buyer_id']))],
+    ]);
   await attach(db, table, { [column]: [owner], buyer_id: [...(members ?? []), ...added] });
   if (removed.length > 0) await detach(db, table, `${column} = $2 AND buyer_id = ANY($3::bigint[])`, [owner, removed]);
 }
@@ -45,8 +50,19 @@ type PairTable =
 export async function replaceAttached(db: Db, table: PairTable, record: Record<string, bigint>, others: Record<string, readonly bigint[]>): Promise<void> {
   const [[column, id]] = Object.entries(record) as [[string, bigint]];
   const [[other, ids]] = Object.entries(others) as [[string, readonly bigint[]]];
-  await detach(db, table, `${column} = $2 AND ${other} <> ALL($3::bigint[])`, [id, ids]);
+  await detach(db, table, `${column} = $2 AND ${other} <> ALL($3::bigint[])`, [id, [...ids, ...(await hidden(db, table, [column, id, other]))]]);
   await attach(db, table, { [column]: [id], [other]: ids });
+}
+
+/** What is attached that a limited caller does not see, and so does not replace. */
+async function hidden(db: Db, table: PairTable, [column, id, other]: [column: string, id: bigint, other: string]): Promise<bigint[]> {
+  if (!db.reach) return [];
+  const rows = await db.query<{ id: string }>({
+    text: `SELECT ${other}::text AS id FROM ${table} WHERE company_id = $1 AND ${column} = $2`,
+    values: [db.company_id, id],
+  });
+  const ids = rows.map((row) => row.id);
+  return (await unseen(db, other.replace(/_id$/, 's') as Table, ids)).map((each) => BigInt(each));
 }
 
 /** The suppression lists that a request names, locked; undefined when it says nothing of them. */

@@ -21,7 +21,7 @@ export interface Followed {
 }
 
 export interface Following {
-  /** Whether the credentials were revoked, the agent deleted, or the process is stopping. */
+  /** Whether the credentials were revoked, or may read messages no more, the agent deleted, or the process is stopping. */
   readonly over: boolean;
   /** Waits until there may be something new, or it is over, or for so many milliseconds. */
   rung(ms: number): Promise<void>;
@@ -44,6 +44,8 @@ const POLL = `SELECT f.n::int, (a.id IS NULL OR k.id IS NULL) AS over
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS f(company_id, agent_id, access_token_id, after, n)
 LEFT JOIN agents a ON a.company_id = f.company_id AND a.id = f.agent_id AND a.deleted_at IS NULL
 LEFT JOIN access_tokens k ON k.company_id = f.company_id AND k.id = f.access_token_id AND k.deleted_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $5::timestamptz)
+  AND (k.superuser OR EXISTS (SELECT FROM access_control_list_users m JOIN access_control_lists l ON l.company_id = m.company_id AND l.id = m.access_control_list_id AND l.deleted_at IS NULL
+    WHERE m.company_id = k.company_id AND m.user_id = k.user_id AND (l.superuser OR 'agent_messages:read' = ANY(l.permissions))))
 WHERE a.id IS NULL OR k.id IS NULL OR a.last_event_id > f.after`;
 
 export function liveAgents({ database, clock, log }: { database: Database; clock: () => Date; log: Logger }): LiveAgents {
@@ -87,7 +89,7 @@ export function liveAgents({ database, clock, log }: { database: Database; clock
     follow: (followed) => {
       const key = `${followed.company_id}/${followed.agent_id}`;
       const own = bell();
-      const follower: Follower = { followed, over: closed, bell: own, rung: (ms) => own.rung(ms), close: () => leave(key, follower) };
+      const follower: Follower = { followed, over: closed, bell: own, rung: (ms) => own.rung(ms), close: () => (leave(key, follower), own.ring()) };
       followers.set(key, (followers.get(key) ?? new Set()).add(follower));
       if (!hearing && !closed) hear();
       return follower;

@@ -2,16 +2,16 @@ import { identify, type Reference, type Table } from './references';
 import type { Db } from './tenant';
 
 // What a limited caller sees: the records that the caller's teams are granted, and what belongs to those. Every condition is SQL over a row, with the
-// parameters {company_id}, {teams} and {user_id}.
+// parameters {company_id}, {reach_teams} and {reach_user}, which no filter is called.
 
 /** To which records a caller is limited. */
 export interface Reach {
-  user_id: string;
+  reach_user: string;
   /** The caller's teams that allow what is being done, as an array of PostgreSQL. */
-  teams: string;
+  reach_teams: string;
 }
 
-const TEAMS = 'ANY({teams}::bigint[])';
+const TEAMS = 'ANY({reach_teams}::bigint[])';
 const granted = (kind: 'buyer' | 'buyer_group' | 'offer', teams = '') =>
   `SELECT g.${kind}_id FROM access_control_list_${kind}s g ${teams && 'JOIN access_control_lists a ON a.company_id = g.company_id AND a.id = g.access_control_list_id'}
   WHERE g.company_id = {company_id} AND g.access_control_list_id = ${TEAMS} ${teams}`;
@@ -49,6 +49,9 @@ const PAID_FOR = `(t.buyer_converted AND t.buyer_id = ${limitedTo(true)} OR t.bu
 /** What belongs to a record of another table that is seen. */
 const through = (table: Table, column: string) =>
   `EXISTS (SELECT FROM (SELECT x.* FROM ${table} x WHERE x.company_id = t.company_id AND x.id = t.${column}) t WHERE ${CONDITIONS[table]})`;
+/** What has the number of such a call or lead. */
+const ofNumber = (table: 'leads' | 'calls') =>
+  `EXISTS (SELECT FROM (SELECT x.* FROM ${table} x WHERE x.company_id = t.company_id AND x.caller_number = t.caller_number AND x.deleted_at IS NULL) t WHERE ${PAID_FOR})`;
 const attached = (table: string, own: string, column: string, seen: string) =>
   `EXISTS (SELECT FROM ${table} x WHERE x.company_id = t.company_id AND x.${own} = t.id AND x.${column} = ${seen})`;
 
@@ -70,10 +73,12 @@ const CONDITIONS: Partial<Record<Table, string>> = {
   outgoing_webhooks: `(t.owner_type = 'Buyer' AND t.owner_id = ${BUYERS} OR t.owner_type = 'BuyerGroup' AND t.owner_id = ${GROUPS} OR t.owner_type = 'Offer' AND t.owner_id = ${OFFERS})`,
   users: `EXISTS (SELECT FROM access_control_list_users x WHERE x.company_id = t.company_id AND x.user_id = t.id AND x.access_control_list_id = ${TEAMS})`,
   access_control_lists: `t.id = ${TEAMS}`,
-  agent_messages: `(t.user_id = {user_id}::bigint OR EXISTS (SELECT FROM agent_message_recipients x JOIN agents g ON g.company_id = x.company_id AND g.id = x.agent_id
-    WHERE x.company_id = t.company_id AND x.agent_message_id = t.id AND g.user_id = {user_id}::bigint AND g.deleted_at IS NULL))`,
-  access_tokens: 't.user_id = {user_id}::bigint',
-  change_logs: 't.user_id = {user_id}::bigint',
+  agent_messages: `(t.user_id = {reach_user}::bigint OR EXISTS (SELECT FROM agent_message_recipients x JOIN agents g ON g.company_id = x.company_id AND g.id = x.agent_id
+    WHERE x.company_id = t.company_id AND x.agent_message_id = t.id AND g.user_id = {reach_user}::bigint AND g.deleted_at IS NULL))`,
+  agents: `(t.user_id = {reach_user}::bigint OR EXISTS (SELECT FROM access_control_list_users x WHERE x.company_id = t.company_id AND x.user_id = t.user_id AND x.access_control_list_id = ${TEAMS})
+    OR EXISTS (SELECT FROM agent_buyers x WHERE x.company_id = t.company_id AND x.agent_id = t.id AND x.buyer_id = ${BUYERS}))`,
+  access_tokens: 't.user_id = {reach_user}::bigint',
+  change_logs: 't.user_id = {reach_user}::bigint',
 };
 Object.assign(CONDITIONS, {
   schedule_actions: through('schedules', 'schedule_id'),
@@ -81,12 +86,21 @@ Object.assign(CONDITIONS, {
   lead_logs: through('leads', 'lead_id'),
   text_messages: through('leads', 'lead_id'),
   emails: through('leads', 'lead_id'),
+  agent_status_timestamps: through('agents', 'agent_id'),
+  contacts: `(${ofNumber('leads')} OR ${ofNumber('calls')})`,
   webhook_logs: through('outgoing_webhooks', 'outgoing_webhook_id'),
   webhook_manual_fires: through('outgoing_webhooks', 'outgoing_webhook_id'),
 } satisfies Partial<Record<Table, string>>);
 
 /** The condition for a row t of a table to be seen by a limited caller; undefined where all are. */
 export const seen = (table: Table): string | undefined => CONDITIONS[table];
+
+/** What a filter, or a search, must not tell of beyond what is seen: by its name, the condition that goes with it. */
+export function alsoSeen(filter: string, table: Table): string | undefined {
+  if (SINGLE[filter]) return `t.${filter} = ${SINGLE[filter]}`;
+  // A call is found by where it was connected to.
+  return filter === 'fulltext' && table === 'calls' ? `(t.buyer_id IS NULL OR t.buyer_id = ${BUYERS})` : undefined;
+}
 
 /** Whether a condition leaves few of many rows, which the planner cannot know. */
 export const isRare = (condition: string): boolean => condition === PAID_FOR;
@@ -120,7 +134,7 @@ export async function seenBuyers(db: Db, ids: readonly number[]): Promise<Readon
   return new Set(ids.filter((id) => !missing.has(id)));
 }
 
-const placed = (sql: string) => sql.replaceAll('{company_id}', '$1').replaceAll('{teams}', '$2').replaceAll('{user_id}', '$3');
+const placed = (sql: string) => sql.replaceAll('{company_id}', '$1').replaceAll('{reach_teams}', '$2').replaceAll('{reach_user}', '$3');
 
 /** Tables whose records are never deleted. */
 const EVERLASTING = new Set<Table>(['conversions']);
@@ -131,11 +145,11 @@ export async function unseen(db: Db, table: Table, references: readonly Referenc
   if (!db.reach || !condition || references.length === 0) return [];
   const named = references.map((reference) => (key === 'id' ? identify(reference) : { key, value: String(reference) }));
   const valuesOf = (kind: string) => named.flatMap((name) => (name?.key === kind ? [name.value] : []));
-  const by = key === 'id' ? '(t.id = ANY($4::bigint[]) OR t.uuid = ANY($5::uuid[]))' : `t.${key} = ANY($4::text[]) AND $5::uuid[] IS NOT NULL`;
-  const columns = key === 'id' ? 't.id::text AS id, t.uuid::text AS uuid' : `t.${key} AS id, NULL AS uuid`;
+  const by = key === 'id' ? '(t.id = ANY($4::bigint[]) OR t.uuid = ANY($5::uuid[]))' : `t.${key}::text = ANY($4::text[]) AND $5::uuid[] IS NOT NULL`;
+  const columns = key === 'id' ? 't.id::text AS id, t.uuid::text AS uuid' : `t.${key}::text AS id, NULL AS uuid`;
   const rows = await db.query<{ id: string; uuid: string | null }>({
     text: `SELECT ${columns} FROM ${table} t WHERE t.company_id = $1 AND ${by} ${EVERLASTING.has(table) ? '' : 'AND t.deleted_at IS NULL'} AND ${placed(condition)} AND $2::bigint[] IS NOT NULL AND $3::bigint IS NOT NULL`,
-    values: [db.company_id, db.reach.teams, db.reach.user_id, valuesOf(key), valuesOf('uuid')],
+    values: [db.company_id, db.reach.reach_teams, db.reach.reach_user, valuesOf(key), valuesOf('uuid')],
   });
   const found = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));
   return references.filter((_, n) => !named[n] || !found.has(named[n].value));
@@ -146,6 +160,6 @@ export async function grantToTeams(db: Db, kind: 'buyer' | 'buyer_group' | 'offe
   if (!db.reach) return;
   await db.query({
     text: `INSERT INTO access_control_list_${kind}s (company_id, access_control_list_id, ${kind}_id) SELECT $1, team, $3 FROM unnest($2::bigint[]) team`,
-    values: [db.company_id, db.reach.teams, id],
+    values: [db.company_id, db.reach.reach_teams, id],
   });
 }

@@ -18,3 +18,9 @@ export type Table =
   | 'calls' | 'call_events' | 'call_attempts' | 'inbound_webhooks' | 'access_control_lists' | 'change_logs'
   | 'users' | 'call_centers' | 'agent_statuses' | 'agents' | 'agent_status_timestamps' | 'agent_messages'
   | 'outgoing_webhooks' | 'webhook_logs' | 'webhook_manual_fires' | 'conversions'; // prettier-ignore
+
+/** The digits of a telephone number that names a record of numbers; undefined for what is an id. A plus sign that was decoded twice is a space. */
+export function telephoneOf(text: string): string | undefined {
+  const [, long, short] = /^[+ ]?(\d{11,15})$|^[+ ](\d{7,10})$/.exec(text) ?? [];
+  return long ?? short;
+}

@@ -54,7 +54,8 @@ export interface TeamRecord {
   id: bigint;
 }
 
-const GENERATED = {
+/** What the team that is generated for a record may do. */
+export const GENERATED = {
   buyer: ['buyers:read', 'buyers:update', 'calls:read'],
   buyer_group: ['buyer_groups:read', 'buyer_groups:update', 'buyers:read', 'buyers:update', 'calls:read'],
 };
@@ -78,12 +79,13 @@ export async function generatedTeam(db: Db, { kind, id }: TeamRecord, now: Date)
 
 /** Takes a record that is deleted from all teams, and ends the one that was generated for it. */
 export async function leaveTeams(db: Db, { kind, id }: { kind: TeamRecord['kind'] | 'offer'; id: bigint }, now: Date): Promise<void> {
-  await db.query({ text: `DELETE FROM access_control_list_${kind}s WHERE company_id = $1 AND ${kind}_id = $2`, values: [db.company_id, id] });
-  if (kind === 'offer') return;
+  const leave = () => db.query({ text: `DELETE FROM access_control_list_${kind}s WHERE company_id = $1 AND ${kind}_id = $2`, values: [db.company_id, id] });
+  if (kind === 'offer') return void (await leave());
   const ended = await db.query<{ id: string }>({
     text: `UPDATE access_control_lists SET deleted_at = $3, updated_at = $3 WHERE company_id = $1 AND generated_for_${kind}_id = $2 AND deleted_at IS NULL RETURNING id::text`,
     values: [db.company_id, id, now.toISOString()],
   });
+  await leave();
   for (const team of ended) await emptyTeam(db, BigInt(team.id));
   if (ended.length > 0) await moveCount(db, 'access_control_lists', -ended.length);
 }

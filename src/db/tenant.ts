@@ -16,8 +16,8 @@ type Query = <Row>(statement: Statement) => Promise<Row[]>;
 
 /** What a request gives along with everything that is done for it. */
 export interface RequestContext {
-  /** Takes the JSON of a record as it is before the request changes it, for the change log. Absent where nothing is logged. */
-  readonly remember?: (record: string) => void;
+  /** Takes the JSON of a record as it is before the request changes it, and as it is afterwards, for the change log. Absent where nothing is logged. */
+  readonly log?: { before(record: string): void; after(record: string): void };
   /** The records that the caller is limited to; absent for those who may see all of the company's. */
   readonly reach?: Reach | undefined;
 }

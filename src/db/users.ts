@@ -1,5 +1,6 @@
 import { uuidv7 } from '../ids';
 import type { Queue } from '../jobs/queue';
+import { Refusal } from '../refusal';
 import { moveCount } from './records';
 import type { Db } from './tenant';
 
@@ -17,6 +18,8 @@ export async function usersWith(db: Db, addresses: readonly string[], now: Date)
     text: 'SELECT id::text FROM users WHERE company_id = $1 AND email = ANY($2::text[]) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE',
     values: [db.company_id, emails],
   });
+  // Who was deleted in this very moment is not there, and neither made anew: the request may be sent again.
+  if (rows.length < emails.length) throw new Refusal(503, 'A user with one of these addresses is just being deleted.', {}, { 'Retry-After': '1' });
   return rows.map(({ id }) => BigInt(id));
 }
 

@@ -36,7 +36,7 @@ export interface Team {
 /** The records that a caller is limited to in what a permission is for: those of the teams that give it. */
 export function reachOf({ teams, user_id }: Caller, scope: string | undefined): Reach | undefined {
   const allowing = teams?.filter(({ permissions }) => scope === undefined || permissions.has(scope));
-  return allowing && { user_id: String(user_id), teams: `{${allowing.map(({ id }) => id).join(',')}}` };
+  return allowing && { reach_user: String(user_id), reach_teams: `{${allowing.map(({ id }) => id).join(',')}}` };
 }
 
 /** Refuses with 403 a caller without the scope, or who is limited to records where all of the company's are needed. */
@@ -144,6 +144,7 @@ FROM credential_lookups c JOIN access_tokens a ON a.company_id = c.company_id AN
 LEFT JOIN users u ON u.company_id = a.company_id AND u.id = a.user_id
 WHERE c.public_key = $1 AND a.deleted_at IS NULL AND u.deleted_at IS NULL`;
 
+/** Rights as they are stored. */
 interface FoundRights {
   kind: Caller['kind'];
   superuser: boolean;
@@ -155,7 +156,7 @@ interface FoundRights {
  * What credentials may do. A key pair what it says. A user's token what the user's teams allow together, and with `permissions` of its own no more than
  * these; one that is a superuser's own everything.
  */
-function rightsOf({ kind, superuser, permissions, teams }: FoundRights): Pick<Caller, 'superuser' | 'permissions' | 'teams'> {
+export function rightsOf({ kind, superuser, permissions, teams }: FoundRights): Pick<Caller, 'superuser' | 'permissions' | 'teams'> {
   const own = new Set(permissions);
   if (kind === 'key_pair' || superuser) return { superuser, permissions: own, teams: undefined };
   if (teams?.some((team) => team.superuser)) return { superuser: own.size === 0, permissions: own, teams: undefined };

@@ -33,14 +33,15 @@ export function changeLog(clock: () => Date): ChangeLog {
   return {
     logging: (db, write, handle) => {
       if (!isLogged(write.operation)) return handle(db);
-      const before: Fields[] = [];
-      const remembering = withContext(db, { remember: (record) => void before.push(JSON.parse(record) as Fields), reach: db.reach });
-      if (write.operation.own_transactions) return separately(remembering, { write, before, handle, clock });
-      return remembering.transaction(async (tx) => {
+      const records = { before: [] as Fields[], after: [] as Fields[] };
+      const note = (list: Fields[]) => (record: string) => void list.push(JSON.parse(record) as Fields);
+      const noting = withContext(db, { log: { before: note(records.before), after: note(records.after) } });
+      if (write.operation.own_transactions) return separately(noting, { write, records, handle, clock });
+      return noting.transaction(async (tx) => {
         // A transaction that runs again begins anew.
-        before.length = 0;
+        records.before.length = records.after.length = 0;
         const reply = await handle(tx);
-        await recordChange(tx, entryOf(write, { before, reply, now: clock() }));
+        await recordChange(tx, entryOf(write, { ...records, reply, now: clock() }));
         return reply;
       });
     },
@@ -49,15 +50,15 @@ export function changeLog(clock: () => Date): ChangeLog {
 
 interface Separate {
   write: Write;
-  before: Fields[];
+  records: { before: Fields[]; after: Fields[] };
   handle: Handle;
   clock: () => Date;
 }
 
 /** What asks others outside, and must write some things down whatever becomes of the rest, has transactions of its own. */
-async function separately(db: Db, { write, before, handle, clock }: Separate): Promise<unknown> {
+async function separately(db: Db, { write, records, handle, clock }: Separate): Promise<unknown> {
   const reply = await handle(db);
-  await db.transaction((tx) => recordChange(tx, entryOf(write, { before, reply, now: clock() })));
+  await db.transaction((tx) => recordChange(tx, entryOf(write, { ...records, reply, now: clock() })));
   return reply;
 }
 
@@ -65,15 +66,16 @@ type Fields = Record<string, unknown>;
 
 interface Written {
   before: Fields[];
+  after: Fields[];
   reply: unknown;
   now: Date;
 }
 
 const ACTIONS: Record<string, Change['action']> = { delete: 'delete', put: 'update', patch: 'update' };
 
-function entryOf(write: Write, { before, reply, now }: Written): Change {
+function entryOf(write: Write, { before, after: noted, reply, now }: Written): Change {
   const { operation, caller, request_id, ip } = write;
-  const after = recordIn(reply);
+  const after = noted.at(-1) ?? recordIn(reply);
   const earlier = after && before.findLast(({ uuid, type }) => uuid === after.uuid && type === after.type);
   const status = reply instanceof Json ? (reply.status ?? operation.status) : operation.status;
   const is_new = earlier === undefined && status === 201;
@@ -84,7 +86,7 @@ function entryOf(write: Write, { before, reply, now }: Written): Change {
     record_id: typeof after?.id === 'number' ? after.id : null,
     action: is_new ? 'create' : (ACTIONS[operation.method] ?? 'update'),
     operation: operation.id,
-    changes: after && (earlier || is_new) ? difference(earlier, after) : asked(write),
+    changes: after && (earlier || is_new) ? { ...difference(earlier, after), ...asked(write, after) } : asked(write),
     user_id: caller.user_id,
     user_email: caller.user_email,
     access_token_id: caller.access_token_id,
@@ -137,7 +139,7 @@ function marksOf(type: string) {
   return marks;
 }
 
-const isEmpty = (value: unknown) => value === null || (typeof value === 'object' && Object.keys(value).length === 0);
+const isEmpty = (value: unknown) => value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
 
 /** The columns of a record that are not as they were; of a new one those that have a value. */
 function difference(before: Fields | undefined, after: Fields): ChangedColumns {
@@ -146,30 +148,35 @@ function difference(before: Fields | undefined, after: Fields): ChangedColumns {
     if (NAMES.has(name) || moving.has(name)) return false;
     return before ? JSON.stringify(before[name]) !== JSON.stringify(to) : !isEmpty(to);
   });
-  const shown = (name: string, value: unknown) => (secret.has(name) && !isEmpty(value) ? HIDDEN : withoutQuery(name, value));
+  // A body beside a URL is what is sent there.
+  const is_secret = (name: string) => secret.has(name) || (name === 'body' && 'url' in after && after.url !== null);
+  const shown = (name: string, value: unknown) => (is_secret(name) && value !== null && !isEmpty(value) ? HIDDEN : originOf(name, value));
   return Object.fromEntries(changed.map(([name, to]) => [name, { from: shown(name, before?.[name] ?? null), to: shown(name, to) }]));
 }
 
-/** What is behind the question mark of a URL is as often a key as not. */
-const withoutQuery = (name: string, value: unknown) => (/url$/.test(name) && typeof value === 'string' ? value.replace(/\?.*$/s, `?${HIDDEN}`) : value);
+/** What is behind the host of a URL is as often a key as not. */
+const originOf = (name: string, value: unknown) =>
+  /url$/.test(name) && typeof value === 'string' && URL.canParse(value) ? `${new URL(value).origin}/${HIDDEN}` : value;
 
 /** Of a list of thousands the first, and how many there are. */
 const SHOWN = 100;
 
-/** What was asked for, where many records were changed or none is answered. */
-function asked({ body, params, operation }: Write): ChangedColumns {
-  const secret = operation.body ? facets(operation.body).properties : {};
+/** What was asked for, where many records were changed or none is answered; else what the record, which is answered, has no column for. */
+function asked({ body, params, operation }: Write, beside?: Fields): ChangedColumns {
+  const schema = operation.body ?? operation.multipart;
+  const declared = schema ? facets(schema).properties : {};
   // The record of the path is named by record_id.
   const { id, uuid, ...rest } = params;
   void [id, uuid];
   const fields = { ...rest, ...(typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Fields) : {}) };
   const shown = (name: string, value: unknown) => {
-    if (secret[name]?.['x-secret'] || /token$|secret|password|private_key/.test(name)) return HIDDEN;
+    if (declared[name]?.['x-secret'] || /token$|secret|password|private_key/.test(name)) return HIDDEN;
+    if (/url$/.test(name)) return originOf(name, value);
     return Array.isArray(value) && value.length > SHOWN ? [...value.slice(0, SHOWN), `and ${value.length - SHOWN} more`] : value;
   };
   return Object.fromEntries(
     Object.entries(fields)
-      .filter(([name, value]) => name !== 'serializer' && value !== undefined)
+      .filter(([name, value]) => name !== 'serializer' && value !== undefined && !(beside && (name in beside || !declared[name])))
       .map(([name, value]) => [name, { from: null, to: shown(name, value) }]),
   );
 }

@@ -13,6 +13,7 @@ export async function sendEvents(req: Request, res: Response, stream: EventStrea
   if (req.method === 'HEAD') return void res.end();
   const gone = new AbortController();
   res.once('close', () => gone.abort());
+  if (res.destroyed) return;
   res.flushHeaders();
   try {
     for await (const block of stream.events(gone.signal)) {

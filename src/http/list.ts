@@ -14,7 +14,7 @@ import {
   type SortKey,
 } from '../db/projection';
 import type { Statement } from '../db/statement';
-import { seen, type Reach } from '../db/reach';
+import { alsoSeen, seen, type Reach } from '../db/reach';
 import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { Refusal } from '../refusal';
@@ -186,10 +186,14 @@ function narrow(query: ListQuery, projection: Projection, { filters, reach }: { 
   if (query.created_at_to) add('t.created_at <= {created_at_to}::timestamptz', 'created_at_to', query.created_at_to);
   if (query.fulltext && projection.fulltext)
     add(`${projection.fulltext} LIKE {fulltext}`, 'fulltext', `%${query.fulltext.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`);
+  const searched = reach && query.fulltext && alsoSeen('fulltext', projection.plural);
+  if (searched) conditions.push(searched);
   for (const [name, condition] of Object.entries(filters)) {
     const value = (query as Record<string, unknown>)[name];
     if (value === undefined) continue;
     add(typeof condition === 'string' ? condition : condition.cases[String(value)]!, name, value);
+    const beside = reach && alsoSeen(name, projection.plural);
+    if (beside) conditions.push(beside);
     if (typeof condition !== 'string') totals.push(condition.totals?.[String(value)]);
   }
   if (conditions.length === 0 && projection.everlasting !== true) totals.push(keptCount(projection.plural));

@@ -1,6 +1,7 @@
 import { contract, facets, type Operation, type Schema } from '../contract';
 import { unknownReferences, type Reference, type Table } from '../db/records';
 import { unseen } from '../db/reach';
+import { telephoneOf } from '../db/references';
 import type { Db } from '../db/tenant';
 import { notFound } from '../refusal';
 
@@ -33,7 +34,10 @@ export async function requireReach(db: Db, { operation, params, body }: Request)
   const resource = operation.path.split('/')[3]!;
   for (const [name, key] of Object.entries(IN_PATH)) {
     if (params[name] === undefined) continue;
-    if ((await unseen(db, TABLES[resource] ?? (resource as Table), [params[name] as Reference], key)).length > 0) throw notFound();
+    const reference = params[name] as Reference;
+    const number = resource === 'phone_numbers' ? telephoneOf(String(reference)) : undefined;
+    const hidden = number ? unseen(db, 'numbers', [number], 'phone_number') : unseen(db, TABLES[resource] ?? (resource as Table), [reference], key);
+    if ((await hidden).length > 0) throw notFound();
   }
   const schema = operation.multipart && !operation.body ? operation.multipart : operation.body;
   for (const { field, table, key, references } of schema ? namedIn(schema, body) : []) {

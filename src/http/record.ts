@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { recordTemplate, type Projection } from '../db/projection';
 import { identify, type Reference } from '../db/records';
 import { unseen } from '../db/reach';
-import type { Db } from '../db/tenant';
+import { withContext, type Db } from '../db/tenant';
 import { notFound, Refusal } from '../refusal';
 import { Json, NotModified } from './reply';
 
@@ -91,10 +91,25 @@ export async function written<P extends Projection, Extra extends object>(
   more: { status?: number; extra?: Extra } = {},
 ): Promise<RecordReply<P, Extra>> {
   const { db, projection } = options;
-  if (more.status === 201 && (await unseen(db, projection.plural, [String(id)])).length > 0)
-    throw new Refusal(403, 'None of your teams would see this record. It must belong to an offer, a buyer or a group that is granted to one of them.');
-  return recordReply(projection, await read(options, 'deleted', { id: String(id) }), more);
+  if (more.status === 201) await requireSeen(db, projection, id);
+  const record = await read(options, 'deleted', { id: String(id) });
+  if (db.log) db.log.after(isWhole(options) ? record : await read(whole(options), 'deleted', { id: String(id) }));
+  return recordReply(projection, record, more);
 }
+
+/** Refuses with 403 a record that whoever has just written it would not see. */
+export async function requireSeen(db: Db, { plural }: Projection, id: bigint): Promise<void> {
+  if ((await unseen(db, plural, [String(id)])).length === 0) return;
+  throw new Refusal(403, 'None of your teams would see this record. It must belong to an offer, a buyer or a group that is granted to one of them.');
+}
+
+/** Whether a record is read as the change log compares it: with all that it has by default, whoever may see that. */
+const isWhole = ({ db, serializer }: RecordOptions<Projection>): boolean => !db.reach && !isExternal(serializer);
+const whole = <P extends Projection>({ db, now, projection }: RecordOptions<P>): RecordOptions<P> => ({
+  db: withContext(db, { reach: undefined }),
+  now,
+  projection,
+});
 
 /** The answer to `new`: a record made of `row` that is not stored. */
 export async function unsaved<P extends Projection>(options: RecordOptions<P>, row: Record<string, unknown>): Promise<RecordReply<P>> {
@@ -109,9 +124,9 @@ export async function requireUnchanged<P extends Projection>(
 ): Promise<void> {
   const { if_match, db } = options;
   const is_free = if_match === undefined || if_match === '*';
-  if (is_free && !db.remember) return;
+  if (is_free && !db.log) return;
   const record = await readRecord(options, reference);
-  db.remember?.(record);
+  db.log?.before(isWhole(options) ? record : await readRecord(whole(options), reference));
   if (!is_free && checksumOf(record) !== if_match) {
     throw new Refusal(412, 'The record has changed since the checksum in If-Match. Read it again and decide anew.');
   }

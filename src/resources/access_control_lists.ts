@@ -9,6 +9,7 @@ import { requireWithin } from '../http/auth';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
+import { requireTeamsWithin } from '../workflows/teams-within';
 
 type Fields = Schemas['AccessControlListFields'];
 
@@ -91,6 +92,7 @@ export const accessControlLists = ({ clock, queue, authenticator }: Deps) => {
     updateAccessControlList: async (call) => {
       requireWithin(call.caller, call.body);
       return records.updateAfter({ ...call, query: {} }, grantedBy, async (tx, id, { fields, now, ahead: granted }) => {
+        await requireTeamsWithin(tx, call.caller, [id]);
         const data = { ...columnsOf(fields), user_updated_at: now, updated_at: now };
         await tx.prisma.accessControlList.update({ where: where(tx, id), data, select: { id: true } });
         await writeParts(tx, id, { fields, granted, now });

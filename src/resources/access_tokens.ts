@@ -6,6 +6,7 @@ import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { requireUnchanged, show, unsaved, written } from '../http/record';
 import { Refusal } from '../refusal';
+import { requireTokenWithin } from '../workflows/teams-within';
 import { issueCredentials, revokeCredentials } from '../workflows/issue-credentials';
 
 export const projection = {
@@ -48,6 +49,7 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) =>
       const now = clock();
       const { name, kind, permissions = [], superuser = false, user_email, expires_at } = body;
       requireWithin(caller, { permissions, superuser });
+      if (user_email !== undefined) await requireTokenWithin(db, caller, { email: user_email, permissions });
       requireUser(kind, user_email);
       requireOwn(caller, { kind, user_email });
       const wanted = { name, kind, permissions, superuser, user_email, expires_at: expires_at ? new Date(expires_at) : null };

@@ -2,6 +2,7 @@ import type { Schemas } from '../contract';
 import { agentEvents, ownAgent, type OwnAgent } from '../db/agent-events';
 import { commonColumns, type Projection } from '../db/projection';
 import { findNamed } from '../db/records';
+import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
@@ -34,7 +35,7 @@ export const projection = {
 
 const REACHED =
   'EXISTS (SELECT FROM agent_message_recipients r WHERE r.company_id = t.company_id AND r.agent_message_id = t.id AND r.agent_id = {reached}::bigint)';
-const events = agentEvents(projection);
+const EVENTS = { all: agentEvents(projection, false), limited: agentEvents(projection, true) };
 
 /** Messages to agents. */
 export const agentMessages = ({ clock, live }: Deps) => {
@@ -57,6 +58,7 @@ export const agentMessages = ({ clock, live }: Deps) => {
     createAgentMessage: (call) =>
       records.create(call, async (tx, { content, external_record_id, ...fields }, now) => {
         const { agent_status_id, ...lists } = await targetsOf(tx, fields);
+        requireTarget(tx, lists);
         const own = { content, external_record_id, agent_status_id, user_id: call.caller.user_id };
         const data = { ...own, company_id: tx.company_id, user_updated_at: now, created_at: now, updated_at: now };
         const { id } = await tx.prisma.agentMessage.create({ data, select: { id: true } });
@@ -91,10 +93,16 @@ export const agentMessages = ({ clock, live }: Deps) => {
       const after = positionOf(agent, { header: last_event_id, parameter: query.last_event_id });
       const followed = { company_id: db.company_id, agent_id: agent.id, access_token_id: caller.access_token_id, after };
       const wait_ms = (query.wait_seconds ?? 0) * 1000;
-      return new EventStream((reader_gone) => followAgent({ db, live, followed, events, wait_ms, reader_gone }));
+      return new EventStream((reader_gone) => followAgent({ db, live, followed, events: db.reach ? EVENTS.limited : EVENTS.all, wait_ms, reader_gone }));
     },
   } satisfies Partial<Handlers>;
 };
+
+/** One who sees a part of the company does not speak to all of it. */
+function requireTarget({ reach: limited }: Db, lists: Record<string, readonly bigint[] | undefined>): void {
+  if (!limited || Object.values(lists).some((ids) => ids && ids.length > 0)) return;
+  throw Refusal.field('buyer_ids', 'must name buyers, or buyer_group_ids or call_center_ids: your teams are granted single records');
+}
 
 /** Where a stream goes on: after the event that the reader names, else after the newest. Refuses with 422 one that the agent has not had. */
 function positionOf({ last_event_id }: OwnAgent, { header, parameter }: { header: string | undefined; parameter: number | undefined }): string {

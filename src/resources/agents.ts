@@ -112,6 +112,7 @@ async function userOf(db: Db, { user_id, user_email }: Pick<Schemas['AgentCreate
   if (user_id !== undefined && user_email !== undefined) throw Refusal.field('user_email', 'must be left out where user_id is given');
   if (user_id !== undefined) return (await resolveReferences(db, 'users', [user_id], { field: 'user_id' }))[0]!;
   if (user_email === undefined) throw Refusal.field('user_id', 'must be given, or user_email in its place');
+  if (db.reach) throw Refusal.field('user_email', 'is for superusers and key pairs of the company: give user_id, of a user of your teams');
   return (await usersWith(db, [user_email], now))[0]!;
 }
 

@@ -85,7 +85,7 @@ export const buyerGroups = ({ clock, queue, authenticator }: Deps) =>
       const now = clock();
       const fields: Fields & { name: string } = { ...DEFAULTS, ...withDefaults<Fields>(body, DEFAULTS), name: body.name };
       const id = await db.transaction(async (tx) => {
-        const teams = await teamChanges(tx, fields, caller);
+        const teams = await teamChanges(tx, 'buyer_group', { fields: fields, caller });
         const group = await tx.prisma.buyerGroup.create({
           data: {
             ...(columnsOf(fields) as Required<ReturnType<typeof columnsOf>>),
@@ -100,7 +100,7 @@ export const buyerGroups = ({ clock, queue, authenticator }: Deps) =>
         await openLimits(tx, { buyer_group_id: group.id }, { zone: ianaName(fields.time_zone ?? DEFAULTS.time_zone)!, limits: groupLimits(fields) });
         await changeBuyers(tx, 'buyer_group_members', group.id, fields);
         await grantToTeams(tx, 'buyer_group', group.id);
-        await changeTeams(tx, { kind: 'buyer_group', id: group.id }, teams, { queue, authenticator, now });
+        await changeTeams(tx, { kind: 'buyer_group', id: group.id }, teams, { queue, authenticator, caller, now });
         await moveCount(tx, 'buyer_groups', 1);
         return group.id;
       });
@@ -111,7 +111,7 @@ export const buyerGroups = ({ clock, queue, authenticator }: Deps) =>
       const now = clock();
       const fields = withDefaults(body, DEFAULTS);
       const id = await db.transaction(async (tx) => {
-        const teams = await teamChanges(tx, fields, caller);
+        const teams = await teamChanges(tx, 'buyer_group', { fields: fields, caller });
         const before = await lockRecord(tx, 'buyer_groups', params.id, ['paused', 'time_zone']);
         await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
         await tx.prisma.buyerGroup.update({
@@ -122,7 +122,7 @@ export const buyerGroups = ({ clock, queue, authenticator }: Deps) =>
         const zone = fields.time_zone && fields.time_zone !== before.time_zone ? ianaName(fields.time_zone) : undefined;
         await changeLimits(tx, { buyer_group_id: before.id }, { limits: groupLimits(fields), zone, reset_totals: fields.reset_total_caps, now });
         await changeBuyers(tx, 'buyer_group_members', before.id, fields);
-        await changeTeams(tx, { kind: 'buyer_group', id: before.id }, teams, { queue, authenticator, now });
+        await changeTeams(tx, { kind: 'buyer_group', id: before.id }, teams, { queue, authenticator, caller, now });
         return before.id;
       });
       return written({ db, now, projection, serializer }, id);

@@ -26,7 +26,7 @@ const RANGE = { created_at_from: 't.created_at >= {created_at_from}::timestamptz
 function conditionsOf(query: Query, table: 'calls' | 'leads', { reach }: Db): { conditions: string[]; of_buyer: string | undefined } {
   const ranges = Object.entries(RANGE).flatMap(([name, sql]) => (query[name as keyof typeof RANGE] === undefined ? [] : sql));
   const { buyer_id, ...named } = byReference(query, { offer_id: 'offers', traffic_source_id: 'traffic_sources', buyer_id: 'buyers' });
-  const within = reach ? [seen(table)!] : [];
+  const within = reach ? [seen(table)!, ...(buyer_id ? [seenBuyer('t.buyer_id')] : [])] : [];
   return { conditions: [...ranges, ...Object.values(named), ...within], of_buyer: buyer_id };
 }
 

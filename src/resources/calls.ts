@@ -76,7 +76,7 @@ export const calls = ({ clock, carrier, mailer, config, database, request, peppe
   const of = { call_id: 't.call_id = {call_id}::bigint' };
   const tell = async (db: Db, reference: Reference, told: CallFacts = {}) => {
     const now = clock();
-    if (db.remember) await requireUnchanged({ db, now, projection, if_match: undefined }, (await lockRecord(db, 'calls', reference)).id.toString());
+    if (db.log) await requireUnchanged({ db, now, projection, if_match: undefined }, (await lockRecord(db, 'calls', reference)).id.toString());
     const { id, warnings } = await updateCall(db, reference, told, { now, carrier });
     return written({ db, now, projection }, id, { extra: { warnings } });
   };

@@ -1,5 +1,5 @@
 import { callerNumber } from '../db/caller-ids';
-import { namedOwner } from '../db/lead-owners';
+import { leadOf, namedOwner } from '../db/lead-owners';
 import { leadProjection as projection, NEXT_ACTION_AT } from '../db/lead-projection';
 import type { SortKey } from '../db/projection';
 import { byReference } from '../db/records';
@@ -8,8 +8,9 @@ import type { Deps } from '../deps';
 import type { Caller } from '../http/auth';
 import type { Handlers } from '../http/handlers';
 import { list, type Filters } from '../http/list';
-import { isExternal, isGrid, recordReply } from '../http/record';
+import { isExternal, isGrid, recordReply, requireSeen, requireUnchanged } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
+import { numberReader } from '../imports/numbers';
 import { changeItsContact, deleteLead, updateLead } from '../workflows/change-lead';
 import { submitLead, type SubmittedLead } from '../workflows/submit-lead';
 
@@ -73,7 +74,13 @@ export const leads = ({ clock }: Deps) => {
     captureLead: async ({ body, db, caller, ip }) => {
       const { serializer, offer_id, schedule_id, ...sent } = body;
       const owner = await namedOwner(db, { offer_id, schedule_id });
-      return submitted(await submitLead(db, sent, { owner, ip, may_unblock: mayUpdate(caller), selection: selectionOf(serializer) }, { clock }));
+      // For the change log: as it is before.
+      const number = numberReader(owner.country)(String(sent.caller_id ?? sent.phone ?? ''));
+      const earlier = number === undefined ? undefined : await leadOf(db, owner, number);
+      if (earlier !== undefined) await requireUnchanged({ db, now: clock(), projection, if_match: undefined }, String(earlier));
+      const captured = await submitLead(db, sent, { owner, ip, may_unblock: mayUpdate(caller), selection: selectionOf(serializer) }, { clock });
+      await requireSeen(db, projection, BigInt(captured.id));
+      return submitted(captured);
     },
   } satisfies Partial<Handlers>;
 };

@@ -10,6 +10,7 @@ import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { END, list, pageReply } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
+import { telephoneOf } from '../db/references';
 import { notFound, Refusal } from '../refusal';
 import type { NumberFields } from '../workflows/add-number';
 import { buyAny, buyRequested } from '../workflows/buy-number';
@@ -134,12 +135,9 @@ export const phoneNumbers = ({ clock, carrier, queue, database }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-const TELEPHONE = /^[+ ]?(\d{11,15})$|^[+ ](\d{7,10})$/;
-
-/** The call with the id of the number in place of the telephone number that names it. A plus sign that was decoded twice is a space. */
+/** The call with the id of the number in place of the telephone number that names it. */
 async function named<C extends { params: { id: Reference }; db: Db }>(call: C): Promise<C> {
-  const [, long, short] = TELEPHONE.exec(String(call.params.id)) ?? [];
-  const digits = long ?? short;
+  const digits = telephoneOf(String(call.params.id));
   if (digits === undefined) return call;
   const [row] = await call.db.query<{ id: string }>({
     text: 'SELECT id::text FROM numbers WHERE company_id = $1 AND phone_number = $2::bigint AND deleted_at IS NULL',

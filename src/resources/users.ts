@@ -1,3 +1,4 @@
+import type { Schemas } from '../contract';
 import { replaceAttached } from '../db/attachments';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import { lockRecord, moveCount, resolveReferences, type Reference } from '../db/records';
@@ -10,6 +11,7 @@ import { requireUnchanged, written } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { acceptInvitation } from '../workflows/accept-invitation';
 import { deleteAgent } from '../workflows/delete-agent';
+import { requireTeamsWithin, requireUserWithin } from '../workflows/teams-within';
 import { revokeCredentials } from '../workflows/issue-credentials';
 import { projection as accessTokens } from './access_tokens';
 
@@ -63,6 +65,7 @@ export const users = ({ clock, queue, pepper, authenticator }: Deps) => {
     createUser: (call) => {
       return records.create({ ...call, query: {} }, async (tx, { invite = true, team_ids, ...fields }, now) => {
         const teams = await teamsOf(tx, team_ids);
+        await requireTeamsWithin(tx, call.caller, teams ?? []);
         const data = { ...columnsOf(fields), email: fields.email!.toLowerCase(), company_id: tx.company_id };
         const { id } = await tx.prisma.user.create({ data: { ...data, user_updated_at: now, created_at: now, updated_at: now }, select: { id: true } });
         await join(tx, id, teams);
@@ -72,10 +75,15 @@ export const users = ({ clock, queue, pepper, authenticator }: Deps) => {
     },
 
     updateUser: async (call) => {
-      const ahead = (tx: Db, { team_ids }: { team_ids?: Reference[] | null }) => teamsOf(tx, team_ids);
+      const ahead = (tx: Db, { team_ids }: Schemas['UserUpdate']) => teamsOf(tx, team_ids);
       return records.updateAfter({ ...call, query: {} }, ahead, async (tx, id, { fields: { team_ids, ...fields }, now, ahead: teams }) => {
         void team_ids;
+        await requireUserWithin(tx, call.caller, id);
+        await requireTeamsWithin(tx, call.caller, teams ?? []);
+        const before = await tx.prisma.user.findUniqueOrThrow({ where: where(tx, id), select: { email: true, invitation_open: true } });
         await tx.prisma.user.update({ where: where(tx, id), data: { ...columnsOf(fields), user_updated_at: now, updated_at: now }, select: { id: true } });
+        // A link that was mailed to another address is void.
+        if (fields.email !== undefined && fields.email.toLowerCase() !== before.email && before.invitation_open) await inviteUsers(tx, [id], { queue, now });
         await join(tx, id, teams);
       });
     },
@@ -95,11 +103,12 @@ export const users = ({ clock, queue, pepper, authenticator }: Deps) => {
       });
     },
 
-    inviteUser: async ({ params, db }) => {
+    inviteUser: async ({ params, db, caller }) => {
       const now = clock();
       const id = await db.transaction(async (tx) => {
         const user = await lockRecord(tx, 'users', params.id);
         await requireUnchanged({ db: tx, now, projection, if_match: undefined }, params.id);
+        await requireUserWithin(tx, caller, user.id);
         await inviteUsers(tx, [user.id], { queue, now });
         return user.id;
       });

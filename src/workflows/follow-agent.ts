@@ -30,7 +30,7 @@ export async function* followAgent({ db, live, followed, events, wait_ms, reader
     yield `retry: ${RETRY_MS}\nid: ${followed.after}\n\n`;
     while (!reader_gone.aborted) {
       const { company_id } = db;
-      const found = await db.query<AgentEvent>(events({ company_id, agent_id: followed.agent_id, after: followed.after }));
+      const found = await db.query<AgentEvent>(events({ company_id, ...db.reach, agent_id: followed.agent_id, after: followed.after }));
       for (const event of found) {
         followed.after = event.event_id;
         yield textOf(event);

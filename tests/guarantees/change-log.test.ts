@@ -98,6 +98,36 @@ test('what belongs to a record is part of it: buyers of a group, the users of a 
   expect((await entries({ request_id: 'r-2' }))[0]!.changes).toMatchObject({ buyer_ids: { from: [], to: [buyer] }, buyers_count: { from: 0, to: 1 } });
 });
 
+test('what a record has no column for is logged as it was asked for: who is let in', async () => {
+  const { buyer } = (await world.company.api('post', 'buyers', { body: { name: 'Open' } })).body;
+  await world.company.api('put', `buyers/${buyer.id}`, { body: { team_users_emails: ['stranger@example.com'] }, headers: { 'X-Request-Id': 'r-6' } });
+  expect((await entries({ request_id: 'r-6' }))[0]!.changes).toEqual({ team_users_emails: { from: null, to: ['stranger@example.com'] } });
+});
+
+test('a change is the same whatever the answer shows of it, and a captured lead is compared with what it was', async () => {
+  const { api } = world.company;
+  const offer_id = (await api('post', 'offers', { body: { name: 'Leads' } })).body.offer.id;
+  const capture = (email: string, id: string) =>
+    api('post', 'leads/capture', { body: { offer_id, caller_id: '+12125550166', email }, headers: { 'X-Request-Id': id } });
+  const lead_id = (await capture('a@example.com', 'r-7')).body.lead_id;
+  await capture('b@example.com', 'r-8');
+  expect((await entries({ request_id: 'r-8' }))[0]).toMatchObject({ action: 'update', changes: { email: { from: 'a@example.com', to: 'b@example.com' } } });
+  await api('put', `leads/${lead_id}`, { body: { email: 'c@example.com', serializer: 'lead_external' }, headers: { 'X-Request-Id': 'r-9' } });
+  expect((await entries({ request_id: 'r-9' }))[0]!.changes.email).toEqual({ from: 'b@example.com', to: 'c@example.com' });
+});
+
+test('no key that a webhook is sent with is in it', async () => {
+  const { api } = world.company;
+  const secrets = { url: 'https://hooks.example.com/PATHKEY?k=QUERYKEY', headers: { Authorization: 'HEADERKEY' }, body: '{"k":"BODYKEY"}' };
+  const made = await api('post', 'outgoing_webhooks', { body: { name: 'Hook', trigger_type: 'every_call', ...secrets } });
+  await api('put', `outgoing_webhooks/${made.body.outgoing_webhook.id}`, { body: { ...secrets, name: 'Other', url: 'https://else.example.com/PATHKEY' } });
+  const schedule_id = (await api('post', 'schedules', { body: { name: 'S' } })).body.schedule.id;
+  expect((await api('post', 'schedule_actions', { body: { schedule_id, action_type: 'webhook', ...secrets } })).status).toBe(201);
+  const text = JSON.stringify(await world.sql('SELECT changes FROM change_logs'));
+  expect(text).toContain('https://else.example.com/[hidden]');
+  expect(text).not.toMatch(/PATHKEY|QUERYKEY|HEADERKEY|BODYKEY/);
+});
+
 test('a write that is refused or fails leaves no entry, and an entry that cannot be written no write', async () => {
   const { api } = world.company;
   const { buyer } = (await api('post', 'buyers', { body: { name: 'Safe', user_buyer_id: 'safe' } })).body;

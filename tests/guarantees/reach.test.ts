@@ -149,6 +149,58 @@ describe('a partner who is granted one buyer', () => {
     expect((await partner.api('post', 'schedules', { body: { name: 'Of an offer', offer_id: own.offer } })).status).toBe(201);
   });
 
+  test('learns nothing by filtering: neither by hidden columns, nor by what a call was connected to, nor of others in the change log', async () => {
+    const { api } = world.company;
+    const hidden = (await api('post', 'buyers', { body: { name: 'Hidden', number: '+13105550999' } })).body.buyer;
+    const [call] = await world.sql<{ id: string }>(
+      `INSERT INTO calls (company_id, uuid, direction, status, carrier, buyer_id, offer_id, buyer_converted, connect_to, ended_at, revenue) VALUES ($1, gen_random_uuid(), 'inbound', 'completed', 'softswitch', $2, $3, true, '+13105550999', now(), 40) RETURNING id`,
+      [world.company.id, hidden.id, own.offer],
+    );
+    const publisher = await member(world.company, 'publisher@example.com', { permissions: ['calls:read', 'change_logs:read'], offer_ids: [own.offer] });
+    const shown = (await publisher.api('get', `calls/${call!.id}`)).body.call;
+    expect([shown.buyer_id, shown.buyer, shown.connected_to]).toEqual([null, null, null]);
+    for (const query of [{ buyer_id: hidden.id }, { buyer_id: hidden.uuid }, { fulltext: '3105550999' }])
+      expect((await publisher.api('get', 'calls', { query })).body.metadata.total_count).toBe(0);
+    expect((await publisher.api('get', 'calls/reports', { query: { category: 'offer', buyer_id: hidden.id } })).body.totals.revenue).toBe(0);
+    expect((await publisher.api('get', 'calls/reports', { query: { category: 'offer' } })).body.totals.revenue).toBe(40);
+    const others = await world.sql<{ uuid: string; id: string }>('SELECT uuid, id FROM users WHERE email = $1', [partner.email]);
+    for (const user_id of [others[0]!.id, others[0]!.uuid])
+      expect((await publisher.api('get', 'change_logs', { query: { user_id } })).body.metadata.total_count).toBe(0);
+  });
+
+  test('names their own number by its telephone number', async () => {
+    await world.sql('UPDATE numbers SET offer_id = $2 WHERE company_id = $1', [world.company.id, own.offer]);
+    const [number] = await world.sql<{ phone_number: string }>('SELECT phone_number FROM numbers WHERE company_id = $1 LIMIT 1', [world.company.id]);
+    expect((await partner.api('get', `phone_numbers/+${number!.phone_number}`)).status).toBe(200);
+    await world.sql('UPDATE numbers SET offer_id = NULL WHERE company_id = $1', [world.company.id]);
+    expect((await partner.api('get', `phone_numbers/+${number!.phone_number}`)).status).toBe(404);
+  });
+
+  test('replaces what is seen of a list and leaves the rest, and the change log has it as it is', async () => {
+    const { api } = world.company;
+    const other = (await api('post', 'buyers', { body: { name: 'Stays' } })).body.buyer.id;
+    await api('put', `offers/${own.offer}`, { body: { buyer_ids: [own.buyer, other] } });
+    await partner.api('put', `offers/${own.offer}`, { body: { buyer_ids: [] }, headers: { 'X-Request-Id': 'replaced' } });
+    expect((await api('get', `offers/${own.offer}`)).body.offer.buyer_ids).toEqual([other]);
+    const [entry] = (await api('get', 'change_logs', { query: { request_id: 'replaced' } })).body.change_logs;
+    expect(entry.changes.buyer_ids).toEqual({ from: [own.buyer, other].toSorted((a, b) => a - b), to: [other] });
+  });
+
+  test('moves nothing out of reach and captures no lead that is not seen', async () => {
+    const hook = await partner.api('post', 'outgoing_webhooks', {
+      body: { name: 'Mine', owner_type: 'Offer', owner_id: own.offer, trigger_type: 'every_call', url: 'https://hooks.example.com/x' },
+    });
+    expect(hook.status).toBe(201);
+    const id = hook.body.outgoing_webhook.id;
+    expect((await partner.api('put', `outgoing_webhooks/${id}`, { body: { owner_type: 'Company', owner_id: null } })).status).toBe(403);
+    expect((await partner.api('put', `outgoing_webhooks/${id}`, { body: { owner_type: 'Buyer', owner_id: fixture.ids.buyers } })).status).toBe(422);
+    const lead = { offer_id: own.offer, caller_id: '+12125550177' };
+    await world.company.api('post', 'leads/capture', { body: { ...lead, email: 'secret@example.com' } });
+    const captured = await partner.api('post', 'leads/capture', { body: { ...lead, data: { hacked: 1 } } });
+    expect([captured.status, captured.text.includes('secret@example.com')]).toEqual([403, false]);
+    expect(await world.sql(`SELECT FROM leads WHERE data ? 'hacked'`)).toEqual([]);
+  });
+
   test('gets no further by making credentials or by the teams of a record', async () => {
     const key = await partner.api('post', 'access_tokens', { body: { name: 'More', kind: 'key_pair', permissions: ['buyers:read'] } });
     expect([key.status, Object.keys(key.body.errors)]).toEqual([422, ['kind']]);

@@ -64,6 +64,15 @@ describe('invitations', () => {
     expect((await accept(tokenIn(second))).status).toBe(401);
   });
 
+  test('the link of a wrong address is void once the address is put right, and the right one gets its own', async () => {
+    const { user } = await post('users', { email: 'typo@example.com' });
+    const [wrong] = await mailTo('typo@example.com');
+    await put(`users/${user.id}`, { email: 'right@example.com' });
+    const [right] = await mailTo('right@example.com');
+    expect((await accept(tokenIn(wrong!))).status).toBe(401);
+    expect((await accept(tokenIn(right!))).status).toBe(201);
+  });
+
   test('a job that runs twice sends one mail: both have the same key and the same link', async () => {
     const { user } = await post('users', { email: 'twice@example.com' });
     await mailTo('twice@example.com');
@@ -129,6 +138,27 @@ describe('teams', () => {
     expect(Object.keys((await send({ superuser: true })).body.errors)).toEqual(['superuser']);
     expect(Object.keys((await send({ permissions: ['buyers:delete'] })).body.errors)).toEqual(['permissions']);
     expect((await send({ permissions: ['buyers:read'] })).status).toBe(201);
+  });
+
+  test('nobody gets more than they have by the teams or the tokens of others', async () => {
+    const boss = await member(world.company, 'the-boss@example.com', { superuser: true });
+    const [{ id: user_id }] = (await world.sql<{ id: string }>('SELECT id FROM users WHERE email = $1', [boss.email])) as [{ id: string }];
+    const scopes = ['access_tokens:create', 'users:create', 'users:update', 'access_control_lists:update', 'buyers:create', 'buyers:update'];
+    const auth = await world.credentials(world.company, scopes);
+    const send = (method: 'post' | 'put', path: string, body: object) => world.company.api(method, path, { auth, body });
+    const { buyer } = (await send('post', 'buyers', { name: 'Lever' })).body;
+    const tries = [
+      await send('post', 'access_tokens', { name: 'x', kind: 'user_token', user_email: boss.email }),
+      await send('post', 'users', { email: 'mallory@example.com', team_ids: [boss.team], invite: false }),
+      await send('put', `access_control_lists/${boss.team}`, { users_emails: ['mallory@example.com'] }),
+      await send('put', `users/${user_id}`, { email: 'mallory@example.com' }),
+      await send('post', `users/${user_id}/invite`, {}),
+      await send('put', `buyers/${buyer.id}`, { team_users_emails: ['mallory@example.com'] }),
+    ];
+    expect(tries.map(({ status }) => status)).toEqual([422, 422, 422, 422, 422, 422]);
+    const narrow = (await post('access_tokens', { name: 'narrow', kind: 'user_token', user_email: boss.email, permissions: ['access_tokens:create'] })).token;
+    const wide = await withToken(world.company.api, narrow)('post', 'access_tokens', { body: { name: 'wide', kind: 'user_token', user_email: boss.email } });
+    expect(wide.status).toBe(422);
   });
 
   test('a superuser team sees everything; a token narrows what its user’s teams allow', async () => {

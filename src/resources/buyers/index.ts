@@ -43,7 +43,7 @@ export const buyers = ({ clock, queue, authenticator }: Deps) =>
       const id = await db.transaction(async (tx) => {
         const copied = copy_another_buyer === undefined ? {} : await copyOf(tx, copy_another_buyer, now);
         const fields: Fields = { ...DEFAULTS, ...copied, ...body };
-        const teams = await teamChanges(tx, body, caller);
+        const teams = await teamChanges(tx, 'buyer', { fields: body, caller });
         const lists = await suppressionsOf(tx, fields);
         const pause = fields.paused ? { paused_at: now, paused_by_user_id: caller.user_id } : {};
         const row = {
@@ -61,7 +61,7 @@ export const buyers = ({ clock, queue, authenticator }: Deps) =>
         await openLimits(tx, { buyer_id: buyer.id }, { zone: ianaName(fields.time_zone ?? DEFAULTS.time_zone)!, limits: limitsIn({ ...fields }) });
         await writeParts(tx, buyer.id, { fields, lists, now });
         await grantToTeams(tx, 'buyer', buyer.id);
-        await changeTeams(tx, { kind: 'buyer', id: buyer.id }, teams, { queue, authenticator, now });
+        await changeTeams(tx, { kind: 'buyer', id: buyer.id }, teams, { queue, authenticator, caller, now });
         await moveCount(tx, 'buyers', 1);
         return buyer.id;
       });
@@ -75,7 +75,7 @@ export const buyers = ({ clock, queue, authenticator }: Deps) =>
         // Fleet and lists before the buyer: whoever deletes one of those locks in this order too.
         const fleet = await referencesOf(tx, fields);
         const lists = await suppressionsOf(tx, fields);
-        const teams = await teamChanges(tx, fields, caller);
+        const teams = await teamChanges(tx, 'buyer', { fields: fields, caller });
         const before = await lockRecord(tx, 'buyers', params.id, ['paused', 'time_zone']);
         await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
         await tx.prisma.buyer.update({
@@ -92,7 +92,7 @@ export const buyers = ({ clock, queue, authenticator }: Deps) =>
         const zone = fields.time_zone !== undefined && fields.time_zone !== before.time_zone ? ianaName(fields.time_zone) : undefined;
         await changeLimits(tx, { buyer_id: before.id }, { limits: limitsIn({ ...fields }), zone, reset_totals: reset_total_caps, now });
         await writeParts(tx, before.id, { fields, lists, now });
-        await changeTeams(tx, { kind: 'buyer', id: before.id }, teams, { queue, authenticator, now });
+        await changeTeams(tx, { kind: 'buyer', id: before.id }, teams, { queue, authenticator, caller, now });
         return before.id;
       });
       return written({ db, now, projection, serializer }, id);
