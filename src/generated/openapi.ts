@@ -8288,10 +8288,13 @@ export interface components {
             /** @description What the credentials are for. */
             name: string;
             kind: components["schemas"]["AccessTokenKind"];
-            /** @default [] */
+            /**
+             * @description Of a key pair what it may do. Of a user's token no more than this of what the user's teams allow, and all of that when nothing is named.
+             * @default []
+             */
             permissions?: components["schemas"]["Scope"][];
             /**
-             * @description May do everything.
+             * @description May do everything, whatever the teams of the user.
              * @default false
              */
             superuser?: boolean;
@@ -8387,6 +8390,8 @@ export interface components {
             superuser: boolean;
             /** @description Everything the caller may do. */
             permissions: components["schemas"]["Scope"][];
+            /** @description The teams to whose records the caller is limited; null for one who sees all of the company's. */
+            team_ids: number[] | null;
             company: {
                 id: number;
                 name: string;

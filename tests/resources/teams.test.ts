@@ -43,7 +43,7 @@ describe('invitations', () => {
     const accepted = await accept(tokenIn(mail!), { name: 'Laptop' });
     expect([accepted.status, accepted.body.access_token.name]).toEqual([201, 'Laptop']);
     const me = await withToken(world.company.api, accepted.body.token)('get', 'me');
-    expect([me.body.me.user.email, me.body.me.permissions]).toEqual(['eve@example.com', ['buyers:read']]);
+    expect([me.body.me.user.email, me.body.me.permissions, me.body.me.team_ids]).toEqual(['eve@example.com', ['buyers:read'], [expect.any(Number)]]);
     expect((await accept(tokenIn(mail!))).status).toBe(401);
   });
 
