@@ -183,6 +183,9 @@ CREATE INDEX "webhook_logs_company_id_code_id_idx" ON "webhook_logs"("company_id
 CREATE INDEX "webhook_logs_failed_idx" ON "webhook_logs"("company_id", "id") WHERE (NOT success);
 
 -- CreateIndex
+CREATE INDEX "webhook_logs_delivery_idx" ON "webhook_logs"("company_id", "webhook_delivery_id") WHERE (webhook_delivery_id IS NOT NULL);
+
+-- CreateIndex
 CREATE INDEX "webhook_logs_manual_fire_idx" ON "webhook_logs"("company_id", "webhook_manual_fire_id", "id") WHERE (webhook_manual_fire_id IS NOT NULL);
 
 -- CreateIndex
@@ -208,12 +211,6 @@ ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_company_id_o
 
 -- AddForeignKey
 ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_company_id_webhook_manual_fire_id_fkey" FOREIGN KEY ("company_id", "webhook_manual_fire_id") REFERENCES "webhook_manual_fires"("company_id", "id") ON DELETE NO ACTION ON UPDATE NO ACTION;
-
--- AddForeignKey
-ALTER TABLE "webhook_logs" ADD CONSTRAINT "webhook_logs_company_id_outgoing_webhook_id_fkey" FOREIGN KEY ("company_id", "outgoing_webhook_id") REFERENCES "outgoing_webhooks"("company_id", "id") ON DELETE NO ACTION ON UPDATE NO ACTION;
-
--- AddForeignKey
-ALTER TABLE "webhook_logs" ADD CONSTRAINT "webhook_logs_company_id_webhook_delivery_id_fkey" FOREIGN KEY ("company_id", "webhook_delivery_id") REFERENCES "webhook_deliveries"("company_id", "id") ON DELETE NO ACTION ON UPDATE NO ACTION;
 
 -- AddForeignKey
 ALTER TABLE "webhook_logs" ADD CONSTRAINT "webhook_logs_company_id_webhook_manual_fire_id_fkey" FOREIGN KEY ("company_id", "webhook_manual_fire_id") REFERENCES "webhook_manual_fires"("company_id", "id") ON DELETE NO ACTION ON UPDATE NO ACTION;
