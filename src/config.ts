@@ -46,6 +46,8 @@ export interface Config {
   mail_from: string;
   /** Networks, as CIDR, that webhooks may reach although they are not public. */
   webhook_allow_networks: string[];
+  /** How long what was sent to webhooks is kept, with its logs. */
+  webhook_log_days: number;
 }
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -128,6 +130,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       SMTP_URL: smtpUrl({ default: undefined }),
       MAIL_FROM: mailbox({ default: 'Trunkline <no-reply@trunkline.example>' }),
       WEBHOOK_ALLOW_NETWORKS: networks({ default: [] }),
+      WEBHOOK_LOG_DAYS: between(1, 36_500)({ default: 30 }),
     },
     {
       reporter: ({ errors }) => {
@@ -164,6 +167,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     smtp_url: values.SMTP_URL,
     mail_from: values.MAIL_FROM,
     webhook_allow_networks: values.WEBHOOK_ALLOW_NETWORKS,
+    webhook_log_days: values.WEBHOOK_LOG_DAYS,
   });
 }
 

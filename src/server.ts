@@ -11,6 +11,7 @@ import { startJobs } from './jobs/start';
 import { exitWith, onStop } from './process';
 import type { NewCompany } from './workflows/create-company';
 import { sweepStorage } from './workflows/sweep-storage';
+import { sweepWebhooks } from './workflows/sweep-webhooks';
 
 const HOUR_MS = 3_600_000;
 /** How long clients are told to leave before the listener closes. */
@@ -41,7 +42,8 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   const jobs = config.run_jobs ? await startJobs(deps) : undefined;
   const sweep = () => {
     const forgotten = [FORGET_OLD_ANSWERS, FORGET_OLD_PINGS, FORGET_OLD_WINDOWS].map((statement) => database.pool.query(statement));
-    for (const swept of [...forgotten, sweepStorage(deps)]) swept.catch((error) => log.warn({ err: error }, 'sweep failed'));
+    for (const swept of [...forgotten, sweepStorage(deps), sweepWebhooks(deps, config.webhook_log_days)])
+      swept.catch((error) => log.warn({ err: error }, 'sweep failed'));
   };
   sweep();
   const sweeping = setInterval(sweep, HOUR_MS);

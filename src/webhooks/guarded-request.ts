@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup as systemLookup } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { Agent, request, type Dispatcher } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 
 export interface Outgoing {
   url: string;
@@ -31,6 +31,8 @@ type Fault = { reason: string; message: string };
 
 const BODY_BYTES = 20_000;
 const CONNECTIONS_PER_ORIGIN = 10;
+/** That were judged, and need not be again. */
+const REMEMBERED_URLS = 1_000;
 const CONNECT_MS = 10_000;
 /** Node's own 250 ms for each address of a name is less than a handshake across the world takes. */
 const ATTEMPT_MS = 2_000;
@@ -188,12 +190,16 @@ export function guardedRequest({ allow_networks, lookup = (name) => systemLookup
   const refused = refusedAddress(allow_networks);
   const agent = new Agent({
     connections: CONNECTIONS_PER_ORIGIN,
+    // Each request has a limit of its own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
     // A lookup is not asked about an address: those are judged with the URL.
     connect: { timeout: CONNECT_MS, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: ATTEMPT_MS, lookup: guardedLookup(lookup, refused) },
   });
+  const judge = remembering((url) => judgeUrl(url, refused));
   const running = new Set<Promise<Answered>>();
   const send = (outgoing: Outgoing): Promise<Answered> => {
-    const answer = answerTo(outgoing, agent, refused).finally(() => running.delete(answer));
+    const answer = answerTo(outgoing, agent, judge).finally(() => running.delete(answer));
     running.add(answer);
     return answer;
   };
@@ -204,60 +210,94 @@ export function guardedRequest({ allow_networks, lookup = (name) => systemLookup
   return Object.assign(send, { close });
 }
 
-async function answerTo(outgoing: Outgoing, agent: Agent, refused: Judge): Promise<Answered> {
+/** A URL is judged without DNS: what is found stays true. */
+function remembering(judge: (url: string) => Fault | URL): (url: string) => Fault | URL {
+  const judged = new Map<string, Fault | URL>();
+  return (url) => {
+    const known = judged.get(url);
+    if (known) return known;
+    if (judged.size >= REMEMBERED_URLS) judged.clear();
+    const found = judge(url);
+    judged.set(url, found);
+    return found;
+  };
+}
+
+async function answerTo(outgoing: Outgoing, agent: Agent, judge: (url: string) => Fault | URL): Promise<Answered> {
   const started = performance.now();
   const duration = () => Math.round(performance.now() - started);
-  const judged = judgeUrl(outgoing.url, refused);
+  const judged = judge(outgoing.url);
   if (!(judged instanceof URL)) return { ok: false, reason: judged.reason, duration_ms: duration() };
   const method = outgoing.method.toUpperCase() as Dispatcher.HttpMethod;
   if (!METHODS.has(method)) return { ok: false, reason: 'refused_method', duration_ms: duration() };
   if (refusedHeaders(outgoing.headers)) return { ok: false, reason: 'refused_header', duration_ms: duration() };
   try {
-    const { headers, body } = outgoing;
-    const answer = await within(outgoing.timeout_ms, (signal) => exchange(judged, { dispatcher: agent, method, headers, body, signal }));
+    const { headers, body, timeout_ms } = outgoing;
+    const path = `${judged.pathname}${judged.search}`;
+    const answer = await exchange(agent, { origin: judged.origin, path, method, headers, body }, timeout_ms);
     return { ok: true, ...answer, duration_ms: duration() };
   } catch (error) {
     return { ok: false, reason: reasonOf(error), duration_ms: duration() };
   }
 }
 
-/** A race besides the signal: undici looks at the signal of a request only once it has a connection for it. */
-async function within<T>(timeout_ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const limit = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(coded('ETIMEDOUT'));
-      limit.abort();
+/**
+ * One request, and the beginning of what is answered. Written for undici's dispatcher, without its streams and signals: of a webhook one delivery waits
+ * for the one before. The limit holds for all of it, the wait for a connection too.
+ */
+function exchange(
+  agent: Agent,
+  request: Dispatcher.DispatchOptions,
+  timeout_ms: number,
+): Promise<{ code: number; body: string; headers: Record<string, string> }> {
+  return new Promise((resolve, reject) => {
+    const pieces: Uint8Array[] = [];
+    let [code, bytes] = [0, 0];
+    let headers: Record<string, string> = {};
+    let under_way: Dispatcher.DispatchController | undefined;
+    let expired: Error | undefined;
+    const limit = setTimeout(() => {
+      expired = coded('ETIMEDOUT');
+      under_way?.abort(expired);
+      fail(expired);
     }, timeout_ms);
+    const answer = () => {
+      clearTimeout(limit);
+      resolve({ code, headers, body: textOf(pieces, bytes) });
+    };
+    const fail = (error: Error) => {
+      clearTimeout(limit);
+      reject(error);
+    };
+    agent.dispatch(request, {
+      onRequestStart: (controller) => {
+        under_way = controller;
+        if (expired) controller.abort(expired);
+      },
+      onResponseStart: (_, status, fields) => {
+        if (status >= 200) [code, headers] = [status, flat(fields)];
+      },
+      onResponseData: (controller, piece) => {
+        if (bytes > BODY_BYTES) return;
+        pieces.push(piece);
+        bytes += piece.length;
+        if (bytes <= BODY_BYTES) return;
+        answer();
+        // Closes the connection: the rest is not read.
+        controller.abort(coded('ECONNABORTED'));
+      },
+      onResponseEnd: answer,
+      onResponseError: (_, error) => fail(error),
+    });
   });
-  try {
-    return await Promise.race([work(limit.signal), expired]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
-type Exchange = NonNullable<Parameters<typeof request>[1]>;
+const flat = (fields: Record<string, string | string[] | undefined>): Record<string, string> =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]));
 
-async function exchange(url: URL, options: Exchange): Promise<{ code: number; body: string; headers: Record<string, string> }> {
-  const { statusCode, headers, body } = await request(url, options);
-  const flat = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]);
-  return { code: statusCode, body: await beginningOf(body), headers: Object.fromEntries(flat) as Record<string, string> };
-}
-
-async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of body) {
-    pieces.push(piece);
-    bytes += piece.length;
-    // Leaving the loop closes the connection.
-    if (bytes > BODY_BYTES) break;
-  }
-  // In a stream a character that was cut in two is left out.
-  return new TextDecoder().decode(Buffer.concat(pieces).subarray(0, BODY_BYTES), { stream: bytes > BODY_BYTES });
-}
+/** In a stream a character that was cut in two is left out. */
+const textOf = (pieces: readonly Uint8Array[], bytes: number): string =>
+  new TextDecoder().decode(Buffer.concat(pieces).subarray(0, BODY_BYTES), { stream: bytes > BODY_BYTES });
 
 const REASONS = new Map([
   ['refused_address', 'refused_address'],

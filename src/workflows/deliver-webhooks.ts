@@ -25,9 +25,9 @@ const MOST_QUEUES = 200;
 const MOST_PER_ORIGIN = 10;
 /** After which a webhook lets others that wait have its place. */
 const TURN_MS = 5_000;
-const BATCH = 100;
+const BATCH = 250;
 /** Results that may wait to be written before no more is sent. */
-const MOST_UNWRITTEN = 400;
+const MOST_UNWRITTEN = 1_000;
 /** How long a stop waits for answers: what is not heard by then is sent again by whoever goes on. */
 const FAREWELL_MS = 4_000;
 

@@ -5,7 +5,9 @@ import type { Deps } from '../deps';
 
 type Context = Pick<Deps, 'database' | 'queue' | 'clock' | 'log'>;
 
-const MOST = 50;
+/** So many do not wait for more to come. */
+const ENOUGH = 250;
+const MOST = 500;
 const EVERY_MS = 100;
 const PAUSE_MS = 500;
 
@@ -29,8 +31,8 @@ export function resultWriter(context: Context, { worker, patience_ms }: { worker
   const run = async () => {
     while (waiting.length > 0) {
       hurry = new AbortController();
-      if (waiting.length < MOST) await setTimeout(EVERY_MS, undefined, { signal: hurry.signal }).catch(() => undefined);
-      writing = waiting.splice(0, MOST * 2);
+      if (waiting.length < ENOUGH) await setTimeout(EVERY_MS, undefined, { signal: hurry.signal }).catch(() => undefined);
+      writing = waiting.splice(0, MOST);
       try {
         await write(context, worker, writing.map(({ result }) => result)); // prettier-ignore
       } catch (error) {
@@ -47,7 +49,7 @@ export function resultWriter(context: Context, { worker, patience_ms }: { worker
   return {
     add: (result) => {
       waiting.push({ result, until: Date.now() + patience_ms });
-      if (waiting.length >= MOST) hurry?.abort();
+      if (waiting.length >= ENOUGH) hurry?.abort();
       running ??= run();
     },
     unwritten: () => [...writing, ...waiting].map(({ result }) => result.delivery_id),

@@ -9,9 +9,11 @@ import { projection as callCenters } from '../../src/resources/call_centers';
 import { callFilters } from '../../src/resources/calls';
 import { projection as inboundWebhooks } from '../../src/resources/inbound_webhooks';
 import { projection as offers } from '../../src/resources/offers';
+import { projection as outgoingWebhooks } from '../../src/resources/outgoing_webhooks';
 import { projection as phoneNumbers } from '../../src/resources/phone_numbers';
 import { projection as schedules } from '../../src/resources/schedules';
 import { projection as trafficSources } from '../../src/resources/traffic_sources';
+import { projection as manualFires } from '../../src/resources/webhook_manual_fires';
 import { projection as buyers } from '../../src/resources/buyers/columns';
 import { createWorld, type World } from '../support/world';
 
@@ -95,9 +97,18 @@ test.each([
   ['call_centers', callCenters.fulltext, 'name', 'md5(i::text)'],
   ['agent_statuses', agentStatuses.fulltext, 'key, name, is_online', 'i::text, md5(i::text), true'],
   ['agent_messages', agentMessages.fulltext, 'content', 'md5(i::text)'],
+  [
+    'outgoing_webhooks',
+    outgoingWebhooks.fulltext,
+    'name, owner_type, trigger_type, url, origin, method, timeout_seconds, retries',
+    "md5(i::text), 'Company', 'manual', 'https://example.com', 'https://example.com', 'post', 15, 9",
+  ],
+  ['webhook_manual_fires', manualFires.fulltext, 'name, outgoing_webhook_id', 'md5(i::text), $WEBHOOK'],
 ])('a fulltext search of %s is answered by its index', async (table, expression, columns, pattern) => {
   const offer_id = pattern.includes('$OFFER') ? (await world.company.api('post', 'offers', { body: { name: 'Offer' } })).body.offer.id : '';
-  const values = pattern.replace('$OFFER', offer_id);
+  const hook = { name: 'Hook', trigger_type: 'manual', url: 'https://example.com' };
+  const hook_id = pattern.includes('$WEBHOOK') ? (await world.company.api('post', 'outgoing_webhooks', { body: hook })).body.outgoing_webhook.id : '';
+  const values = pattern.replace('$OFFER', offer_id).replace('$WEBHOOK', hook_id);
   await world.sql(`INSERT INTO ${table} (company_id, uuid, ${columns}) SELECT $1, gen_random_uuid(), ${values} FROM generate_series(1, 4000) i`, [
     world.company.id,
   ]);

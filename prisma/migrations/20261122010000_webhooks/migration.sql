@@ -162,25 +162,28 @@ CREATE INDEX "webhook_deliveries_company_id_call_id_id_idx" ON "webhook_deliveri
 CREATE UNIQUE INDEX "webhook_deliveries_company_id_uuid_key" ON "webhook_deliveries"("company_id", "uuid");
 
 -- CreateIndex
-CREATE INDEX "webhook_logs_company_id_outgoing_webhook_id_id_idx" ON "webhook_logs"("company_id", "outgoing_webhook_id", "id");
+CREATE INDEX "webhook_logs_company_id_outgoing_webhook_id_id_idx" ON "webhook_logs"("company_id", "outgoing_webhook_id", "id") WHERE (deleted_at IS NULL);
 
 -- CreateIndex
-CREATE INDEX "webhook_logs_company_id_lead_id_id_idx" ON "webhook_logs"("company_id", "lead_id", "id") WHERE (lead_id IS NOT NULL);
+CREATE INDEX "webhook_logs_company_id_lead_id_id_idx" ON "webhook_logs"("company_id", "lead_id", "id") WHERE (deleted_at IS NULL AND lead_id IS NOT NULL);
 
 -- CreateIndex
-CREATE INDEX "webhook_logs_company_id_call_id_id_idx" ON "webhook_logs"("company_id", "call_id", "id") WHERE (call_id IS NOT NULL);
+CREATE INDEX "webhook_logs_company_id_call_id_id_idx" ON "webhook_logs"("company_id", "call_id", "id") WHERE (deleted_at IS NULL AND call_id IS NOT NULL);
 
 -- CreateIndex
-CREATE INDEX "webhook_logs_company_id_buyer_id_id_idx" ON "webhook_logs"("company_id", "buyer_id", "id") WHERE (buyer_id IS NOT NULL);
+CREATE INDEX "webhook_logs_company_id_buyer_id_id_idx" ON "webhook_logs"("company_id", "buyer_id", "id") WHERE (deleted_at IS NULL AND buyer_id IS NOT NULL);
 
 -- CreateIndex
-CREATE INDEX "webhook_logs_company_id_offer_id_id_idx" ON "webhook_logs"("company_id", "offer_id", "id") WHERE (offer_id IS NOT NULL);
+CREATE INDEX "webhook_logs_company_id_offer_id_id_idx" ON "webhook_logs"("company_id", "offer_id", "id") WHERE (deleted_at IS NULL AND offer_id IS NOT NULL);
 
 -- CreateIndex
-CREATE INDEX "webhook_logs_company_id_code_id_idx" ON "webhook_logs"("company_id", "code", "id") WHERE (code IS NOT NULL);
+CREATE INDEX "webhook_logs_company_id_code_id_idx" ON "webhook_logs"("company_id", "code", "id") WHERE (deleted_at IS NULL AND code IS NOT NULL);
 
 -- CreateIndex
-CREATE INDEX "webhook_logs_failed_idx" ON "webhook_logs"("company_id", "id") WHERE (NOT success);
+CREATE INDEX "webhook_logs_failed_idx" ON "webhook_logs"("company_id", "id") WHERE (deleted_at IS NULL AND NOT success);
+
+-- CreateIndex
+CREATE INDEX "webhook_logs_delivery_idx" ON "webhook_logs"("company_id", "webhook_delivery_id") WHERE (webhook_delivery_id IS NOT NULL);
 
 -- CreateIndex
 CREATE INDEX "webhook_logs_manual_fire_idx" ON "webhook_logs"("company_id", "webhook_manual_fire_id", "id") WHERE (webhook_manual_fire_id IS NOT NULL);
@@ -208,12 +211,6 @@ ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_company_id_o
 
 -- AddForeignKey
 ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_company_id_webhook_manual_fire_id_fkey" FOREIGN KEY ("company_id", "webhook_manual_fire_id") REFERENCES "webhook_manual_fires"("company_id", "id") ON DELETE NO ACTION ON UPDATE NO ACTION;
-
--- AddForeignKey
-ALTER TABLE "webhook_logs" ADD CONSTRAINT "webhook_logs_company_id_outgoing_webhook_id_fkey" FOREIGN KEY ("company_id", "outgoing_webhook_id") REFERENCES "outgoing_webhooks"("company_id", "id") ON DELETE NO ACTION ON UPDATE NO ACTION;
-
--- AddForeignKey
-ALTER TABLE "webhook_logs" ADD CONSTRAINT "webhook_logs_company_id_webhook_delivery_id_fkey" FOREIGN KEY ("company_id", "webhook_delivery_id") REFERENCES "webhook_deliveries"("company_id", "id") ON DELETE NO ACTION ON UPDATE NO ACTION;
 
 -- AddForeignKey
 ALTER TABLE "webhook_logs" ADD CONSTRAINT "webhook_logs_company_id_webhook_manual_fire_id_fkey" FOREIGN KEY ("company_id", "webhook_manual_fire_id") REFERENCES "webhook_manual_fires"("company_id", "id") ON DELETE NO ACTION ON UPDATE NO ACTION;
