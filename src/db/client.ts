@@ -1,5 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Pool } from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import { statementName } from './statement';
 import { PrismaClient } from '../generated/prisma/client';
 
@@ -8,6 +9,29 @@ export interface DatabaseOptions {
   /** How long to wait for a connection or for a statement. */
   timeout_seconds: number;
   onIdleError?: (error: Error) => void;
+}
+
+/** Where the connection of a transaction of Prisma's is noted. */
+export interface Noted {
+  client?: PoolClient;
+}
+
+const noting = new AsyncLocalStorage<Noted>();
+
+/** Runs what opens a transaction of Prisma's, and notes its connection: statements that it need not translate go there directly, which costs the process a third. */
+export const notingConnection = <T>(noted: Noted, work: () => Promise<T>): Promise<T> => noting.run(noted, work);
+
+class NotingPool extends Pool {
+  override connect(): Promise<PoolClient>;
+  override connect(callback: Parameters<Pool['connect']>[0]): void;
+  override connect(callback?: Parameters<Pool['connect']>[0]): Promise<PoolClient> | void {
+    if (callback) return super.connect(callback);
+    const noted = noting.getStore();
+    return super.connect().then((client) => {
+      if (noted) noted.client ??= client;
+      return client;
+    });
+  }
 }
 
 /** Pools of connections: each for what must not wait for the others, or is planned in another way. */
@@ -32,7 +56,7 @@ export function openDatabase(url: string, { pool_size, timeout_seconds, onIdleEr
   const timeout_ms = timeout_seconds * 1000;
   const common = { connectionString: url, options: '-c timezone=UTC', connectionTimeoutMillis: Math.min(6_000, timeout_ms), keepAlive: true };
   const usual = { ...common, query_timeout: timeout_ms, statement_timeout: timeout_ms, idleTimeoutMillis: 60_000 };
-  const pool = new Pool({ ...usual, max: Math.ceil(pool_size / 2) });
+  const pool = new NotingPool({ ...usual, max: Math.ceil(pool_size / 2) });
   const once = `${common.options} -c plan_cache_mode=force_generic_plan`;
   const prepared = new Pool({ ...usual, options: once, max: Math.ceil(pool_size / 2), idleTimeoutMillis: 600_000 });
   const joint = new Pool({ ...usual, options: `${once} -c lock_timeout=250ms`, max: 4 });

@@ -49,6 +49,18 @@ export function fieldsOf(projection: Projection): Field[] {
   return fields;
 }
 
+const stillKept = new Map<string, string[]>();
+
+/** The columns that do not move by themselves, without those of the `_grid` serializer. */
+export function stillColumns(projection: Projection): string[] {
+  let still = stillKept.get(projection.schema);
+  if (!still) {
+    still = fieldsOf(projection).flatMap(({ name, schema, grid }) => (grid || schema['x-moving'] ? [] : name));
+    stillKept.set(projection.schema, still);
+  }
+  return still;
+}
+
 export interface Selection {
   /** Only these; all when absent. */
   columns?: readonly string[] | undefined;

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { type Prisma, type PrismaClient } from '../generated/prisma/client';
-import type { Database } from './client';
+import { notingConnection, type Database, type Noted } from './client';
 import type { Reach } from './reach';
 import type { Statement } from './statement';
 import { inTransaction } from './transaction';
@@ -30,6 +30,8 @@ export interface Db extends RequestContext {
   readonly prisma: TenantClient;
   /** Runs a statement that names its company itself (every projection does), on the transaction if there is one. */
   query: Query;
+  /** The same for statements whose rows are texts, numbers and booleans as the driver has them: inside a transaction too they go to the connection itself. */
+  direct: Query;
   /** The same for statements that do the work of several requests; undefined inside a transaction, which is one request's. */
   readonly joint?: Query;
   /** Runs the work in a transaction: the one already open, or one of its own. */
@@ -80,14 +82,16 @@ function outside(database: Database, company_id: bigint): Db {
     bulk,
     prisma: bound,
     query: (statement) => (statement.name === undefined ? unplanned(statement) : planned(statement)),
+    direct: (statement) => (statement.name === undefined ? unplanned(statement) : planned(statement)),
     joint: queryOf(joint),
     statements: (work) => evenIfChosen(() => inTransaction(prepared, (client) => work({ company_id, key, query: queryOf(client) }))),
     afterCommit: (work) => work(),
     transaction: async (work) => {
       const { result, afterwards } = await evenIfChosen(async () => {
         const afterwards: (() => void)[] = [];
-        const run = (transaction: unknown) => work(inside(transaction as TenantClient, { company_id, key, streams, bulk, afterwards }));
-        return { result: await bound.$transaction(run, TRANSACTION), afterwards };
+        const noted: Noted = {};
+        const run = (transaction: unknown) => work(inside(transaction as TenantClient, { company_id, key, streams, bulk, afterwards, noted }));
+        return { result: await notingConnection(noted, () => bound.$transaction(run, TRANSACTION)), afterwards };
       });
       for (const each of afterwards) each();
       return result;
@@ -116,14 +120,16 @@ const evenIfChosen = <T>(run: () => Promise<T>): Promise<T> =>
 interface Opened extends Pick<Db, 'company_id' | 'key' | 'streams' | 'bulk'> {
   /** What is to be done after the commit. */
   afterwards: (() => void)[];
+  noted: Noted;
 }
 
-function inside(prisma: TenantClient, { afterwards, ...named }: Opened): Db {
+function inside(prisma: TenantClient, { afterwards, noted, ...named }: Opened): Db {
   const db: Db = {
     ...named,
     prisma,
     afterCommit: (work) => void afterwards.push(work),
     query: <Row>({ text, values }: Statement) => prisma.$queryRawUnsafe<Row[]>(text, ...values),
+    direct: (statement) => (noted.client ? queryOf(noted.client)(statement) : db.query(statement)),
     transaction: (work) => work(db),
     statements: (work) => work(db),
   };

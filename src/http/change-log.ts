@@ -146,7 +146,7 @@ function difference(before: Fields | undefined, after: Fields): ChangedColumns {
   const { moving, secret } = marksOf(String(after.type));
   const changed = Object.entries(after).filter(([name, to]) => {
     if (NAMES.has(name) || moving.has(name)) return false;
-    return before ? JSON.stringify(before[name]) !== JSON.stringify(to) : !isEmpty(to);
+    return before ? name in before && JSON.stringify(before[name]) !== JSON.stringify(to) : !isEmpty(to);
   });
   // A body beside a URL is what is sent there.
   const is_secret = (name: string) => secret.has(name) || (name === 'body' && 'url' in after && after.url !== null);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { recordTemplate, type Projection } from '../db/projection';
+import { recordTemplate, stillColumns, type Projection } from '../db/projection';
 import { identify, type Reference } from '../db/records';
 import { unseen } from '../db/reach';
 import { withContext, type Db } from '../db/tenant';
@@ -24,6 +24,8 @@ export interface RecordOptions<P extends Projection> {
   now: Date;
   projection: P;
   serializer?: string | undefined;
+  /** Only these; all when absent. */
+  columns?: readonly string[];
 }
 
 const checksumOf = (record: string): string => createHash('md5').update(record).digest('hex');
@@ -45,9 +47,14 @@ async function read<P extends Projection>(
   source: Parameters<typeof recordTemplate>[1],
   values: Record<string, unknown>,
 ): Promise<string> {
-  const { db, now, projection, serializer } = options;
-  const make = recordTemplate(projection, source, { grid: isGrid(serializer), external: isExternal(serializer), limited: db.reach !== undefined });
-  const rows = await db.query<{ record: string }>(make({ company_id: db.company_id, now: now.toISOString(), ...db.reach, ...values }));
+  const { db, now, projection, serializer, columns } = options;
+  const make = recordTemplate(projection, source, {
+    columns,
+    grid: isGrid(serializer),
+    external: isExternal(serializer),
+    limited: db.reach !== undefined,
+  });
+  const rows = await db.direct<{ record: string }>(make({ company_id: db.company_id, now: now.toISOString(), ...db.reach, ...values }));
   if (!rows[0]) throw notFound();
   return rows[0].record;
 }
@@ -125,9 +132,10 @@ export async function requireUnchanged<P extends Projection>(
   const { if_match, db } = options;
   const is_free = if_match === undefined || if_match === '*';
   if (is_free && !db.log) return;
+  if (db.log) db.log.before(await readRecord({ ...whole(options), columns: stillColumns(options.projection) }, reference));
+  if (is_free) return;
   const record = await readRecord(options, reference);
-  db.log?.before(isWhole(options) ? record : await readRecord(whole(options), reference));
-  if (!is_free && checksumOf(record) !== if_match) {
+  if (checksumOf(record) !== if_match) {
     throw new Refusal(412, 'The record has changed since the checksum in If-Match. Read it again and decide anew.');
   }
 }
