@@ -24,14 +24,29 @@ const ACTIONS: Omit<Schemas['ScheduleActionCreate'], 'schedule_id'>[] = [
     body: '<p>Hello [first_name]{there}, a quote for {{zip}} waits for you.</p>',
   },
   { name: 'Second call', action_type: 'dial', connect_to: '+13105550111', timeout_seconds: 25 },
-  { name: 'Farewell', action_type: 'sms', end_of_schedule: true, body: 'We could not reach you. Call us at {{service_number}} whenever you like.' },
+  {
+    name: 'Farewell',
+    action_type: 'sms',
+    end_of_schedule: true,
+    body: 'We could not reach you. Call us at {{service_number}} whenever you like.',
+  },
 ];
 
 /** An offer, who is called about it and how: a schedule at whose end a lead has been texted twice, called twice and mailed once. */
-export async function populateLeads(db: Db, call: Maker, { handlers, deps }: { handlers: Handlers; deps: Deps }): Promise<void> {
+export async function populateLeads(
+  db: Db,
+  call: Maker,
+  { handlers, deps }: { handlers: Handlers; deps: Deps },
+): Promise<void> {
   const user_buyer_ids = ['acme_la', 'bayline'];
-  await handlers.createTrafficSource({ ...call, body: { name: 'Search ads', user_traffic_source_id: 'search' } });
-  await handlers.createOffer({ ...call, body: { name: 'Auto insurance', user_offer_id: 'auto', add_user_buyer_ids: user_buyer_ids } });
+  await handlers.createTrafficSource({
+    ...call,
+    body: { name: 'Search ads', user_traffic_source_id: 'search' },
+  });
+  await handlers.createOffer({
+    ...call,
+    body: { name: 'Auto insurance', user_offer_id: 'auto', add_user_buyer_ids: user_buyer_ids },
+  });
   const offer_id = await idOf(db, 'offers');
   // Whoever tries it at night would otherwise wait for the morning.
   const schedule = {
@@ -44,13 +59,18 @@ export async function populateLeads(db: Db, call: Maker, { handlers, deps }: { h
   };
   await handlers.createSchedule({ ...call, body: schedule });
   const schedule_id = await idOf(db, 'schedules');
-  for (const action of ACTIONS) await handlers.createScheduleAction({ ...call, body: { ...action, schedule_id } });
+  for (const action of ACTIONS)
+    await handlers.createScheduleAction({ ...call, body: { ...action, schedule_id } });
   // A carrier that sells real numbers is not asked for one.
-  if (deps.carrier.name === 'sandbox') await handlers.createPhoneNumber({ ...call, body: { prefix: '310' } }).catch(unlessSoldOut);
+  if (deps.carrier.name === 'sandbox')
+    await handlers.createPhoneNumber({ ...call, body: { prefix: '310' } }).catch(unlessSoldOut);
 }
 
 async function idOf(db: Db, table: 'offers' | 'schedules'): Promise<string> {
-  const [row] = await db.query<{ id: string }>({ text: `SELECT max(id)::text AS id FROM ${table} WHERE company_id = $1`, values: [db.company_id] });
+  const [row] = await db.query<{ id: string }>({
+    text: `SELECT max(id)::text AS id FROM ${table} WHERE company_id = $1`,
+    values: [db.company_id],
+  });
   return row!.id;
 }
 

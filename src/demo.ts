@@ -26,9 +26,14 @@ export async function ensureDemo(deps: Deps): Promise<NewCompany | undefined> {
 }
 
 /** A company with a small believable world: an insurance seller's buyers, their groups and fleets. All or nothing. */
-export const createDemo = (deps: Deps, name: string): Promise<NewCompany> => createCompany(name, deps, { more: (db, company) => populate(db, company, deps) });
+export const createDemo = (deps: Deps, name: string): Promise<NewCompany> =>
+  createCompany(name, deps, { more: (db, company) => populate(db, company, deps) });
 
-async function populate(db: Db, { company_id, credentials }: NewCompany, deps: Deps): Promise<void> {
+async function populate(
+  db: Db,
+  { company_id, credentials }: NewCompany,
+  deps: Deps,
+): Promise<void> {
   const handlers = createHandlers(deps);
   const caller: Caller = {
     company_id,
@@ -42,9 +47,33 @@ async function populate(db: Db, { company_id, credentials }: NewCompany, deps: D
     superuser: true,
     permissions: new Set(),
   };
-  const call = { db, caller, params: {}, query: {}, upload: undefined, if_match: undefined, if_none_match: undefined, owner: undefined, ip: '' };
-  await handlers.createBuyerFleet({ ...call, body: { name: 'Auto insurance', user_fleet_id: 'auto', description: 'Buyers of auto insurance calls' } });
-  await handlers.createBuyerFleet({ ...call, body: { name: 'Home insurance', user_fleet_id: 'home', description: 'Buyers of home insurance calls' } });
+  const call = {
+    db,
+    caller,
+    params: {},
+    query: {},
+    upload: undefined,
+    if_match: undefined,
+    if_none_match: undefined,
+    owner: undefined,
+    ip: '',
+  };
+  await handlers.createBuyerFleet({
+    ...call,
+    body: {
+      name: 'Auto insurance',
+      user_fleet_id: 'auto',
+      description: 'Buyers of auto insurance calls',
+    },
+  });
+  await handlers.createBuyerFleet({
+    ...call,
+    body: {
+      name: 'Home insurance',
+      user_fleet_id: 'home',
+      description: 'Buyers of home insurance calls',
+    },
+  });
   const fleets = await db.query<{ id: string; user_fleet_id: string }>({
     text: 'SELECT id::text, user_fleet_id FROM buyer_fleets WHERE company_id = $1',
     values: [company_id],
@@ -64,12 +93,28 @@ async function populate(db: Db, { company_id, credentials }: NewCompany, deps: D
   });
   await handlers.createBuyerGroup({
     ...call,
-    body: { name: 'Night desk', dial_buyers_type: 'simultaneously', tier: 2, concurrency_cap: 8, add_user_buyer_ids: ['harbor_night', 'hillside_voip'] },
+    body: {
+      name: 'Night desk',
+      dial_buyers_type: 'simultaneously',
+      tier: 2,
+      concurrency_cap: 8,
+      add_user_buyer_ids: ['harbor_night', 'hillside_voip'],
+    },
   });
-  await handlers.createBuyerSuppression({ ...call, body: { name: 'Do not call', add_user_buyer_ids: ['acme_la', 'bayline'] } });
-  const [list] = await db.query<{ id: string }>({ text: 'SELECT id::text FROM buyer_suppressions WHERE company_id = $1', values: [company_id] });
+  await handlers.createBuyerSuppression({
+    ...call,
+    body: { name: 'Do not call', add_user_buyer_ids: ['acme_la', 'bayline'] },
+  });
+  const [list] = await db.query<{ id: string }>({
+    text: 'SELECT id::text FROM buyer_suppressions WHERE company_id = $1',
+    values: [company_id],
+  });
   const caller_ids = ['(310) 555-0190', '+1 212 555 0191', '6175550192'];
-  await handlers.blockBuyerSuppressionCallers({ ...call, params: { id: list!.id }, body: { caller_ids } });
+  await handlers.blockBuyerSuppressionCallers({
+    ...call,
+    params: { id: list!.id },
+    body: { caller_ids },
+  });
   await populateLeads(db, call, { handlers, deps });
 }
 
@@ -117,8 +162,18 @@ function buyers(fleet: Record<string, string>) {
       connection_monthly_limit: 2_000,
       business_hours_schedule: [{ schedule: OFFICE }],
       buyer_conversions_schedule: [
-        { buyer_conversions_attributes: [{ name: 'Office hours', duration: 120, revenue: 38, duplicate_timeframe: 7_200 }], schedule: OFFICE },
-        { buyer_conversions_attributes: [{ name: 'Evening', duration: 120, revenue: 27, duplicate_timeframe: 7_200 }], schedule: EVENINGS },
+        {
+          buyer_conversions_attributes: [
+            { name: 'Office hours', duration: 120, revenue: 38, duplicate_timeframe: 7_200 },
+          ],
+          schedule: OFFICE,
+        },
+        {
+          buyer_conversions_attributes: [
+            { name: 'Evening', duration: 120, revenue: 27, duplicate_timeframe: 7_200 },
+          ],
+          schedule: EVENINGS,
+        },
       ],
     },
     {

@@ -82,7 +82,11 @@ export const createHandlers = (deps: Deps): Handlers =>
     collections(deps),
   ]);
 
-type Together<Part> = (Part extends object ? (part: Part) => void : never) extends (all: infer All) => void ? All : never;
+type Together<Part> = (Part extends object ? (part: Part) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
 
 function combined<Part extends object>(parts: readonly Part[]): Together<Part> {
   requireDistinct(parts);

@@ -15,8 +15,14 @@ export interface Installation {
 }
 
 /** Brings the installation up: its own PostgreSQL unless DATABASE_URL is set, migrations, dependencies. */
-export async function openInstallation(config: Config, role: 'server' | 'command', options: Partial<DepsOptions> = {}): Promise<Installation> {
-  const embedded = config.database_url ? undefined : await startEmbedded({ dataDir: config.data_dir, role });
+export async function openInstallation(
+  config: Config,
+  role: 'server' | 'command',
+  options: Partial<DepsOptions> = {},
+): Promise<Installation> {
+  const embedded = config.database_url
+    ? undefined
+    : await startEmbedded({ dataDir: config.data_dir, role });
   const database_url = config.database_url ?? embedded!.url;
   const migrated = await migrate(database_url);
   await prepareQueue(database_url);

@@ -37,7 +37,10 @@ export function createMetrics(pool: Pool): Metrics {
       const started = process.hrtime.bigint();
       res.once('finish', () => {
         const operation = (res.locals.operation as Operation | undefined)?.id ?? 'none';
-        requests.observe({ operation, status: res.statusCode }, Number(process.hrtime.bigint() - started) / 1e9);
+        requests.observe(
+          { operation, status: res.statusCode },
+          Number(process.hrtime.bigint() - started) / 1e9,
+        );
       });
       next();
     },

@@ -12,12 +12,15 @@ const FLUSH_MS = 500;
 /** Runs `stop` when the process is told to end or a fault ends it; the log is written out before the process is gone. */
 export function onStop({ log }: Deps, stop: () => Promise<void>): void {
   const flush = setInterval(() => log.flush(), FLUSH_MS);
-  const { close } = closeWithGrace({ delay: LONGEST_STOP_MS, logger: undefined, skip: [...SIGNALS] }, async ({ err }) => {
-    if (err) log.fatal({ err }, 'stopping after a fault');
-    clearInterval(flush);
-    await stop();
-    log.flush();
-  });
+  const { close } = closeWithGrace(
+    { delay: LONGEST_STOP_MS, logger: undefined, skip: [...SIGNALS] },
+    async ({ err }) => {
+      if (err) log.fatal({ err }, 'stopping after a fault');
+      clearInterval(flush);
+      await stop();
+      log.flush();
+    },
+  );
   for (const signal of SIGNALS) onSignal(signal, close);
 }
 
@@ -36,12 +39,16 @@ function onSignal(signal: (typeof SIGNALS)[number], close: () => void): void {
 
 /** Says why the process could not start, and ends it. */
 export function exitWith(error: unknown): never {
-  process.stderr.write(`${error instanceof ConfigError ? error.message : explain(error as NodeJS.ErrnoException)}\n`);
+  process.stderr.write(
+    `${error instanceof ConfigError ? error.message : explain(error as NodeJS.ErrnoException)}\n`,
+  );
   process.exit(1);
 }
 
 function explain(error: NodeJS.ErrnoException & { port?: number }): string {
-  if (error.code === 'EADDRINUSE') return `Port ${error.port} is taken by another program. Stop it, or choose another: PORT=3001 npm start`;
-  if (error.code === 'ECONNREFUSED') return `The database of DATABASE_URL cannot be reached: ${error.message}`;
+  if (error.code === 'EADDRINUSE')
+    return `Port ${error.port} is taken by another program. Stop it, or choose another: PORT=3001 npm start`;
+  if (error.code === 'ECONNREFUSED')
+    return `The database of DATABASE_URL cannot be reached: ${error.message}`;
   return error.stack ?? String(error);
 }

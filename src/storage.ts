@@ -23,7 +23,8 @@ export interface Storage {
 export function openStorage(folder: string, reserve_bytes: number): Storage {
   const root = resolve(folder);
   const [incoming, kept] = [join(root, 'incoming'), join(root, 'files')];
-  for (const path of [root, incoming, kept]) if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o700 });
+  for (const path of [root, incoming, kept])
+    if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o700 });
   const path = (key: string) => join(kept, key);
   return {
     incoming,
@@ -41,7 +42,8 @@ export function openStorage(folder: string, reserve_bytes: number): Storage {
     remove: (key) => rm(path(key), { force: true }),
     keysOlderThan: (age_ms) => olderThan(kept, age_ms),
     clearIncoming: async (age_ms) => {
-      for (const name of await olderThan(incoming, age_ms)) await rm(join(incoming, name), { force: true });
+      for (const name of await olderThan(incoming, age_ms))
+        await rm(join(incoming, name), { force: true });
     },
   };
 }
@@ -53,6 +55,8 @@ function absent(error: NodeJS.ErrnoException): undefined {
 async function olderThan(folder: string, age_ms: number): Promise<string[]> {
   const before = Date.now() - age_ms;
   const names = await readdir(folder);
-  const found = await Promise.all(names.map(async (name) => ({ name, stats: await stat(join(folder, name)).catch(absent) })));
+  const found = await Promise.all(
+    names.map(async (name) => ({ name, stats: await stat(join(folder, name)).catch(absent) })),
+  );
   return found.flatMap(({ name, stats }) => (stats && stats.mtimeMs < before ? name : []));
 }

@@ -12,9 +12,20 @@ export interface OwnAgent {
 }
 
 /** The agent whose credentials these are; refuses with 422 on the field those that belong to none. */
-export async function ownAgent(db: Db, { user_id }: Pick<Caller, 'user_id'>, { field, message }: { field: string; message: string }): Promise<OwnAgent> {
-  const text = 'SELECT id::text, last_event_id::text FROM agents WHERE company_id = $1 AND user_id = $2::bigint AND deleted_at IS NULL';
-  const [row] = user_id === null ? [] : await db.query<{ id: string; last_event_id: string }>({ text, values: [db.company_id, user_id] });
+export async function ownAgent(
+  db: Db,
+  { user_id }: Pick<Caller, 'user_id'>,
+  { field, message }: { field: string; message: string },
+): Promise<OwnAgent> {
+  const text =
+    'SELECT id::text, last_event_id::text FROM agents WHERE company_id = $1 AND user_id = $2::bigint AND deleted_at IS NULL';
+  const [row] =
+    user_id === null
+      ? []
+      : await db.query<{ id: string; last_event_id: string }>({
+          text,
+          values: [db.company_id, user_id],
+        });
   if (!row) throw Refusal.field(field, message);
   return { ...row, id: BigInt(row.id) };
 }
@@ -38,6 +49,9 @@ const ROWS = `(SELECT m.*, e.event_id, m.deleted_at IS NULL AND EXISTS (SELECT F
 
 /** A statement that answers the events of an agent after one of them, in order; for a limited caller with no more of them than the caller sees. */
 export const agentEvents = (projection: Projection, limited: boolean): Template =>
-  template(`${selectRecords(projection, ROWS, { limited, more: 't.event_id::text AS event_id, t.id::text AS message_id, t.stands' })} ORDER BY t.event_id`, {
-    prepared: true,
-  });
+  template(
+    `${selectRecords(projection, ROWS, { limited, more: 't.event_id::text AS event_id, t.id::text AS message_id, t.stands' })} ORDER BY t.event_id`,
+    {
+      prepared: true,
+    },
+  );

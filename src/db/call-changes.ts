@@ -42,7 +42,10 @@ export interface Unknown {
 const LOOKED_FOR_MINUTES = 15;
 
 /** uuid of a call to a number that was asked for a short while ago, and of which it is not known whether the carrier has placed it. The contact is locked. */
-export async function unknownCall(db: Statements, { caller_number, lead_id, now }: Unknown): Promise<string | undefined> {
+export async function unknownCall(
+  db: Statements,
+  { caller_number, lead_id, now }: Unknown,
+): Promise<string | undefined> {
   const [found] = await db.query<{ uuid: string }>({
     text: `SELECT c.uuid::text FROM calls c WHERE c.company_id = $1 AND c.caller_number = $2::bigint AND c.direction = 'outbound' AND c.status = 'sending' AND c.error_code IS NULL
       AND c.schedule_action_id IS NULL AND c.lead_id IS NOT DISTINCT FROM $3::bigint AND c.created_at > $4::timestamptz - interval '${LOOKED_FOR_MINUTES} minutes' ORDER BY c.id LIMIT 1`,
@@ -52,7 +55,10 @@ export async function unknownCall(db: Statements, { caller_number, lead_id, now 
 }
 
 /** Forgets a call that was written down before the carrier was asked, which certainly has not placed it. */
-export async function forgetCall(aside: Executor, { company_id, uuid }: { company_id: string; uuid: string }): Promise<void> {
+export async function forgetCall(
+  aside: Executor,
+  { company_id, uuid }: { company_id: string; uuid: string },
+): Promise<void> {
   await aside.query({
     text: `WITH gone AS (DELETE FROM calls WHERE company_id = $1 AND uuid = $2::uuid AND status = 'sending' AND carrier_call_id IS NULL RETURNING 1)
       INSERT INTO record_counts (company_id, resource, slot, n) SELECT $1, 'calls', ${SLOT}, -count(*) FROM gone HAVING count(*) > 0
@@ -64,7 +70,13 @@ export async function forgetCall(aside: Executor, { company_id, uuid }: { compan
 /** Notes with a locked lead that it was called. */
 export async function noteCalled(
   db: Statements,
-  { lead_id, call_id, status, number_id, now }: { lead_id: string; call_id: bigint; status: string; number_id: string | null; now: Date },
+  {
+    lead_id,
+    call_id,
+    status,
+    number_id,
+    now,
+  }: { lead_id: string; call_id: bigint; status: string; number_id: string | null; now: Date },
 ): Promise<void> {
   await db.query({
     text: `UPDATE leads SET attempted_call_id = $3::bigint, connected_call_id = CASE WHEN $4 IN ('in_progress', 'completed') THEN $3::bigint ELSE connected_call_id END,
@@ -76,11 +88,23 @@ export async function noteCalled(
 }
 
 const NAMED = {
-  id: template(`SELECT c.id::text, c.direction, c.lead_id::text FROM calls c WHERE c.company_id = {company_id} AND c.id = {value}::bigint AND c.deleted_at IS NULL`, { prepared: true }),
-  uuid: template(`SELECT c.id::text, c.direction, c.lead_id::text FROM calls c WHERE c.company_id = {company_id} AND c.uuid = {value}::uuid AND c.deleted_at IS NULL`, { prepared: true }),
-}; // prettier-ignore
-const LOCK_LEAD = template('SELECT l.id FROM leads l WHERE l.company_id = {company_id} AND l.id = {lead_id}::bigint FOR NO KEY UPDATE', { prepared: true });
-const LOCK = template('SELECT c.id FROM calls c WHERE c.company_id = {company_id} AND c.id = {id}::bigint FOR UPDATE', { prepared: true });
+  id: template(
+    `SELECT c.id::text, c.direction, c.lead_id::text FROM calls c WHERE c.company_id = {company_id} AND c.id = {value}::bigint AND c.deleted_at IS NULL`,
+    { prepared: true },
+  ),
+  uuid: template(
+    `SELECT c.id::text, c.direction, c.lead_id::text FROM calls c WHERE c.company_id = {company_id} AND c.uuid = {value}::uuid AND c.deleted_at IS NULL`,
+    { prepared: true },
+  ),
+};
+const LOCK_LEAD = template(
+  'SELECT l.id FROM leads l WHERE l.company_id = {company_id} AND l.id = {lead_id}::bigint FOR NO KEY UPDATE',
+  { prepared: true },
+);
+const LOCK = template(
+  'SELECT c.id FROM calls c WHERE c.company_id = {company_id} AND c.id = {id}::bigint FOR UPDATE',
+  { prepared: true },
+);
 const TALLY = template(
   `SELECT c.id::float8 AS id, c.uuid::text, c.direction, c.status, c.carrier, c.carrier_call_id, c.lead_id::float8 AS lead_id, c.buyer_id::float8 AS buyer_id, a.buyer_group_id::float8 AS buyer_group_id,
       c.revenue::float8 AS revenue, c.payout::float8 AS payout, c.buyer_converted, c.token_values, c.connected_at, c.ended_at, c.answered_duration,
@@ -98,10 +122,17 @@ export async function lockLead(db: Statements, lead_id: string): Promise<void> {
  * A call, in or out, locked until the transaction ends; undefined when there is none. The lead of a call that went out is locked before it, as by who
  * places such calls; that of one that came in after it, as by who hears of those.
  */
-export async function lockTally(db: Statements, reference: Reference): Promise<TalliedCall | undefined> {
+export async function lockTally(
+  db: Statements,
+  reference: Reference,
+): Promise<TalliedCall | undefined> {
   const { company_id } = db;
   const named = identify(reference);
-  const [found] = named ? await db.query<{ id: string; direction: string; lead_id: string | null }>(NAMED[named.key]({ company_id, value: named.value })) : [];
+  const [found] = named
+    ? await db.query<{ id: string; direction: string; lead_id: string | null }>(
+        NAMED[named.key]({ company_id, value: named.value }),
+      )
+    : [];
   if (!found) return undefined;
   if (found.direction === 'outbound' && found.lead_id !== null) await lockLead(db, found.lead_id);
   await db.query(LOCK({ company_id, id: found.id }));
@@ -116,8 +147,18 @@ const TOKENS = template(
 );
 
 /** Gives a call more tokens, if any, and notes that somebody has changed it. */
-export async function addTokens(db: Statements, { call_id, tokens, now }: { call_id: number; tokens: Record<string, unknown>; now: Date }): Promise<void> {
-  await db.query(TOKENS({ company_id: db.company_id, call_id, tokens: JSON.stringify(tokens), now: now.toISOString() }));
+export async function addTokens(
+  db: Statements,
+  { call_id, tokens, now }: { call_id: number; tokens: Record<string, unknown>; now: Date },
+): Promise<void> {
+  await db.query(
+    TOKENS({
+      company_id: db.company_id,
+      call_id,
+      tokens: JSON.stringify(tokens),
+      now: now.toISOString(),
+    }),
+  );
 }
 
 const BOTH = (of_call: string, of_conversion: string, of_lead: string) =>
@@ -130,7 +171,11 @@ const BOTH = (of_call: string, of_conversion: string, of_lead: string) =>
 
 const MORE = '{more}::numeric';
 const MONEY = {
-  revenue: BOTH(`revenue = revenue + ${MORE}, buyer_revenue = buyer_revenue + ${MORE}`, `revenue = revenue + ${MORE}`, `revenue = leads.revenue + ${MORE}`),
+  revenue: BOTH(
+    `revenue = revenue + ${MORE}, buyer_revenue = buyer_revenue + ${MORE}`,
+    `revenue = revenue + ${MORE}`,
+    `revenue = leads.revenue + ${MORE}`,
+  ),
   payout: BOTH(
     `payout = payout + ${MORE}, traffic_source_converted = traffic_source_converted OR payout + ${MORE} > 0`,
     `payout = payout + ${MORE}`,
@@ -142,9 +187,15 @@ const MONEY = {
 export async function moveMoney(
   db: Statements,
   what: keyof typeof MONEY,
-  { call: { id: call_id, buyer_id }, more, now }: { call: Pick<TalliedCall, 'id' | 'buyer_id'>; more: number; now: Date },
+  {
+    call: { id: call_id, buyer_id },
+    more,
+    now,
+  }: { call: Pick<TalliedCall, 'id' | 'buyer_id'>; more: number; now: Date },
 ): Promise<void> {
-  await db.query(MONEY[what]({ company_id: db.company_id, call_id, buyer_id, more, now: now.toISOString() }));
+  await db.query(
+    MONEY[what]({ company_id: db.company_id, call_id, buyer_id, more, now: now.toISOString() }),
+  );
 }
 
 const KEY_PRESSES = template(
@@ -153,10 +204,15 @@ const KEY_PRESSES = template(
 );
 
 /** The keys that are to be played to the buyer of a call, in their order. */
-export const readKeyPresses = (db: Statements, call_id: number): Promise<{ id: number; digits: string }[]> =>
+export const readKeyPresses = (
+  db: Statements,
+  call_id: number,
+): Promise<{ id: number; digits: string }[]> =>
   db.query(KEY_PRESSES({ company_id: db.company_id, call_id }));
 
-const DOLLARS = (['revenue', 'earned_revenue'] as const).flatMap((metric) => INTERVALS.map((interval) => `${metric}_${interval}_used`));
+const DOLLARS = (['revenue', 'earned_revenue'] as const).flatMap((metric) =>
+  INTERVALS.map((interval) => `${metric}_${interval}_used`),
+);
 const FLOOR = template(
   `UPDATE call_limits l SET ${DOLLARS.map((used) => `${used} = greatest(0, l.${used})`).join(', ')}
     WHERE l.company_id = {company_id} AND (l.buyer_group_id = {buyer_group_id}::bigint OR l.buyer_id = {buyer_id}::bigint) AND least(${DOLLARS.map((used) => `l.${used}`).join(', ')}) < 0`,
@@ -164,7 +220,10 @@ const FLOOR = template(
 );
 
 /** What was taken off a buyer's and its group's dollars may have been counted in an hour or a day that is over. Their caps are locked. */
-export async function floorDollars(db: Statements, { buyer_id, buyer_group_id }: { buyer_id: number; buyer_group_id: number | null }): Promise<void> {
+export async function floorDollars(
+  db: Statements,
+  { buyer_id, buyer_group_id }: { buyer_id: number; buyer_group_id: number | null },
+): Promise<void> {
   await db.query(FLOOR({ company_id: db.company_id, buyer_id, buyer_group_id }));
 }
 
@@ -181,8 +240,13 @@ const GIVE = template(
 );
 
 /** Gives a call that is connected to a buyer, and its lead, the tokens that the buyer adds. */
-export async function giveBuyersTokens(db: Statements, { call_id, buyer_id, now }: { call_id: number; buyer_id: number; now: Date }): Promise<void> {
-  const [found] = await db.query<{ pairs: string[] }>(ADDITIONAL({ company_id: db.company_id, buyer_id }));
+export async function giveBuyersTokens(
+  db: Statements,
+  { call_id, buyer_id, now }: { call_id: number; buyer_id: number; now: Date },
+): Promise<void> {
+  const [found] = await db.query<{ pairs: string[] }>(
+    ADDITIONAL({ company_id: db.company_id, buyer_id }),
+  );
   if (!found) return;
   const tokens = JSON.stringify(pairTokens(found.pairs));
   await db.query(GIVE({ company_id: db.company_id, call_id, tokens, now: now.toISOString() }));

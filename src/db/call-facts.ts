@@ -45,7 +45,8 @@ export interface CallFacts {
   calls_last: Record<1 | 7 | 30 | 90, number>;
 }
 
-const within = (days: number) => `count(*) FILTER (WHERE c.created_at > {now}::timestamptz - interval '${days} days')`;
+const within = (days: number) =>
+  `count(*) FILTER (WHERE c.created_at > {now}::timestamptz - interval '${days} days')`;
 const LIVE_LEAD = `l.company_id = {company_id} AND l.caller_number = {number}::bigint AND l.is_live AND l.deleted_at IS NULL AND l.offer_id = {offer_id}::bigint`;
 
 const BLACKLISTED = `coalesce((SELECT k.blocked FROM contacts k WHERE k.company_id = {company_id} AND k.caller_number = {number}::bigint), false) AS blacklisted`;
@@ -76,7 +77,9 @@ const FACTS = template(
   { prepared: true },
 );
 
-const OWN_FACTS = template(`SELECT ${BLACKLISTED}, ${PREVIOUS_FLEETS}, ${CALLS_LAST}`, { prepared: true });
+const OWN_FACTS = template(`SELECT ${BLACKLISTED}, ${PREVIOUS_FLEETS}, ${CALLS_LAST}`, {
+  prepared: true,
+});
 
 /** Of a call that no offer says anything of. */
 const NO_TERMS: OfferTerms = {
@@ -99,16 +102,32 @@ const NO_TERMS: OfferTerms = {
  */
 export async function loadCallFacts(
   db: Statements,
-  { offer_id, number, now }: { offer_id: bigint | number | string | null; number: number | null; now: Date },
+  {
+    offer_id,
+    number,
+    now,
+  }: { offer_id: bigint | number | string | null; number: number | null; now: Date },
 ): Promise<CallFacts | undefined> {
   const asked = { company_id: db.company_id, number, now: now.toISOString() };
   if (offer_id !== null) return (await db.query<CallFacts>(FACTS({ ...asked, offer_id })))[0];
-  const [own] = await db.query<Pick<CallFacts, 'blacklisted' | 'previous_fleets' | 'calls_last'>>(OWN_FACTS(asked));
-  return { ...own!, offer: NO_TERMS, suppressed_by: [], lead: null, previous_buyer_id: null, paid: [] };
+  const [own] = await db.query<Pick<CallFacts, 'blacklisted' | 'previous_fleets' | 'calls_last'>>(
+    OWN_FACTS(asked),
+  );
+  return {
+    ...own!,
+    offer: NO_TERMS,
+    suppressed_by: [],
+    lead: null,
+    previous_buyer_id: null,
+    paid: [],
+  };
 }
 
 /** What callers of an offer hear, or are put through to, when there is no buyer to talk to. */
-export type OfferWords = Pick<OfferTerms, 'greeting_message' | 'fallback_message' | 'fallback_number'>;
+export type OfferWords = Pick<
+  OfferTerms,
+  'greeting_message' | 'fallback_message' | 'fallback_number'
+>;
 
 const WORDS = template(
   'SELECT o.greeting_message, o.fallback_message, o.fallback_number FROM offers o WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint AND o.deleted_at IS NULL',
@@ -116,7 +135,10 @@ const WORDS = template(
 );
 
 /** Undefined when there is no such offer. */
-export const readOfferWords = async (db: Statements, offer_id: number): Promise<OfferWords | undefined> =>
+export const readOfferWords = async (
+  db: Statements,
+  offer_id: number,
+): Promise<OfferWords | undefined> =>
   (await db.query<OfferWords>(WORDS({ company_id: db.company_id, offer_id })))[0];
 
 /** One of a buyer's conversions, as it pays for a call. */
@@ -140,5 +162,11 @@ const CONVERSIONS = template(
 );
 
 /** The conversions of a buyer's time frame at an instant, in their order. */
-export const loadConversions = (db: Statements, buyer_id: number, at: Date): Promise<PayingConversion[]> =>
-  db.query<PayingConversion>(CONVERSIONS({ company_id: db.company_id, buyer_id, at: at.toISOString() }));
+export const loadConversions = (
+  db: Statements,
+  buyer_id: number,
+  at: Date,
+): Promise<PayingConversion[]> =>
+  db.query<PayingConversion>(
+    CONVERSIONS({ company_id: db.company_id, buyer_id, at: at.toISOString() }),
+  );

@@ -37,8 +37,15 @@ const FIND = template(
 );
 
 /** What is held for the next call of a caller to an offer: what a seller has posted before what was only pinged, and of these the first. */
-export async function findHold(db: Statements, { now, ...awaited }: Awaited): Promise<AwaitedHold | undefined> {
-  return (await db.query<AwaitedHold>(FIND({ ...awaited, company_id: db.company_id, now: now.toISOString() })))[0];
+export async function findHold(
+  db: Statements,
+  { now, ...awaited }: Awaited,
+): Promise<AwaitedHold | undefined> {
+  return (
+    await db.query<AwaitedHold>(
+      FIND({ ...awaited, company_id: db.company_id, now: now.toISOString() }),
+    )
+  )[0];
 }
 
 const OFFER = template(
@@ -48,8 +55,16 @@ const OFFER = template(
 );
 
 /** The offer that a caller's call is awaited at, for a number that has none of its own. */
-export async function awaitedOffer(db: Statements, caller_number: number, now: Date): Promise<string | undefined> {
-  return (await db.query<{ offer_id: string }>(OFFER({ company_id: db.company_id, caller_number, now: now.toISOString() })))[0]?.offer_id;
+export async function awaitedOffer(
+  db: Statements,
+  caller_number: number,
+  now: Date,
+): Promise<string | undefined> {
+  return (
+    await db.query<{ offer_id: string }>(
+      OFFER({ company_id: db.company_id, caller_number, now: now.toISOString() }),
+    )
+  )[0]?.offer_id;
 }
 
 const TAKE = template(
@@ -58,10 +73,21 @@ const TAKE = template(
 );
 
 /** Takes what is held for a ping over, and answers the ping's id. Undefined when it has run out, or another call was first. */
-export const takeHold = async (db: Statements, id: number, now: Date): Promise<string | undefined> =>
-  (await db.query<{ ping_id: string }>(TAKE({ company_id: db.company_id, id, now: now.toISOString() })))[0]?.ping_id;
+export const takeHold = async (
+  db: Statements,
+  id: number,
+  now: Date,
+): Promise<string | undefined> =>
+  (
+    await db.query<{ ping_id: string }>(
+      TAKE({ company_id: db.company_id, id, now: now.toISOString() }),
+    )
+  )[0]?.ping_id;
 
-const TELL = template('UPDATE pings SET call_id = {call_id}::bigint WHERE company_id = {company_id} AND id = {ping_id}::bigint', { prepared: true });
+const TELL = template(
+  'UPDATE pings SET call_id = {call_id}::bigint WHERE company_id = {company_id} AND id = {ping_id}::bigint',
+  { prepared: true },
+);
 
 /** Writes down which call a ping has come to. */
 export async function tellPing(db: Statements, ping_id: string, call_id: number): Promise<void> {
@@ -87,7 +113,10 @@ const INSERT = template(
 );
 
 /** Keeps what was just taken up for a ping, in the transaction that took it. */
-export async function insertHold(db: Statements, { chosen, now, expires_at, ...hold }: NewHold): Promise<void> {
+export async function insertHold(
+  db: Statements,
+  { chosen, now, expires_at, ...hold }: NewHold,
+): Promise<void> {
   await db.query(
     INSERT({
       ...hold,
@@ -118,8 +147,18 @@ interface Confirming {
 }
 
 /** Holds on to what is held for a ping, if it still is: from then on its call is awaited. */
-export async function confirmHold(db: Statements, { ping_id, allowed, direct, now, expires_at }: Confirming): Promise<CallHold | undefined> {
-  const values = { company_id: db.company_id, ping_id, allowed, direct, now: now.toISOString(), expires_at: expires_at.toISOString() };
+export async function confirmHold(
+  db: Statements,
+  { ping_id, allowed, direct, now, expires_at }: Confirming,
+): Promise<CallHold | undefined> {
+  const values = {
+    company_id: db.company_id,
+    ping_id,
+    allowed,
+    direct,
+    now: now.toISOString(),
+    expires_at: expires_at.toISOString(),
+  };
   return (await db.query<CallHold>(CONFIRM(values)))[0];
 }
 
@@ -139,7 +178,8 @@ export async function letGoOfHold(db: Statements, ping_id: string, now: Date): P
 /** Holds that one statement gives back. */
 const BATCH = 500;
 
-const starts = (window: string, length: string) => `((l.${window} AT TIME ZONE l.zone) - interval '${length}') AT TIME ZONE l.zone`;
+const starts = (window: string, length: string) =>
+  `((l.${window} AT TIME ZONE l.zone) - interval '${length}') AT TIME ZONE l.zone`;
 const counted = (condition: string) => `count(*) FILTER (WHERE NOT b.direct AND ${condition})::int`;
 
 /**

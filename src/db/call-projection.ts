@@ -1,9 +1,11 @@
 import { commonColumns, type Projection } from './projection';
 
 /** Whole seconds between two moments, 0 where one of them never came. */
-const seconds = (from: string, to: string) => `coalesce(greatest(0, floor(extract(epoch FROM ${to} - ${from})))::int, 0)`;
+const seconds = (from: string, to: string) =>
+  `coalesce(greatest(0, floor(extract(epoch FROM ${to} - ${from})))::int, 0)`;
 /** The first of these moments that came; until one does, it is now. */
-const until = (...moments: string[]) => `coalesce(${[...moments, 't.ended_at', '{now}::timestamptz'].join(', ')})`;
+const until = (...moments: string[]) =>
+  `coalesce(${[...moments, 't.ended_at', '{now}::timestamptz'].join(', ')})`;
 const INBOUND = `t.direction = 'inbound'`;
 const name = `nullif(trim(coalesce(t.token_values->>'full_name', t.token_values->>'name', coalesce(t.token_values->>'first_name', '') || ' ' || coalesce(t.token_values->>'last_name', ''))), '')`;
 
@@ -77,7 +79,8 @@ export const callProjection = {
     provider_cost: true,
     call_sid: 't.carrier_call_id',
     provider: 't.carrier',
-    outgoing_webhooks_count: '(SELECT count(*) FROM webhook_deliveries e WHERE e.company_id = t.company_id AND e.call_id = t.id)',
+    outgoing_webhooks_count:
+      '(SELECT count(*) FROM webhook_deliveries e WHERE e.company_id = t.company_id AND e.call_id = t.id)',
     ended_at: true,
     contact_field_type: true,
     disposition_id: 'NULL::bigint',
@@ -89,7 +92,8 @@ export const callProjection = {
     answered_at: true,
     connected_at: true,
     fallback: true,
-    attempts_count: '(SELECT count(*) FROM call_attempts a WHERE a.company_id = t.company_id AND a.call_id = t.id)',
+    attempts_count:
+      '(SELECT count(*) FROM call_attempts a WHERE a.company_id = t.company_id AND a.call_id = t.id)',
     error_code: true,
     error_message: true,
     sandbox: `t.carrier = 'sandbox'`,
@@ -106,7 +110,16 @@ export const callEventProjection = {
   plural: 'call_events',
   everlasting: true,
   joins,
-  columns: { id: true, created_at: true, call_id: true, event: true, message: true, buyer_id: true, buyer: 'b.name', details: true },
+  columns: {
+    id: true,
+    created_at: true,
+    call_id: true,
+    event: true,
+    message: true,
+    buyer_id: true,
+    buyer: 'b.name',
+    details: true,
+  },
 } as const satisfies Projection<'CallEvent', 'call_event', 'call_events'>;
 
 /** Whom calls were tried with. */

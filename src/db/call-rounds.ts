@@ -47,7 +47,12 @@ export interface Round {
   lease_until: Date;
   events: readonly NewEvent[];
   /** What the call is from now on. */
-  set: { status: string; fallback: string | null; hangup_cause: string | null; ended_at: Date | null };
+  set: {
+    status: string;
+    fallback: string | null;
+    hangup_cause: string | null;
+    ended_at: Date | null;
+  };
 }
 
 /** Has the lead of the call `c` be told of it (lead-calls.ts). Who tells it at the moment is waited for: it may have read what was before. */
@@ -113,7 +118,9 @@ export async function recordRound(
     events: JSON.stringify(events),
   };
   const statement =
-    typeof call === 'number' ? GO_ON({ ...values, call_id: call }) : BEGIN({ ...call, ...values, token_values: JSON.stringify(call.token_values) });
+    typeof call === 'number'
+      ? GO_ON({ ...values, call_id: call })
+      : BEGIN({ ...call, ...values, token_values: JSON.stringify(call.token_values) });
   return (await db.query<{ id: number }>(statement))[0]!.id;
 }
 
@@ -154,7 +161,10 @@ const PROGRESS = template(
 );
 
 /** Writes what an event has changed. */
-export async function recordProgress(db: Statements, { attempts, events, connected, now, ended_at, lease_until, ...progress }: Progress): Promise<void> {
+export async function recordProgress(
+  db: Statements,
+  { attempts, events, connected, now, ended_at, lease_until, ...progress }: Progress,
+): Promise<void> {
   const statuses = [...attempts].map(([uuid, status]) => ({ uuid, status }));
   await db.query(
     PROGRESS({

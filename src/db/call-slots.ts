@@ -31,7 +31,10 @@ const settled = (columns: string, pending: string) =>
   );
 
 const SETTLED = {
-  connection: settled('connections = 0', 'pending_connections = l.pending_connections - old.connections'),
+  connection: settled(
+    'connections = 0',
+    'pending_connections = l.pending_connections - old.connections',
+  ),
   conversion: settled(
     'conversions = 0, revenue = 0',
     'pending_conversions = l.pending_conversions - old.conversions, pending_revenue = l.pending_revenue - old.revenue',
@@ -42,7 +45,11 @@ const SETTLED = {
 export async function settlePending(
   db: Statements,
   what: keyof typeof SETTLED,
-  { call_id, buyer_id, buyer_group_id }: { call_id: number; buyer_id: number; buyer_group_id: number | null },
+  {
+    call_id,
+    buyer_id,
+    buyer_group_id,
+  }: { call_id: number; buyer_id: number; buyer_group_id: number | null },
 ): Promise<void> {
   await db.query(SETTLED[what]({ company_id: db.company_id, call_id, buyer_id, buyer_group_id }));
 }
@@ -53,8 +60,16 @@ const DEAD = template(
 );
 
 /** Calls of all companies of which nothing was heard until their lease was over. */
-export async function deadCalls(pool: Pool, now: Date, most: number): Promise<{ company_id: string; call_id: string }[]> {
-  return (await pool.query<{ company_id: string; call_id: string }>(DEAD({ now: now.toISOString(), most }))).rows;
+export async function deadCalls(
+  pool: Pool,
+  now: Date,
+  most: number,
+): Promise<{ company_id: string; call_id: string }[]> {
+  return (
+    await pool.query<{ company_id: string; call_id: string }>(
+      DEAD({ now: now.toISOString(), most }),
+    )
+  ).rows;
 }
 
 const IS_DEAD = template(
@@ -64,4 +79,8 @@ const IS_DEAD = template(
 
 /** Whether the lease of a call is over. */
 export const isDead = async (db: Statements, call_id: string, now: Date): Promise<boolean> =>
-  (await db.query<{ dead: boolean }>(IS_DEAD({ company_id: db.company_id, call_id, now: now.toISOString() })))[0]!.dead;
+  (
+    await db.query<{ dead: boolean }>(
+      IS_DEAD({ company_id: db.company_id, call_id, now: now.toISOString() }),
+    )
+  )[0]!.dead;

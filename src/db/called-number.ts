@@ -11,7 +11,10 @@ export interface CalledNumber {
 }
 
 /** What a number that was called leads to; undefined when it is none of the company's. */
-export async function calledNumber(db: Statements, phone_number: number): Promise<CalledNumber | undefined> {
+export async function calledNumber(
+  db: Statements,
+  phone_number: number,
+): Promise<CalledNumber | undefined> {
   const [number] = await db.query<CalledNumber>({
     name: 'own_number_called',
     text: `SELECT id::text AS number_id, CASE WHEN forward_type = 'offer_id' THEN offer_id::text END AS offer_id, CASE WHEN forward_type = 'buyer_id' THEN buyer_id::text END AS buyer_id,

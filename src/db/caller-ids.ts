@@ -5,19 +5,30 @@ import type { Db } from './tenant';
 
 /** A reader of telephone numbers for the company: those without country code are read as numbers of its country. */
 export async function numberReaderOf(db: Pick<Db, 'company_id' | 'query'>): Promise<NumberReader> {
-  const [company] = await db.query<{ country: string }>({ text: 'SELECT country FROM companies WHERE id = $1', values: [db.company_id] });
+  const [company] = await db.query<{ country: string }>({
+    text: 'SELECT country FROM companies WHERE id = $1',
+    values: [db.company_id],
+  });
   return numberReader(company!.country);
 }
 
 /** One telephone number in any spelling; refuses with 422 on `field` what can be none. Undefined when nothing was sent. */
-export async function callerNumber<T extends string | undefined>(db: Db, sent: T, field: string): Promise<T extends string ? number : number | undefined> {
+export async function callerNumber<T extends string | undefined>(
+  db: Db,
+  sent: T,
+  field: string,
+): Promise<T extends string ? number : number | undefined> {
   if (sent === undefined) return undefined as never;
   return possible((await numberReaderOf(db))(sent), sent, field) as never;
 }
 
 /** The number that was read from `sent`; refuses with 422 on `field` when there is none. */
 export function possible(number: number | undefined, sent: string, field: string): number {
-  if (number === undefined) throw Refusal.field(field, `${reasonFor(sent)}; it must be one such as +13105550123 or (310) 555-0123`);
+  if (number === undefined)
+    throw Refusal.field(
+      field,
+      `${reasonFor(sent)}; it must be one such as +13105550123 or (310) 555-0123`,
+    );
   return number;
 }
 
@@ -30,9 +41,18 @@ export interface CallerIds {
 }
 
 /** Reads many at once: nothing is dropped silently. */
-export async function callerNumbers(db: Db, entries: readonly (string | number)[]): Promise<CallerIds> {
+export async function callerNumbers(
+  db: Db,
+  entries: readonly (string | number)[],
+): Promise<CallerIds> {
   const read = await numberReaderOf(db);
   const all = entries.map((entry) => ({ caller_id: String(entry), number: read(String(entry)) }));
-  const rejected = all.flatMap(({ caller_id, number }) => (number === undefined ? [{ caller_id, reason: reasonFor(caller_id) }] : []));
-  return { numbers: [...new Set(all.flatMap(({ number }) => number ?? []))].sort((a, b) => a - b), accepted: all.length - rejected.length, rejected };
+  const rejected = all.flatMap(({ caller_id, number }) =>
+    number === undefined ? [{ caller_id, reason: reasonFor(caller_id) }] : [],
+  );
+  return {
+    numbers: [...new Set(all.flatMap(({ number }) => number ?? []))].sort((a, b) => a - b),
+    accepted: all.length - rejected.length,
+    rejected,
+  };
 }

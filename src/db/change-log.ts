@@ -29,11 +29,36 @@ const INSERT = `WITH counted AS (INSERT INTO record_counts (company_id, resource
 
 /** Writes an entry, in the transaction of the change. */
 export async function recordChange(db: Db, change: Change): Promise<void> {
-  const { uuid, created_at, record_type, record_id, action, operation, changes, user_id, user_email, access_token_id, credentials, request_id, ip } = change;
+  const {
+    uuid,
+    created_at,
+    record_type,
+    record_id,
+    action,
+    operation,
+    changes,
+    user_id,
+    user_email,
+    access_token_id,
+    credentials,
+    request_id,
+    ip,
+  } = change;
   const who = [user_id, user_email, access_token_id, credentials, request_id, ip];
   await db.direct({
     name: 'record_change',
     text: INSERT,
-    values: [db.company_id, countSlot(), uuid, created_at.toISOString(), record_type, record_id, action, operation, JSON.stringify(changes), ...who],
+    values: [
+      db.company_id,
+      countSlot(),
+      uuid,
+      created_at.toISOString(),
+      record_type,
+      record_id,
+      action,
+      operation,
+      JSON.stringify(changes),
+      ...who,
+    ],
   });
 }

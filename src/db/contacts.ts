@@ -17,11 +17,35 @@ interface Rule {
 const RESUME = `status = CASE WHEN l.schedule_id IS NULL THEN 'queue' ELSE 'scheduled' END, due_at = CASE WHEN l.schedule_id IS NULL AND l.expires_in IS NULL AND l.callback_at IS NULL THEN NULL ELSE {now}::timestamptz END`;
 
 const RULES: Record<ContactChange, Rule> = {
-  block: { set: 'blocked = true, blocked_at = {now}', differs: 'NOT contacts.blocked', event: 'blocked', leads: `status = 'blocked', due_at = NULL`, which: `l.status <> 'blocked'` },
-  unblock: { set: 'blocked = false, unblocked_at = {now}', differs: 'contacts.blocked', event: 'unblocked', leads: RESUME, which: `l.status = 'blocked'` },
-  opt_out: { set: 'opt_out = true, opted_out_at = {now}', differs: 'NOT contacts.opt_out', event: 'opted_out', leads: `status = 'opt_out', due_at = NULL`, which: `l.status <> 'opt_out'` },
-  opt_in: { set: 'opt_out = false, opted_in_at = {now}', differs: 'contacts.opt_out', event: 'opted_in', leads: RESUME, which: `l.status = 'opt_out'` },
-}; // prettier-ignore
+  block: {
+    set: 'blocked = true, blocked_at = {now}',
+    differs: 'NOT contacts.blocked',
+    event: 'blocked',
+    leads: `status = 'blocked', due_at = NULL`,
+    which: `l.status <> 'blocked'`,
+  },
+  unblock: {
+    set: 'blocked = false, unblocked_at = {now}',
+    differs: 'contacts.blocked',
+    event: 'unblocked',
+    leads: RESUME,
+    which: `l.status = 'blocked'`,
+  },
+  opt_out: {
+    set: 'opt_out = true, opted_out_at = {now}',
+    differs: 'NOT contacts.opt_out',
+    event: 'opted_out',
+    leads: `status = 'opt_out', due_at = NULL`,
+    which: `l.status <> 'opt_out'`,
+  },
+  opt_in: {
+    set: 'opt_out = false, opted_in_at = {now}',
+    differs: 'contacts.opt_out',
+    event: 'opted_in',
+    leads: RESUME,
+    which: `l.status = 'opt_out'`,
+  },
+};
 
 /** Contacts that are not there yet are made, so that there is a row to lock; in the order of numbers, so that no two of these wait for each other. */
 const ensure = template(

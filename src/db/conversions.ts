@@ -31,7 +31,11 @@ const CALL = template(
   { prepared: true },
 );
 
-export const readConvertible = async (db: Statements, call_id: number, buyer_id: number): Promise<ConvertibleCall | undefined> =>
+export const readConvertible = async (
+  db: Statements,
+  call_id: number,
+  buyer_id: number,
+): Promise<ConvertibleCall | undefined> =>
   (await db.query<ConvertibleCall>(CALL({ company_id: db.company_id, call_id, buyer_id })))[0];
 
 const LOCK = template(
@@ -58,11 +62,19 @@ export async function hasPaid(
     caller_number,
     seconds,
     now,
-  }: { buyer_id: number; buyer_group_id: number | null; caller_number: number | null; seconds: number; now: Date },
+  }: {
+    buyer_id: number;
+    buyer_group_id: number | null;
+    caller_number: number | null;
+    seconds: number;
+    now: Date;
+  },
 ): Promise<boolean> {
   await db.query(LOCK({ company_id: db.company_id, buyer_id, buyer_group_id }));
   if (caller_number === null || seconds === 0) return false;
-  const [row] = await db.query<{ paid: boolean }>(PAID({ company_id: db.company_id, buyer_id, caller_number, seconds, now: now.toISOString() }));
+  const [row] = await db.query<{ paid: boolean }>(
+    PAID({ company_id: db.company_id, buyer_id, caller_number, seconds, now: now.toISOString() }),
+  );
   return row!.paid;
 }
 
@@ -75,11 +87,35 @@ const SOURCE = template(
 /** Whether the source of a call was paid for its caller within so many seconds. Of two calls of one caller for an offer the second waits for the first. */
 export async function isSourcePaid(
   db: Statements,
-  { call_id, caller_number, offer_id, seconds, now }: { call_id: number; caller_number: number | null; offer_id: number | null; seconds: number; now: Date },
+  {
+    call_id,
+    caller_number,
+    offer_id,
+    seconds,
+    now,
+  }: {
+    call_id: number;
+    caller_number: number | null;
+    offer_id: number | null;
+    seconds: number;
+    now: Date;
+  },
 ): Promise<boolean> {
   if (caller_number === null || seconds === 0) return false;
-  await db.query({ text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 4108))', values: [`${db.company_id}/${offer_id}/${caller_number}`] });
-  const [row] = await db.query<{ paid: boolean }>(SOURCE({ company_id: db.company_id, call_id, caller_number, offer_id, seconds, now: now.toISOString() }));
+  await db.query({
+    text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 4108))',
+    values: [`${db.company_id}/${offer_id}/${caller_number}`],
+  });
+  const [row] = await db.query<{ paid: boolean }>(
+    SOURCE({
+      company_id: db.company_id,
+      call_id,
+      caller_number,
+      offer_id,
+      seconds,
+      now: now.toISOString(),
+    }),
+  );
   return row!.paid;
 }
 
@@ -111,8 +147,17 @@ const INSERT = template(
 );
 
 /** Writes a conversion, and what it makes of the call and its lead; false when the buyer has paid for the call already. */
-export async function insertConversion(db: Statements, { tokens, ...conversion }: NewConversion, now: Date): Promise<boolean> {
-  const values = { ...conversion, company_id: db.company_id, now: now.toISOString(), tokens: JSON.stringify(tokens) };
+export async function insertConversion(
+  db: Statements,
+  { tokens, ...conversion }: NewConversion,
+  now: Date,
+): Promise<boolean> {
+  const values = {
+    ...conversion,
+    company_id: db.company_id,
+    now: now.toISOString(),
+    tokens: JSON.stringify(tokens),
+  };
   return (await db.query<{ n: number }>(INSERT(values)))[0]!.n === 1;
 }
 
@@ -124,7 +169,11 @@ const PAY = template(
 );
 
 /** Writes what the source of a call is paid, with what its buyer pays. */
-export async function payTrafficSource(db: Statements, due: { call_id: number; buyer_id: number; payout: number }, now: Date): Promise<void> {
+export async function payTrafficSource(
+  db: Statements,
+  due: { call_id: number; buyer_id: number; payout: number },
+  now: Date,
+): Promise<void> {
   await db.query(PAY({ ...due, company_id: db.company_id, now: now.toISOString() }));
 }
 
@@ -142,7 +191,11 @@ const REPEATED = {
 };
 
 /** Notes that nothing is paid because the caller was paid for a short while ago; false when that was noted before. */
-export const noteRepeatCaller = async (db: Statements, call_id: number, by: keyof typeof REPEATED): Promise<boolean> =>
+export const noteRepeatCaller = async (
+  db: Statements,
+  call_id: number,
+  by: keyof typeof REPEATED,
+): Promise<boolean> =>
   (await db.query(REPEATED[by]({ company_id: db.company_id, call_id }))).length > 0;
 
 const EVENT = template(
@@ -160,7 +213,24 @@ export async function writeCallEvent(
     buyer_id = null,
     details = null,
     now,
-  }: { call_id: number; event: string; message?: string | null; buyer_id?: number | null; details?: object | null; now: Date },
+  }: {
+    call_id: number;
+    event: string;
+    message?: string | null;
+    buyer_id?: number | null;
+    details?: object | null;
+    now: Date;
+  },
 ): Promise<void> {
-  await db.query(EVENT({ company_id: db.company_id, call_id, event, message, buyer_id, details: details && JSON.stringify(details), now: now.toISOString() }));
+  await db.query(
+    EVENT({
+      company_id: db.company_id,
+      call_id,
+      event,
+      message,
+      buyer_id,
+      details: details && JSON.stringify(details),
+      now: now.toISOString(),
+    }),
+  );
 }

@@ -5,11 +5,17 @@ import type { Db } from './tenant';
 
 /** A connection, or what asks like one. */
 export interface Executor {
-  query(statement: { name?: string; text: string; values?: unknown[] }): Promise<{ rows: unknown[] }>;
+  query(statement: {
+    name?: string;
+    text: string;
+    values?: unknown[];
+  }): Promise<{ rows: unknown[] }>;
 }
 
 /** A company's part of the database, asked like a connection. */
-export const executorOf = (db: Pick<Db, 'query'>): Executor => ({ query: async ({ text, values = [] }) => ({ rows: await db.query({ text, values }) }) });
+export const executorOf = (db: Pick<Db, 'query'>): Executor => ({
+  query: async ({ text, values = [] }) => ({ rows: await db.query({ text, values }) }),
+});
 
 /** A lead that a worker has claimed. */
 export interface DueKey {
@@ -86,21 +92,40 @@ const BY_TIME = `WITH due AS (SELECT company_id, id, due_at FROM leads WHERE due
 type Claimed = DueKey & { due_at: Date; lead_priority: number | null };
 
 const byTurn = (a: Claimed, b: Claimed) =>
-  (a.lead_priority ?? 0) - (b.lead_priority ?? 0) || a.due_at.getTime() - b.due_at.getTime() || Number(a.id) - Number(b.id);
+  (a.lead_priority ?? 0) - (b.lead_priority ?? 0) ||
+  a.due_at.getTime() - b.due_at.getTime() ||
+  Number(a.id) - Number(b.id);
 
 /** Claims leads that are due, and answers them in their order, those with the lowest priority first: until the lease is over no other worker gets them. */
-export async function claimDue(pool: Pool, { claim_id, now, lease_until, limit }: Claim): Promise<DueKey[]> {
+export async function claimDue(
+  pool: Pool,
+  { claim_id, now, lease_until, limit }: Claim,
+): Promise<DueKey[]> {
   const values = [claim_id, now, lease_until];
   // A quarter is kept for those without, or a company that gives each of its leads a priority would keep all others waiting.
-  const first = await pool.query({ name: 'claim_by_priority', text: BY_PRIORITY, values: [...values, Math.ceil(limit * 0.75)] });
-  const then = await pool.query({ name: 'claim_by_time', text: BY_TIME, values: [...values, limit - first.rows.length] });
+  const first = await pool.query({
+    name: 'claim_by_priority',
+    text: BY_PRIORITY,
+    values: [...values, Math.ceil(limit * 0.75)],
+  });
+  const then = await pool.query({
+    name: 'claim_by_time',
+    text: BY_TIME,
+    values: [...values, limit - first.rows.length],
+  });
   return [first, then].flatMap(({ rows }) => (rows as Claimed[]).toSorted(byTurn));
 }
 
-const columnsOf = (keys: readonly DueKey[]) => [keys.map(({ company_id }) => company_id), keys.map(({ id }) => id)];
+const columnsOf = (keys: readonly DueKey[]) => [
+  keys.map(({ company_id }) => company_id),
+  keys.map(({ id }) => id),
+];
 
 /** Lets go of claimed leads: they are looked at again at `due_at`, by anybody. */
-export async function letGo(pool: Pool, { claim_id, keys, due_at }: { claim_id: string; keys: readonly DueKey[]; due_at: Date }): Promise<void> {
+export async function letGo(
+  pool: Pool,
+  { claim_id, keys, due_at }: { claim_id: string; keys: readonly DueKey[]; due_at: Date },
+): Promise<void> {
   const text = `WITH mine AS (SELECT l.company_id, l.id FROM unnest($1::bigint[], $2::bigint[]) AS x(c, i) JOIN leads l ON l.company_id = x.c AND l.id = x.i
       WHERE l.claim_id = $3::uuid ORDER BY l.company_id, l.id ${LOCK} OF l)
     UPDATE leads l SET claim_id = NULL, due_at = $4::timestamptz FROM mine WHERE l.company_id = mine.company_id AND l.id = mine.id`;
@@ -112,7 +137,13 @@ export interface ContactState {
   opt_out: boolean;
 }
 
-export const contactKey = ({ company_id, caller_number }: { company_id: string; caller_number: string }): string => `${company_id}/${caller_number}`;
+export const contactKey = ({
+  company_id,
+  caller_number,
+}: {
+  company_id: string;
+  caller_number: string;
+}): string => `${company_id}/${caller_number}`;
 
 /**
  * The contacts of the leads, locked until the transaction ends: an opt-out or a block waits for what is being sent, and what comes after it
@@ -124,7 +155,10 @@ export async function lockContacts(
   { now, newUuid }: { now: Date; newUuid: () => string },
 ): Promise<Map<string, ContactState>> {
   const distinct = [...new Map(keys.map((key) => [contactKey(key), key])).values()];
-  const numbers = [distinct.map(({ company_id }) => company_id), distinct.map(({ caller_number }) => caller_number)];
+  const numbers = [
+    distinct.map(({ company_id }) => company_id),
+    distinct.map(({ caller_number }) => caller_number),
+  ];
   await client.query({
     name: 'ensure_contacts',
     text: `WITH made AS (INSERT INTO contacts (company_id, uuid, created_at, updated_at, caller_number)
@@ -144,7 +178,11 @@ export async function lockContacts(
 }
 
 /** The claimed leads that are still this claim's, locked, as they now stand, in the order of `keys`. */
-export async function lockLeads(client: PoolClient, claim_id: string, keys: readonly DueKey[]): Promise<DueLead[]> {
+export async function lockLeads(
+  client: PoolClient,
+  claim_id: string,
+  keys: readonly DueKey[],
+): Promise<DueLead[]> {
   const { rows } = await client.query({
     name: 'lock_leads',
     text: `SELECT ${COLUMNS} FROM unnest($1::bigint[], $2::bigint[]) AS x(c, i) JOIN leads l ON l.company_id = x.c AND l.id = x.i ${ITS_BUYER}
@@ -157,15 +195,25 @@ export async function lockLeads(client: PoolClient, claim_id: string, keys: read
 }
 
 /** One living lead, without a lock; undefined when there is none. */
-export async function readLead(client: Executor, company_id: string, id: string): Promise<DueLead | undefined> {
+export async function readLead(
+  client: Executor,
+  company_id: string,
+  id: string,
+): Promise<DueLead | undefined> {
   const text = `SELECT ${COLUMNS} FROM leads l ${ITS_BUYER} WHERE l.company_id = $1 AND l.id = $2 AND l.deleted_at IS NULL`;
   return (await client.query({ text, values: [company_id, id] })).rows[0] as DueLead | undefined;
 }
 
 /** What the company knows of one number. */
-export async function readContact(client: Executor, { company_id, caller_number }: Pick<DueKey, 'company_id' | 'caller_number'>): Promise<ContactState> {
+export async function readContact(
+  client: Executor,
+  { company_id, caller_number }: Pick<DueKey, 'company_id' | 'caller_number'>,
+): Promise<ContactState> {
   const text = 'SELECT blocked, opt_out FROM contacts WHERE company_id = $1 AND caller_number = $2';
-  return ((await client.query({ text, values: [company_id, caller_number] })).rows[0] as ContactState | undefined) ?? { blocked: false, opt_out: false };
+  return (
+    ((await client.query({ text, values: [company_id, caller_number] })).rows[0] as
+      ContactState | undefined) ?? { blocked: false, opt_out: false }
+  );
 }
 
 export interface OfferRow {
@@ -182,14 +230,24 @@ interface Named {
 }
 
 const distinctPairs = (records: readonly Named[]) => {
-  const pairs = [...new Map(records.flatMap((record) => (record.id === null ? [] : [[`${record.company_id}/${record.id}`, record]]))).values()];
+  const pairs = [
+    ...new Map(
+      records.flatMap((record) =>
+        record.id === null ? [] : [[`${record.company_id}/${record.id}`, record]],
+      ),
+    ).values(),
+  ];
   return [pairs.map(({ company_id }) => company_id), pairs.map(({ id }) => id)];
 };
 
-const keyed = <T extends { company_id: string; id: string }>(rows: readonly T[]) => new Map(rows.map((row) => [`${row.company_id}/${row.id}`, row]));
+const keyed = <T extends { company_id: string; id: string }>(rows: readonly T[]) =>
+  new Map(rows.map((row) => [`${row.company_id}/${row.id}`, row]));
 
 /** Living schedules with their living actions in order, by company and id. */
-export async function loadSchedules(client: Executor, named: readonly Named[]): Promise<Map<string, ScheduleRow>> {
+export async function loadSchedules(
+  client: Executor,
+  named: readonly Named[],
+): Promise<Map<string, ScheduleRow>> {
   const { rows } = await client.query({
     name: 'load_schedules',
     text: `SELECT s.company_id, s.id, s.name, s.paused, s.time_zone, s.daylight_hours, s.business_hours, s.hours_to_expire, s.max_contact_attempts, s.from_email,
@@ -204,7 +262,10 @@ export async function loadSchedules(client: Executor, named: readonly Named[]): 
   return keyed(rows as ScheduleRow[]);
 }
 
-export async function loadOffers(client: Executor, named: readonly Named[]): Promise<Map<string, OfferRow>> {
+export async function loadOffers(
+  client: Executor,
+  named: readonly Named[],
+): Promise<Map<string, OfferRow>> {
   const { rows } = await client.query({
     name: 'load_offers',
     text: `SELECT o.company_id, o.id, o.name, o.paused,
@@ -220,7 +281,9 @@ export async function loadSuppressed(
   client: Executor,
   asked: readonly { company_id: string; caller_number: string; lists: readonly string[] }[],
 ): Promise<Map<number, string>> {
-  const pairs = asked.flatMap(({ company_id, caller_number, lists }, n) => lists.map((list) => ({ n, company_id, caller_number, list })));
+  const pairs = asked.flatMap(({ company_id, caller_number, lists }, n) =>
+    lists.map((list) => ({ n, company_id, caller_number, list })),
+  );
   if (pairs.length === 0) return new Map();
   const { rows } = await client.query({
     text: `SELECT x.n, min(x.l)::text AS list FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[]) AS x(n, c, number, l)
@@ -245,10 +308,19 @@ export interface OwnNumber {
 }
 
 /** The numbers that companies own, by company. */
-export async function loadNumbers(client: Executor, companies: readonly string[]): Promise<Map<string, OwnNumber[]>> {
+export async function loadNumbers(
+  client: Executor,
+  companies: readonly string[],
+): Promise<Map<string, OwnNumber[]>> {
   const text = `SELECT company_id::text, id::text, phone_number::text AS number, offer_id::text, last_assigned_at FROM numbers WHERE company_id = ANY($1::bigint[]) AND deleted_at IS NULL ORDER BY numbers.id`;
-  const { rows } = await client.query({ name: 'load_numbers', text, values: [[...new Set(companies)]] });
-  const own = new Map<string, OwnNumber[]>([...new Set(companies)].map((company_id) => [company_id, []]));
+  const { rows } = await client.query({
+    name: 'load_numbers',
+    text,
+    values: [[...new Set(companies)]],
+  });
+  const own = new Map<string, OwnNumber[]>(
+    [...new Set(companies)].map((company_id) => [company_id, []]),
+  );
   for (const number of rows as OwnNumber[]) own.get(number.company_id)!.push(number);
   return own;
 }
@@ -261,9 +333,14 @@ export interface CallFacts {
 }
 
 /** The calls of the numbers of leads, by the id of the lead. */
-export async function loadCallFacts(client: Executor, leads: readonly DueKey[], now: Date): Promise<Map<string, CallFacts>> {
+export async function loadCallFacts(
+  client: Executor,
+  leads: readonly DueKey[],
+  now: Date,
+): Promise<Map<string, CallFacts>> {
   if (leads.length === 0) return new Map();
-  const within = (days: number) => `(count(*) FILTER (WHERE c.created_at > $3::timestamptz - interval '${days} days'))::int`;
+  const within = (days: number) =>
+    `(count(*) FILTER (WHERE c.created_at > $3::timestamptz - interval '${days} days'))::int`;
   const { rows } = await client.query({
     text: `SELECT l.id::text, a.* FROM unnest($1::bigint[], $2::bigint[]) AS x(c, i) JOIN leads l ON l.company_id = x.c AND l.id = x.i, LATERAL (
         SELECT ${within(1)} AS d1, ${within(7)} AS d7, ${within(30)} AS d30, ${within(90)} AS d90, (array_agg(c.uuid::text ORDER BY c.id DESC) FILTER (WHERE c.lead_id = l.id))[1] AS call_uuid,
@@ -271,11 +348,19 @@ export async function loadCallFacts(client: Executor, leads: readonly DueKey[], 
         FROM leads s JOIN calls c ON c.company_id = s.company_id AND c.lead_id = s.id WHERE s.company_id = l.company_id AND s.caller_number = l.caller_number) a`,
     values: [...columnsOf(leads), now],
   });
-  type Row = Record<'d1' | 'd7' | 'd30' | 'd90', number> & { id: string; call_uuid: string | null; total_duration: number | null };
+  type Row = Record<'d1' | 'd7' | 'd30' | 'd90', number> & {
+    id: string;
+    call_uuid: string | null;
+    total_duration: number | null;
+  };
   return new Map(
     (rows as Row[]).map(({ id, d1, d7, d30, d90, call_uuid, total_duration }) => [
       id,
-      { call_uuid: call_uuid ?? undefined, total_duration: total_duration ?? undefined, calls_last: { 1: d1, 7: d7, 30: d30, 90: d90 } },
+      {
+        call_uuid: call_uuid ?? undefined,
+        total_duration: total_duration ?? undefined,
+        calls_last: { 1: d1, 7: d7, 30: d30, 90: d90 },
+      },
     ]),
   );
 }

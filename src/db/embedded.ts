@@ -1,6 +1,18 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, openSync, closeSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  openSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join, relative, resolve } from 'node:path';
 
@@ -40,7 +52,11 @@ const DEFAULT_SETTINGS = {
  * data folder. The package's own class is left aside: it ties the database to signal handlers that would stop it before the
  * last request is answered.
  */
-export async function startEmbedded({ dataDir, settings = {}, role = 'command' }: Options): Promise<EmbeddedDatabase> {
+export async function startEmbedded({
+  dataDir,
+  settings = {},
+  role = 'command',
+}: Options): Promise<EmbeddedDatabase> {
   const root = resolve(dataDir);
   mkdirSync(root, { recursive: true });
   const account = serviceAccount();
@@ -113,7 +129,8 @@ class Cluster {
   /** PostgreSQL takes a zombie for a running postmaster and would not start. */
   private clearLock(): void {
     const file = join(this.folder, 'postmaster.pid');
-    if (existsSync(file) && isZombie(Number(readFileSync(file, 'utf8').split('\n')[0]))) rmSync(file);
+    if (existsSync(file) && isZombie(Number(readFileSync(file, 'utf8').split('\n')[0])))
+      rmSync(file);
   }
 
   attach(port: number): EmbeddedDatabase {
@@ -124,15 +141,30 @@ class Cluster {
 
   /** Who will stop the database. */
   private owner(): { pid: number; role: string } {
-    const [pid = '0', role = ''] = existsSync(this.ownerFile) ? readFileSync(this.ownerFile, 'utf8').split(' ') : [];
+    const [pid = '0', role = ''] = existsSync(this.ownerFile)
+      ? readFileSync(this.ownerFile, 'utf8').split(' ')
+      : [];
     return { pid: Number(pid), role };
   }
 
   async start(settings: Record<string, string>): Promise<EmbeddedDatabase> {
     this.clearLock();
     const port = await freePort();
-    const flags = Object.entries({ ...settings, port: String(port) }).map(([name, value]) => `-c ${name}='${value}'`);
-    await this.run('pg_ctl', ['start', '-w', '-t', '60', '-D', this.folder, '-l', this.log, '-o', flags.join(' ')]);
+    const flags = Object.entries({ ...settings, port: String(port) }).map(
+      ([name, value]) => `-c ${name}='${value}'`,
+    );
+    await this.run('pg_ctl', [
+      'start',
+      '-w',
+      '-t',
+      '60',
+      '-D',
+      this.folder,
+      '-l',
+      this.log,
+      '-o',
+      flags.join(' '),
+    ]);
     return this.opened(port, true);
   }
 
@@ -151,27 +183,41 @@ class Cluster {
   }
 
   private give(path: string): void {
-    if (this.account.uid !== undefined && this.account.gid !== undefined) chownSync(path, this.account.uid, this.account.gid);
+    if (this.account.uid !== undefined && this.account.gid !== undefined)
+      chownSync(path, this.account.uid, this.account.gid);
   }
 
   /** Runs one of PostgreSQL's programs to its end. Output goes to a file: the postmaster would inherit a pipe and hold it open. */
   private async run(program: string, args: string[]): Promise<void> {
     const path = join(this.programs, program);
     const output = openSync(this.programLog, 'a', 0o600);
-    const child = spawn(path, args, { ...this.account, cwd: dirname(path), stdio: ['ignore', output, output], env: { ...process.env, LC_ALL: 'C' } });
-    closeSync(output);
-    const ended = new Promise<number | null>((done, fail) => child.once('error', fail).once('exit', done));
-    const code = await ended.catch((error: NodeJS.ErrnoException) => {
-      throw new Error(`PostgreSQL's ${program} cannot be run (${error.code}). ${accessHint(this.account)}`);
+    const child = spawn(path, args, {
+      ...this.account,
+      cwd: dirname(path),
+      stdio: ['ignore', output, output],
+      env: { ...process.env, LC_ALL: 'C' },
     });
-    if (code !== 0) throw new Error(`PostgreSQL's ${program} ended with code ${code}; see ${this.programLog} and ${this.log}. ${accessHint(this.account)}`);
+    closeSync(output);
+    const ended = new Promise<number | null>((done, fail) =>
+      child.once('error', fail).once('exit', done),
+    );
+    const code = await ended.catch((error: NodeJS.ErrnoException) => {
+      throw new Error(
+        `PostgreSQL's ${program} cannot be run (${error.code}). ${accessHint(this.account)}`,
+      );
+    });
+    if (code !== 0)
+      throw new Error(
+        `PostgreSQL's ${program} ended with code ${code}; see ${this.programLog} and ${this.log}. ${accessHint(this.account)}`,
+      );
   }
 }
 
 /** PostgreSQL refuses to run as root: then the system account "postgres" runs it, made when absent. */
 function serviceAccount(): Account {
   if (process.getuid?.() !== 0) return {};
-  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { stdio: ['ignore', 'pipe', 'ignore'] }));
+  const id = (flag: string) =>
+    Number(execFileSync('id', [flag, 'postgres'], { stdio: ['ignore', 'pipe', 'ignore'] }));
   try {
     return { uid: id('-u'), gid: id('-g') };
   } catch {
@@ -193,13 +239,18 @@ function binaries(): string {
     linkLibraries(folder);
     return join(folder, 'native/bin');
   } catch {
-    throw new Error(`No PostgreSQL is packaged for ${process.platform} ${process.arch}: set DATABASE_URL to a PostgreSQL 15 or later.`);
+    throw new Error(
+      `No PostgreSQL is packaged for ${process.platform} ${process.arch}: set DATABASE_URL to a PostgreSQL 15 or later.`,
+    );
   }
 }
 
 /** Links the package's shared libraries, which its own install script does only where npm lets install scripts run. */
 function linkLibraries(folder: string): void {
-  const links = JSON.parse(readFileSync(join(folder, 'native/pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
+  const links = JSON.parse(readFileSync(join(folder, 'native/pg-symlinks.json'), 'utf8')) as {
+    source: string;
+    target: string;
+  }[];
   for (const { source, target } of links) {
     const path = join(folder, target);
     if (!existsSync(path)) symlinkSync(relative(dirname(path), join(folder, source)), path);

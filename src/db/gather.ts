@@ -26,7 +26,10 @@ const SETS = 2;
  * Does what comes while the same is being done already together afterwards: under load a hundred pay the price of one, and without load nobody waits.
  * `idle` is told when there is nothing left.
  */
-function gather<Item, Result>({ run, keyOf, apart }: Joint<Item, Result>, idle: () => void): (item: Item) => Promise<Result> {
+function gather<Item, Result>(
+  { run, keyOf, apart }: Joint<Item, Result>,
+  idle: () => void,
+): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = [];
   let running = 0;
 
@@ -46,7 +49,9 @@ function gather<Item, Result>({ run, keyOf, apart }: Joint<Item, Result>, idle: 
     if (waiting.length === 0) return running === 0 ? idle() : undefined;
     if (running === SETS) return;
     const keys = new Set<unknown>();
-    const set = waiting.filter(({ item }) => keys.size < MOST_AT_ONCE && !keys.has(keyOf(item)) && keys.add(keyOf(item)));
+    const set = waiting.filter(
+      ({ item }) => keys.size < MOST_AT_ONCE && !keys.has(keyOf(item)) && keys.add(keyOf(item)),
+    );
     waiting = waiting.filter((one) => !set.includes(one));
     running++;
     void together(set).finally(() => {
@@ -62,7 +67,11 @@ function gather<Item, Result>({ run, keyOf, apart }: Joint<Item, Result>, idle: 
 }
 
 /** Gathers what is asked of one owner in one way: there are as many sets as ways, each as long as there is something in it. */
-export function gatherings<Item, Result>(): (owner: object, way: string, joint: () => Joint<Item, Result>) => (item: Item) => Promise<Result> {
+export function gatherings<Item, Result>(): (
+  owner: object,
+  way: string,
+  joint: () => Joint<Item, Result>,
+) => (item: Item) => Promise<Result> {
   const all = new WeakMap<object, Map<string, (item: Item) => Promise<Result>>>();
   return (owner, way, joint) => {
     const ways = all.get(owner) ?? new Map<string, (item: Item) => Promise<Result>>();

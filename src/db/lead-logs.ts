@@ -26,8 +26,22 @@ const WRITE = `WITH entry AS (SELECT * FROM jsonb_to_recordset($2::jsonb) AS x(n
   SELECT id::text FROM logged ORDER BY logged.id`;
 
 /** Writes what happened to leads, in this order, and answers the ids of the rows. */
-export async function writeLogs(db: Executor, entries: readonly (LogEntry & { company_id: string | bigint })[], now: Date): Promise<string[]> {
+export async function writeLogs(
+  db: Executor,
+  entries: readonly (LogEntry & { company_id: string | bigint })[],
+  now: Date,
+): Promise<string[]> {
   if (entries.length === 0) return [];
-  const rows = entries.map((entry, n) => ({ ...entry, n, company_id: String(entry.company_id), lead_id: String(entry.lead_id) }));
-  return (await db.query<{ id: string }>({ text: WRITE, values: [now.toISOString(), JSON.stringify(rows)] })).map(({ id }) => id);
+  const rows = entries.map((entry, n) => ({
+    ...entry,
+    n,
+    company_id: String(entry.company_id),
+    lead_id: String(entry.lead_id),
+  }));
+  return (
+    await db.query<{ id: string }>({
+      text: WRITE,
+      values: [now.toISOString(), JSON.stringify(rows)],
+    })
+  ).map(({ id }) => id);
 }

@@ -1,7 +1,8 @@
 import { commonColumns, type Projection } from './projection';
 
 /** Tokens that hold a part of somebody's name or address, the first that is there. */
-const token = (...names: string[]) => `nullif(coalesce(${names.map((name) => `t.data->>'${name}'`).join(', ')}), '')`;
+const token = (...names: string[]) =>
+  `nullif(coalesce(${names.map((name) => `t.data->>'${name}'`).join(', ')}), '')`;
 const full_name = `nullif(trim(coalesce(t.data->>'full_name', t.data->>'name', coalesce(t.data->>'first_name', '') || ' ' || coalesce(t.data->>'last_name', ''))), '')`;
 
 const STATUSES: Record<string, string> = {
@@ -23,14 +24,17 @@ const STATUSES: Record<string, string> = {
 };
 
 /** When something is next done for a lead, null when nothing will be: the callback it asked for goes before its schedule. */
-export const NEXT_ACTION_AT = '(CASE WHEN t.due_at IS NOT NULL THEN coalesce(t.callback_at, t.next_action_at) END)';
+export const NEXT_ACTION_AT =
+  '(CASE WHEN t.due_at IS NOT NULL THEN coalesce(t.callback_at, t.next_action_at) END)';
 
 /** How a lead is read; the statement that writes submissions answers with it too. */
 export const leadProjection = {
   schema: 'Lead',
   singular: 'lead',
   plural: 'leads',
-  joins: { k: 'LEFT JOIN contacts k ON k.company_id = t.company_id AND k.caller_number = t.caller_number' },
+  joins: {
+    k: 'LEFT JOIN contacts k ON k.company_id = t.company_id AND k.caller_number = t.caller_number',
+  },
   fulltext: `lower(coalesce(t.caller_number::text, '') || E'\\n' || coalesce(t.email, '') || E'\\n' || coalesce(t.data->>'full_name', t.data->>'name', coalesce(t.data->>'first_name', '') || ' ' || coalesce(t.data->>'last_name', '')))`,
   columns: {
     ...commonColumns('leads'),
@@ -50,7 +54,9 @@ export const leadProjection = {
     offer_id: true,
     schedule_id: true,
     status: true,
-    human_status: `CASE t.status ${Object.entries(STATUSES).map(([status, words]) => `WHEN '${status}' THEN '${words}'`).join(' ')} ELSE t.status END`, // prettier-ignore
+    human_status: `CASE t.status ${Object.entries(STATUSES)
+      .map(([status, words]) => `WHEN '${status}' THEN '${words}'`)
+      .join(' ')} ELSE t.status END`,
     has_next_action: `${NEXT_ACTION_AT} IS NOT NULL`,
     opt_out: 'coalesce(k.opt_out, false)',
     revenue: 'coalesce(t.revenue, 0)',

@@ -101,7 +101,10 @@ const KINDS: Record<'text_messages' | 'emails' | 'calls', Kind> = {
     table: 'text_messages',
     own: 'from_number bigint, to_number bigint, body text, carrier text, carrier_message_id text',
     fixed: { direction: `'outbound'` },
-    times: { sent_at: `CASE WHEN ${OUT} THEN $1::timestamptz END`, delivered_at: `CASE WHEN x.status = 'delivered' THEN $1::timestamptz END` },
+    times: {
+      sent_at: `CASE WHEN ${OUT} THEN $1::timestamptz END`,
+      delivered_at: `CASE WHEN x.status = 'delivered' THEN $1::timestamptz END`,
+    },
     rank: messageRank,
     carrier_id: 'carrier_message_id',
   },
@@ -128,13 +131,43 @@ const KINDS: Record<'text_messages' | 'emails' | 'calls', Kind> = {
 /** What is known of a row only grows: a carrier may have told more than the one who sent has recorded. Until it is sent it may be written anew. */
 function upsert({ table, own, fixed = {}, times, rank, carrier_id }: Kind): string {
   const columns = `${COMMON}, ${own}`.split(', ').map((column) => column.split(' ')[0]!);
-  const names = ['created_at', 'updated_at', ...columns, ...Object.keys(fixed), ...Object.keys(times)];
-  const values = ['$1::timestamptz', '$1::timestamptz', ...columns.map((name) => `x.${name}`), ...Object.values(fixed), ...Object.values(times)];
+  const names = [
+    'created_at',
+    'updated_at',
+    ...columns,
+    ...Object.keys(fixed),
+    ...Object.keys(times),
+  ];
+  const values = [
+    '$1::timestamptz',
+    '$1::timestamptz',
+    ...columns.map((name) => `x.${name}`),
+    ...Object.values(fixed),
+    ...Object.values(times),
+  ];
   const newer = `${rank('excluded.status')} >= ${rank(`${table}.status`)}`;
-  const set = ['status', 'error_code', 'error_message'].map((name) => `${name} = CASE WHEN ${newer} THEN excluded.${name} ELSE ${table}.${name} END`);
-  const content = columns.filter((name) => !['company_id', 'uuid', 'lead_id', 'status', 'error_code', 'error_message', carrier_id].includes(name));
-  const anew = content.map((name) => `${name} = CASE WHEN ${table}.status = 'sending' THEN excluded.${name} ELSE ${table}.${name} END`);
-  const kept = [carrier_id, ...Object.keys(times)].map((name) => `${name} = coalesce(${table}.${name}, excluded.${name})`);
+  const set = ['status', 'error_code', 'error_message'].map(
+    (name) => `${name} = CASE WHEN ${newer} THEN excluded.${name} ELSE ${table}.${name} END`,
+  );
+  const content = columns.filter(
+    (name) =>
+      ![
+        'company_id',
+        'uuid',
+        'lead_id',
+        'status',
+        'error_code',
+        'error_message',
+        carrier_id,
+      ].includes(name),
+  );
+  const anew = content.map(
+    (name) =>
+      `${name} = CASE WHEN ${table}.status = 'sending' THEN excluded.${name} ELSE ${table}.${name} END`,
+  );
+  const kept = [carrier_id, ...Object.keys(times)].map(
+    (name) => `${name} = coalesce(${table}.${name}, excluded.${name})`,
+  );
   return `WITH made AS (INSERT INTO ${table} (${names.join(', ')}) SELECT ${values.join(', ')} FROM jsonb_to_recordset($2::jsonb) AS x(${COMMON}, ${own})
       ON CONFLICT (company_id, uuid) DO UPDATE SET ${[...set, ...anew, ...kept].join(', ')}, updated_at = excluded.updated_at RETURNING company_id, id, uuid, xmax = 0 AS is_new),
     counted AS (INSERT INTO record_counts (company_id, resource, slot, n) SELECT company_id, '${table}', ${SLOT}, count(*) FROM made WHERE is_new GROUP BY company_id ORDER BY company_id
@@ -144,16 +177,34 @@ function upsert({ table, own, fixed = {}, times, rank, carrier_id }: Kind): stri
 
 const TABLES = ['text_messages', 'emails', 'calls'] as const;
 type Table = (typeof TABLES)[number];
-const UPSERTS = { text_messages: upsert(KINDS.text_messages), emails: upsert(KINDS.emails), calls: upsert(KINDS.calls) };
+const UPSERTS = {
+  text_messages: upsert(KINDS.text_messages),
+  emails: upsert(KINDS.emails),
+  calls: upsert(KINDS.calls),
+};
 
 /** Writes texts, e-mails or calls, and answers their ids by uuid. */
-async function record(client: Executor, table: Table, rows: readonly Contacted[], now: Date): Promise<[uuid: string, id: string][]> {
-  const written = await client.query({ name: `record_${table}`, text: UPSERTS[table], values: [now.toISOString(), JSON.stringify(rows)] });
+async function record(
+  client: Executor,
+  table: Table,
+  rows: readonly Contacted[],
+  now: Date,
+): Promise<[uuid: string, id: string][]> {
+  const written = await client.query({
+    name: `record_${table}`,
+    text: UPSERTS[table],
+    values: [now.toISOString(), JSON.stringify(rows)],
+  });
   return (written.rows as { id: string; uuid: string }[]).map(({ uuid, id }) => [uuid, id]);
 }
 
 /** Writes down what is about to be sent: from then on it may have been, until it is recorded what became of it. */
-export async function recordIntent(client: Executor, table: Table, row: Contacted, now: Date): Promise<void> {
+export async function recordIntent(
+  client: Executor,
+  table: Table,
+  row: Contacted,
+  now: Date,
+): Promise<void> {
   await record(client, table, [row], now);
 }
 
@@ -166,18 +217,46 @@ const GIVE_UP = TABLES.map(
     WHERE t.company_id = x.company_id AND t.lead_id = x.lead_id AND t.status = 'sending' ${table === 'emails' ? '' : 'AND t.error_code IS NOT NULL'}`,
 );
 
-const STATE: Record<Exclude<keyof LeadState, 'company_id' | 'id' | 'attempted_call' | 'connected_call' | 'called_back' | 'keeps_claim'>, string> = {
-  status: 'text', is_live: 'boolean', due_at: 'timestamptz', next_action_at: 'timestamptz', callback_at: 'timestamptz', entered_at: 'timestamptz', first_action_at: 'timestamptz',
-  last_action_at: 'timestamptz', last_call_at: 'timestamptz', schedule_ended_at: 'timestamptz', phase: 'text', position: 'double precision', exit_reason: 'text', contact_attempts: 'int',
-  delay_reason: 'text', suppressed: 'boolean', unreachable: 'boolean', step: 'int', tries: 'int', sms_number_id: 'bigint', dial_number_id: 'bigint',
-}; // prettier-ignore
+const STATE: Record<
+  Exclude<
+    keyof LeadState,
+    'company_id' | 'id' | 'attempted_call' | 'connected_call' | 'called_back' | 'keeps_claim'
+  >,
+  string
+> = {
+  status: 'text',
+  is_live: 'boolean',
+  due_at: 'timestamptz',
+  next_action_at: 'timestamptz',
+  callback_at: 'timestamptz',
+  entered_at: 'timestamptz',
+  first_action_at: 'timestamptz',
+  last_action_at: 'timestamptz',
+  last_call_at: 'timestamptz',
+  schedule_ended_at: 'timestamptz',
+  phase: 'text',
+  position: 'double precision',
+  exit_reason: 'text',
+  contact_attempts: 'int',
+  delay_reason: 'text',
+  suppressed: 'boolean',
+  unreachable: 'boolean',
+  step: 'int',
+  tries: 'int',
+  sms_number_id: 'bigint',
+  dial_number_id: 'bigint',
+};
 
-const UPDATE_LEADS = `UPDATE leads l SET ${Object.keys(STATE).map((name) => `${name} = x.${name}`).join(', ')},
+const UPDATE_LEADS = `UPDATE leads l SET ${Object.keys(STATE)
+  .map((name) => `${name} = x.${name}`)
+  .join(', ')},
     attempted_call_id = coalesce(x.attempted_call_id, l.attempted_call_id), connected_call_id = coalesce(x.connected_call_id, l.connected_call_id),
     scheduled_callback_id = CASE WHEN x.called_back THEN NULL ELSE l.scheduled_callback_id END, claim_id = CASE WHEN x.keeps_claim THEN l.claim_id END, updated_at = $1::timestamptz
-  FROM jsonb_to_recordset($2::jsonb) AS x(company_id bigint, id bigint, ${Object.entries(STATE).map(([name, type]) => `${name} ${type}`).join(', ')}, attempted_call_id bigint, connected_call_id bigint,
+  FROM jsonb_to_recordset($2::jsonb) AS x(company_id bigint, id bigint, ${Object.entries(STATE)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', ')}, attempted_call_id bigint, connected_call_id bigint,
     called_back boolean, keeps_claim boolean)
-  WHERE l.company_id = x.company_id AND l.id = x.id`; // prettier-ignore
+  WHERE l.company_id = x.company_id AND l.id = x.id`;
 
 const END_CALLBACKS = `UPDATE scheduled_callbacks c SET status = x.status, call_id = x.call_id FROM jsonb_to_recordset($1::jsonb) AS x(company_id bigint, id bigint, status text, call_id bigint)
   WHERE c.company_id = x.company_id AND c.id = x.id`;
@@ -189,7 +268,12 @@ const COUNT_CONTACTS = `UPDATE contacts k SET calls_count = k.calls_count + x.ca
 const GIVE_NUMBERS = `UPDATE numbers n SET last_assigned_at = $1::timestamptz FROM (SELECT t.company_id, t.id FROM jsonb_to_recordset($2::jsonb) AS x(company_id bigint, id bigint)
   JOIN numbers t ON t.company_id = x.company_id AND t.id = x.id ORDER BY t.company_id, t.id FOR NO KEY UPDATE OF t) g WHERE n.company_id = g.company_id AND n.id = g.id`;
 
-type Linked = LogEntry & { company_id: string; call?: string; text_message?: string; email?: string };
+type Linked = LogEntry & {
+  company_id: string;
+  call?: string;
+  text_message?: string;
+  email?: string;
+};
 
 /** What the turns of some leads came to. */
 export interface Recording {
@@ -199,7 +283,13 @@ export interface Recording {
   /** In order; `call`, `text_message` and `email` are uuids of rows above. */
   logs: Linked[];
   leads: LeadState[];
-  contacts: { company_id: string; caller_number: string; calls: number; sms: number; emails: number }[];
+  contacts: {
+    company_id: string;
+    caller_number: string;
+    calls: number;
+    sms: number;
+    emails: number;
+  }[];
   callbacks: { company_id: string; id: string; status: string; call?: string }[];
   numbers: { company_id: string; id: string }[];
   /** Leads that have left a step behind whose sending had been begun. */
@@ -207,9 +297,15 @@ export interface Recording {
 }
 
 /** Writes what the turns of locked leads came to, in a fixed number of statements, and answers the ids of the logs in their order. */
-export async function recordTurns(client: Executor, recording: Recording, now: Date): Promise<string[]> {
+export async function recordTurns(
+  client: Executor,
+  recording: Recording,
+  now: Date,
+): Promise<string[]> {
   const at = now.toISOString();
-  if (recording.given_up.length > 0) for (const text of GIVE_UP) await client.query({ text, values: [at, JSON.stringify(recording.given_up)] });
+  if (recording.given_up.length > 0)
+    for (const text of GIVE_UP)
+      await client.query({ text, values: [at, JSON.stringify(recording.given_up)] });
   const ids = new Map<string, string>();
   for (const table of TABLES) {
     if (recording[table].length === 0) continue;
@@ -222,20 +318,46 @@ export async function recordTurns(client: Executor, recording: Recording, now: D
     text_message_id: idOf(text_message),
     email_id: idOf(email),
   }));
-  const log_ids = await writeLogs({ query: async (statement) => (await client.query(statement)).rows as never }, logs, now);
+  const log_ids = await writeLogs(
+    { query: async (statement) => (await client.query(statement)).rows as never },
+    logs,
+    now,
+  );
   const leads = recording.leads.map(({ attempted_call, connected_call, ...state }) => ({
     ...state,
     attempted_call_id: idOf(attempted_call),
     connected_call_id: idOf(connected_call),
   }));
-  await client.query({ name: 'record_leads', text: UPDATE_LEADS, values: [at, JSON.stringify(leads)] });
-  if (recording.contacts.length > 0) await client.query({ name: 'count_contacts', text: COUNT_CONTACTS, values: [at, JSON.stringify(recording.contacts)] });
-  const callbacks = recording.callbacks.map(({ call, ...callback }) => ({ ...callback, call_id: idOf(call) }));
-  if (callbacks.length > 0) await client.query({ text: END_CALLBACKS, values: [JSON.stringify(callbacks)] });
+  await client.query({
+    name: 'record_leads',
+    text: UPDATE_LEADS,
+    values: [at, JSON.stringify(leads)],
+  });
+  if (recording.contacts.length > 0)
+    await client.query({
+      name: 'count_contacts',
+      text: COUNT_CONTACTS,
+      values: [at, JSON.stringify(recording.contacts)],
+    });
+  const callbacks = recording.callbacks.map(({ call, ...callback }) => ({
+    ...callback,
+    call_id: idOf(call),
+  }));
+  if (callbacks.length > 0)
+    await client.query({ text: END_CALLBACKS, values: [JSON.stringify(callbacks)] });
   return log_ids;
 }
 
 /** Records that numbers were given to leads. Numbers are locked after leads and whatever is counted: this comes last. */
-export async function giveNumbers(client: Executor, numbers: Recording['numbers'], now: Date): Promise<void> {
-  if (numbers.length > 0) await client.query({ name: 'give_numbers', text: GIVE_NUMBERS, values: [now.toISOString(), JSON.stringify(numbers)] });
+export async function giveNumbers(
+  client: Executor,
+  numbers: Recording['numbers'],
+  now: Date,
+): Promise<void> {
+  if (numbers.length > 0)
+    await client.query({
+      name: 'give_numbers',
+      text: GIVE_NUMBERS,
+      values: [now.toISOString(), JSON.stringify(numbers)],
+    });
 }

@@ -46,9 +46,20 @@ export interface Submitted {
 
 /** What is a submission's own, by its type in SQL. Everything else is the same for all that are written in one statement. */
 const OWN = {
-  uuid: 'uuid', caller_number: 'bigint', zones: 'text[]', data: 'jsonb', email: 'text', contact_field_type: 'text', expires_in: 'int', sub_id: 'text',
-  traffic_source_id: 'bigint', remote_ip: 'text', lead_priority: 'numeric', hours_to_expire: 'int', max_contact_attempts: 'int',
-} as const satisfies Partial<Record<keyof Submission, string>>; // prettier-ignore
+  uuid: 'uuid',
+  caller_number: 'bigint',
+  zones: 'text[]',
+  data: 'jsonb',
+  email: 'text',
+  contact_field_type: 'text',
+  expires_in: 'int',
+  sub_id: 'text',
+  traffic_source_id: 'bigint',
+  remote_ip: 'text',
+  lead_priority: 'numeric',
+  hours_to_expire: 'int',
+  max_contact_attempts: 'int',
+} as const satisfies Partial<Record<keyof Submission, string>>;
 
 /** Columns of a new lead, by the SQL over the row s that gives them. */
 const COLUMNS: Record<string, string> = {
@@ -69,7 +80,19 @@ const COLUMNS: Record<string, string> = {
 };
 
 /** A live lead keeps what the submission does not say. */
-const KEPT = ['email', 'contact_field_type', 'expires_in', 'sub_id', 'traffic_source_id', 'remote_ip', 'lead_priority', 'hours_to_expire', 'max_contact_attempts', 'callback_at', 'scheduled_callback_id']; // prettier-ignore
+const KEPT = [
+  'email',
+  'contact_field_type',
+  'expires_in',
+  'sub_id',
+  'traffic_source_id',
+  'remote_ip',
+  'lead_priority',
+  'hours_to_expire',
+  'max_contact_attempts',
+  'callback_at',
+  'scheduled_callback_id',
+];
 
 const ZIPS = `ARRAY['zip', 'zip_code', 'postal_code', 'zip_postal_code']`;
 const IN_ACTION = `excluded.status IN ('queue', 'scheduled', 'waiting')`;
@@ -79,8 +102,15 @@ const AGAIN = `({restart} OR ${FREED})`;
 
 /** Columns of a lead that begins its schedule anew. */
 const ANEW: Record<string, string> = {
-  phase: `'actions'`, position: 'NULL', exit_reason: 'NULL', contact_attempts: '0', entered_at: '{now}::timestamptz', tries: '0', suppressed: 'false', unreachable: 'false',
-}; // prettier-ignore
+  phase: `'actions'`,
+  position: 'NULL',
+  exit_reason: 'NULL',
+  contact_attempts: '0',
+  entered_at: '{now}::timestamptz',
+  tries: '0',
+  suppressed: 'false',
+  unreachable: 'false',
+};
 
 /** What a submission makes of the live lead of its number; `excluded` is the lead that it would be if there were none. */
 const SET = [
@@ -94,13 +124,18 @@ const SET = [
   `claim_id = CASE WHEN NOT ${IN_ACTION} OR {callback_at}::timestamptz IS NOT NULL OR {next_action_at}::timestamptz IS NOT NULL OR ${AGAIN}
     OR excluded.expires_in IS NOT NULL OR excluded.hours_to_expire IS NOT NULL OR excluded.max_contact_attempts IS NOT NULL THEN NULL ELSE leads.claim_id END`,
   `next_action_at = CASE WHEN {next_action_at}::timestamptz IS NOT NULL OR {restart} THEN excluded.next_action_at ELSE leads.next_action_at END`,
-  ...Object.entries(ANEW).map(([name, sql]) => `${name} = CASE WHEN {restart} THEN ${sql} ELSE leads.${name} END`),
+  ...Object.entries(ANEW).map(
+    ([name, sql]) => `${name} = CASE WHEN {restart} THEN ${sql} ELSE leads.${name} END`,
+  ),
   `updated_at = {now}::timestamptz`,
   `user_updated_at = {now}::timestamptz`,
 ].join(', ');
 
 /** Whether the owner lets leads into action, what the company knows of the number, and what follows for a new lead. */
-const START: Record<OwnerKind, { owner: string; status: string; due: string; conflict: string; match: string }> = {
+const START: Record<
+  OwnerKind,
+  { owner: string; status: string; due: string; conflict: string; match: string }
+> = {
   schedule: {
     owner: `SELECT o.paused OR coalesce(f.paused, false) AS paused, coalesce({offer_id}::bigint, o.offer_id) AS offer_id FROM schedules o LEFT JOIN offers f ON f.company_id = o.company_id AND f.id = coalesce({offer_id}::bigint, o.offer_id)
       WHERE o.company_id = {company_id} AND o.id = {schedule_id}::bigint AND o.deleted_at IS NULL`,
@@ -139,13 +174,28 @@ interface Selected {
   external: boolean;
 }
 
-function statementFor(projection: Projection, submission: Submission, selection: Selected): Template {
+function statementFor(
+  projection: Projection,
+  submission: Submission,
+  selection: Selected,
+): Template {
   const { owner, update_only, callback_at, next_action_at, restart } = submission;
-  const key = [owner, update_only, callback_at !== null, next_action_at !== null, restart, selection.grid, selection.external].join('|');
+  const key = [
+    owner,
+    update_only,
+    callback_at !== null,
+    next_action_at !== null,
+    restart,
+    selection.grid,
+    selection.external,
+  ].join('|');
   const found = kept.get(key);
   if (found) return found;
   // What is not asked for is planned away.
-  let sql = statementSql(projection, submission, selection).replaceAll('{restart}', String(restart));
+  let sql = statementSql(projection, submission, selection).replaceAll(
+    '{restart}',
+    String(restart),
+  );
   for (const [name, value] of Object.entries({ callback_at, next_action_at }))
     if (value === null) sql = sql.replaceAll(`{${name}}::timestamptz`, 'NULL::timestamptz');
   const made = template(sql, { prepared: true });
@@ -154,7 +204,11 @@ function statementFor(projection: Projection, submission: Submission, selection:
 }
 
 /** What is sent together is written in the order of its numbers, so that two sets never wait for each other. */
-function statementSql(projection: Projection, { owner, update_only, callback_at }: Submission, selection: Selected): string {
+function statementSql(
+  projection: Projection,
+  { owner, update_only, callback_at }: Submission,
+  selection: Selected,
+): string {
   const calls_back = callback_at !== null;
   const { owner: source, status, due, conflict, match } = START[owner];
   const names = Object.keys(COLUMNS).join(', ');
@@ -192,14 +246,21 @@ async function write(
   { projection, selection }: Written,
 ): Promise<(Submitted | undefined)[]> {
   const statement = statementFor(projection, submissions[0]!, selection);
-  const values = { ...submissions[0], company_id, rows: `[${submissions.map(rowOf).join(',')}]`, slot: Math.floor(Math.random() * SLOTS) };
+  const values = {
+    ...submissions[0],
+    company_id,
+    rows: `[${submissions.map(rowOf).join(',')}]`,
+    slot: Math.floor(Math.random() * SLOTS),
+  };
   const found = await query<Submitted & { caller_number: string }>(statement(values));
   const rows = new Map(found.map((row) => [Number(row.caller_number), row]));
   return submissions.map(({ caller_number }) => rows.get(caller_number));
 }
 
 function rowOf(submission: Submission): string {
-  const own = Object.entries(submission).filter(([name, value]) => name in OWN && name !== 'data' && value !== null);
+  const own = Object.entries(submission).filter(
+    ([name, value]) => name in OWN && name !== 'data' && value !== null,
+  );
   const { traffic_source_id } = submission;
   return `${JSON.stringify({ ...Object.fromEntries(own), ...(traffic_source_id !== null && { traffic_source_id: String(traffic_source_id) }) }).slice(0, -1)},"data":${submission.data}}`;
 }
@@ -213,14 +274,30 @@ interface Written {
  * Makes the lead of a submission or updates the live one of its number: however many come at once, one lead lives. Undefined when the owner is
  * gone, or with `update_only` when there is no live lead. What many send to one owner at the same time is written together.
  */
-export async function submit(db: Db, submission: Submission, how: Written): Promise<Submitted | undefined> {
+export async function submit(
+  db: Db,
+  submission: Submission,
+  how: Written,
+): Promise<Submitted | undefined> {
   const alone = async (one: Submission) => (await write(db.query, db.company_id, [one], how))[0];
   const { joint } = db;
   if (!joint || !isJoinable(submission)) return alone(submission);
   const { owner, offer_id, schedule_id, restart } = submission;
-  const way = [owner, offer_id, schedule_id, restart, how.projection.schema, how.selection.grid, how.selection.external].join('|');
+  const way = [
+    owner,
+    offer_id,
+    schedule_id,
+    restart,
+    how.projection.schema,
+    how.selection.grid,
+    how.selection.external,
+  ].join('|');
   const run = (all: readonly Submission[]) => write(joint, db.company_id, all, how);
-  return together(db, way, () => ({ run, keyOf: ({ caller_number }) => caller_number, apart: { alone, isOfOne: isOfOneRow } }))(submission);
+  return together(db, way, () => ({
+    run,
+    keyOf: ({ caller_number }) => caller_number,
+    apart: { alone, isOfOne: isOfOneRow },
+  }))(submission);
 }
 
 const together = gatherings<Submission, Submitted | undefined>();
@@ -229,7 +306,8 @@ const isJoinable = ({ removed, next_action_at, callback_at, update_only }: Submi
   removed.length === 0 && next_action_at === null && callback_at === null && !update_only;
 
 /** Whether the database refused because of one row, or of a row that somebody has locked; not because it cannot serve. */
-const isOfOneRow = (error: unknown): boolean => /^(2[123]|40|55P03)/.test((error as { code?: string }).code ?? '');
+const isOfOneRow = (error: unknown): boolean =>
+  /^(2[123]|40|55P03)/.test((error as { code?: string }).code ?? '');
 
 /** The record of a lead as JSON, as it now is. */
 export async function recordOf(
@@ -238,12 +316,19 @@ export async function recordOf(
   id: string,
   { now, ...selection }: { grid: boolean; external: boolean; now: string },
 ): Promise<string> {
-  const [row] = await db.query<{ record: string }>(recordTemplate(projection, 'id', selection)({ company_id: db.company_id, now, id }));
+  const [row] = await db.query<{ record: string }>(
+    recordTemplate(projection, 'id', selection)({ company_id: db.company_id, now, id }),
+  );
   return row!.record;
 }
 
 /** Whether an error of the database, in a transaction or outside one, says that the data of a lead is larger than it may be. */
 export function isDataTooLarge(error: unknown): boolean {
-  const { message, meta } = error as { message?: string; meta?: { driverAdapterError?: { cause?: { originalMessage?: string } } } };
-  return [message, meta?.driverAdapterError?.cause?.originalMessage].some((text) => text?.includes('"leads_data_check"'));
+  const { message, meta } = error as {
+    message?: string;
+    meta?: { driverAdapterError?: { cause?: { originalMessage?: string } } };
+  };
+  return [message, meta?.driverAdapterError?.cause?.originalMessage].some((text) =>
+    text?.includes('"leads_data_check"'),
+  );
 }

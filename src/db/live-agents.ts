@@ -48,7 +48,15 @@ LEFT JOIN access_tokens k ON k.company_id = f.company_id AND k.id = f.access_tok
     WHERE m.company_id = k.company_id AND m.user_id = k.user_id AND (l.superuser OR 'agent_messages:read' = ANY(l.permissions))))
 WHERE a.id IS NULL OR k.id IS NULL OR a.last_event_id > f.after`;
 
-export function liveAgents({ database, clock, log }: { database: Database; clock: () => Date; log: Logger }): LiveAgents {
+export function liveAgents({
+  database,
+  clock,
+  log,
+}: {
+  database: Database;
+  clock: () => Date;
+  log: Logger;
+}): LiveAgents {
   const followers = new Map<string, Set<Follower>>();
   const all = () => [...followers.values()].flatMap((each) => [...each]);
   let hearing: AbortController | undefined;
@@ -56,8 +64,13 @@ export function liveAgents({ database, clock, log }: { database: Database; clock
 
   const poll = async () => {
     const asked = all();
-    const columns = (['company_id', 'agent_id', 'access_token_id', 'after'] as const).map((name) => asked.map(({ followed }) => String(followed[name])));
-    const { rows } = await database.pool.query<{ n: number; over: boolean }>(POLL, [...columns, clock().toISOString()]);
+    const columns = (['company_id', 'agent_id', 'access_token_id', 'after'] as const).map((name) =>
+      asked.map(({ followed }) => String(followed[name])),
+    );
+    const { rows } = await database.pool.query<{ n: number; over: boolean }>(POLL, [
+      ...columns,
+      clock().toISOString(),
+    ]);
     for (const { n, over } of rows) {
       const follower = asked[n - 1]!;
       follower.over ||= over;
@@ -70,9 +83,19 @@ export function liveAgents({ database, clock, log }: { database: Database; clock
     const { signal } = hearing;
     const ringAll = () => all().forEach((follower) => follower.bell.ring());
     const heard = (who: string) => followers.get(who)?.forEach((follower) => follower.bell.ring());
-    void listen({ url: database.url, channel: AGENT_CHANNEL, heard, listening: ringAll, stopping: signal });
+    void listen({
+      url: database.url,
+      channel: AGENT_CHANNEL,
+      heard,
+      listening: ringAll,
+      stopping: signal,
+    });
     // While the database is away there is nothing to tell; streams that read it end by themselves.
-    const polling = setInterval(() => void poll().catch((error) => log.debug({ err: error }, 'agents could not be looked after')), POLL_MS);
+    const polling = setInterval(
+      () =>
+        void poll().catch((error) => log.debug({ err: error }, 'agents could not be looked after')),
+      POLL_MS,
+    );
     signal.addEventListener('abort', () => clearInterval(polling));
   };
 
@@ -89,7 +112,13 @@ export function liveAgents({ database, clock, log }: { database: Database; clock
     follow: (followed) => {
       const key = `${followed.company_id}/${followed.agent_id}`;
       const own = bell();
-      const follower: Follower = { followed, over: closed, bell: own, rung: (ms) => own.rung(ms), close: () => (leave(key, follower), own.ring()) };
+      const follower: Follower = {
+        followed,
+        over: closed,
+        bell: own,
+        rung: (ms) => own.rung(ms),
+        close: () => (leave(key, follower), own.ring()),
+      };
       followers.set(key, (followers.get(key) ?? new Set()).add(follower));
       if (!hearing && !closed) hear();
       return follower;

@@ -36,7 +36,8 @@ export function usedUpJoin(hourly: 'h' | 'l', revenue: string): string {
 /** When it frees: that of the caps that are reached, else that of the one that has too little left, if its window runs: a new one has no more. */
 function resetOf(cap: string, cap_reset_at: string): string {
   const windows = ['hourly', 'daily', 'monthly'].map(
-    (each) => `WHEN ${cap} LIKE '%revenue_${each}' AND l.${each}_resets_at > {now}::timestamptz THEN l.${each}_resets_at`,
+    (each) =>
+      `WHEN ${cap} LIKE '%revenue_${each}' AND l.${each}_resets_at > {now}::timestamptz THEN l.${each}_resets_at`,
   );
   return `coalesce(${cap_reset_at}, CASE ${windows.join(' ')} END)`;
 }
@@ -44,9 +45,20 @@ function resetOf(cap: string, cap_reset_at: string): string {
 const OWNER = ['id', 'name', 'paused', 'tier', 'weight'] as const;
 const GROUP = [...OWNER, 'dial_buyers_type'] as const satisfies readonly (keyof CandidateGroup)[];
 const BUYER = [
-  ...OWNER, 'number', 'time_zone', 'buyer_type', 'buyer_fleet_id', 'timeout_seconds', 'dtmf_tones', 'press_one_to_accept', 'record_calls', 'display_caller_id_type', 'route_by_type', 'user_buyer_id',
+  ...OWNER,
+  'number',
+  'time_zone',
+  'buyer_type',
+  'buyer_fleet_id',
+  'timeout_seconds',
+  'dtmf_tones',
+  'press_one_to_accept',
+  'record_calls',
+  'display_caller_id_type',
+  'route_by_type',
+  'user_buyer_id',
   'record_token_additional_data',
-] as const satisfies readonly (keyof Candidate)[]; // prettier-ignore
+] as const satisfies readonly (keyof Candidate)[];
 
 const pairs = (names: readonly string[]) => names.map((name) => `'${name}', t.${name}`).join(', ');
 
@@ -135,17 +147,26 @@ const OF_OFFERS = template(
 
 /** A cap that is used up, as JSON has it. */
 export type ReadCap = (Omit<UsedUpCap, 'resets_at'> & { resets_at: string | null }) | null;
-type Read<Owner extends { used_up: UsedUpCap | null }> = Omit<Owner, 'used_up'> & { used_up: ReadCap };
+type Read<Owner extends { used_up: UsedUpCap | null }> = Omit<Owner, 'used_up'> & {
+  used_up: ReadCap;
+};
 
 interface Row {
   company_id: string;
   offer_id: string;
   lists: { id: number; name: string; places: number[] }[];
-  facts: Read<Omit<Candidate, 'groups' | 'suppressed_by' | 'last_call_at'>> & { groups: Read<CandidateGroup>[]; last_call_at: string | null };
+  facts: Read<Omit<Candidate, 'groups' | 'suppressed_by' | 'last_call_at'>> & {
+    groups: Read<CandidateGroup>[];
+    last_call_at: string | null;
+  };
 }
 
 /** The buyers of offers by the place in `asked`, each once however many ways lead to it, in the order of their ids. Without those that are deleted. */
-export async function loadCandidates(client: Executor, asked: readonly Asked[], now: Date): Promise<Map<number, Candidate[]>> {
+export async function loadCandidates(
+  client: Executor,
+  asked: readonly Asked[],
+  now: Date,
+): Promise<Map<number, Candidate[]>> {
   if (asked.length === 0) return new Map();
   const { rows } = await client.query(
     OF_OFFERS({
@@ -165,7 +186,13 @@ export async function loadCandidates(client: Executor, asked: readonly Asked[], 
   return new Map(
     asked.map((one, place) => {
       const buyers = offered.get(offerKey(one)) ?? [];
-      return [place, buyers.map(({ candidate, lists }) => ({ ...candidate, suppressed_by: lists.get(place) ?? [] }))];
+      return [
+        place,
+        buyers.map(({ candidate, lists }) => ({
+          ...candidate,
+          suppressed_by: lists.get(place) ?? [],
+        })),
+      ];
     }),
   );
 }
@@ -177,7 +204,11 @@ export async function candidatesOf(
   caller_number: bigint | number | string,
   now: Date,
 ): Promise<Candidate[]> {
-  const asked = { company_id: String(db.company_id), offer_id: String(offer_id), caller_number: String(caller_number) };
+  const asked = {
+    company_id: String(db.company_id),
+    offer_id: String(offer_id),
+    caller_number: String(caller_number),
+  };
   return (await loadCandidates(executorOf(db), [asked], now)).get(0)!;
 }
 
@@ -193,13 +224,20 @@ const USED_UP = {
 };
 
 /** The cap that keeps a call from its owner now that may bring so many dollars; null when all have room. */
-export async function readUsedUp(db: Statements, owner: CapOwner, { revenue, now }: { revenue: number; now: Date }): Promise<UsedUpCap | null> {
+export async function readUsedUp(
+  db: Statements,
+  owner: CapOwner,
+  { revenue, now }: { revenue: number; now: Date },
+): Promise<UsedUpCap | null> {
   const [column, id] = Object.entries(owner)[0] as [keyof typeof USED_UP, bigint | number];
-  const [row] = await db.query<{ cap: ReadCap }>(USED_UP[column]({ company_id: db.company_id, id, revenue, now: now.toISOString() }));
+  const [row] = await db.query<{ cap: ReadCap }>(
+    USED_UP[column]({ company_id: db.company_id, id, revenue, now: now.toISOString() }),
+  );
   return capAt(row?.cap ?? null);
 }
 
-const offerKey = ({ company_id, offer_id }: Omit<Asked, 'caller_number'>) => `${company_id}/${offer_id}`;
+const offerKey = ({ company_id, offer_id }: Omit<Asked, 'caller_number'>) =>
+  `${company_id}/${offer_id}`;
 
 /** A buyer of an offer, and its suppression lists by the place whose number they hold. */
 interface Offered {
@@ -209,16 +247,30 @@ interface Offered {
 
 function read({ facts, lists: holding }: Row): Offered {
   const lists: Offered['lists'] = new Map();
-  for (const { id, name, places } of holding) for (const place of places) lists.set(place, [...(lists.get(place) ?? []), { id, name }]);
-  return { candidate: { ...dated(facts), last_call_at: instant(facts.last_call_at), groups: facts.groups.map(dated) }, lists };
+  for (const { id, name, places } of holding)
+    for (const place of places) lists.set(place, [...(lists.get(place) ?? []), { id, name }]);
+  return {
+    candidate: {
+      ...dated(facts),
+      last_call_at: instant(facts.last_call_at),
+      groups: facts.groups.map(dated),
+    },
+    lists,
+  };
 }
 
 const instant = (at: string | null): Date | null => (at === null ? null : new Date(at));
 
-const dated = <Owner extends Read<{ used_up: UsedUpCap | null }>>(owner: Owner): Omit<Owner, 'used_up'> & { used_up: UsedUpCap | null } => ({
+const dated = <Owner extends Read<{ used_up: UsedUpCap | null }>>(
+  owner: Owner,
+): Omit<Owner, 'used_up'> & { used_up: UsedUpCap | null } => ({
   ...owner,
   used_up: capAt(owner.used_up),
 });
 
 /** No window that ends makes room under a limit of 0. */
-export const capAt = (cap: ReadCap): UsedUpCap | null => cap && { ...cap, resets_at: cap.resets_at !== null && cap.limit > 0 ? new Date(cap.resets_at) : null };
+export const capAt = (cap: ReadCap): UsedUpCap | null =>
+  cap && {
+    ...cap,
+    resets_at: cap.resets_at !== null && cap.limit > 0 ? new Date(cap.resets_at) : null,
+  };

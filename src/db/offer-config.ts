@@ -13,7 +13,8 @@ import { readVetoWebhooks, VETOING, type VetoWebhook } from './veto-webhooks';
 export type Source = { offer_id: string } | { buyer_id: string };
 
 /** A change of any of these rows gives it another version; what is added or deleted changes their number. */
-const versions = (rows: string) => `(SELECT count(*) || ':' || coalesce(sum(x.xmin::text::bigint), 0) FROM ${rows})`;
+const versions = (rows: string) =>
+  `(SELECT count(*) || ':' || coalesce(sum(x.xmin::text::bigint), 0) FROM ${rows})`;
 
 const GROUPS = `offer_buyer_groups o WHERE o.company_id = {company_id} AND o.offer_id = {id}::bigint`;
 const MEMBERS = `buyer_group_members m JOIN offer_buyer_groups o ON o.company_id = m.company_id AND o.buyer_group_id = m.buyer_group_id WHERE o.company_id = {company_id} AND o.offer_id = {id}::bigint`;
@@ -29,12 +30,18 @@ const ofBuyers = (buyers: string) => [
 const ofWays = [
   versions('offer_buyers x WHERE x.company_id = {company_id} AND x.offer_id = {id}::bigint'),
   versions('offer_buyer_groups x WHERE x.company_id = {company_id} AND x.offer_id = {id}::bigint'),
-  versions(`(SELECT o.* FROM ${GROUPS}) o JOIN buyer_groups x ON x.company_id = o.company_id AND x.id = o.buyer_group_id`),
+  versions(
+    `(SELECT o.* FROM ${GROUPS}) o JOIN buyer_groups x ON x.company_id = o.company_id AND x.id = o.buyer_group_id`,
+  ),
   versions(`(SELECT m.xmin FROM ${MEMBERS}) x`),
 ];
-const versionOf = (parts: string[]) => template(`SELECT concat_ws('/', ${parts.join(',\n')}) AS version`, { prepared: true });
+const versionOf = (parts: string[]) =>
+  template(`SELECT concat_ws('/', ${parts.join(',\n')}) AS version`, { prepared: true });
 const ofAsked = [versions(VETOING)];
-const VERSION = { offer_id: versionOf([...ofWays, ...ofBuyers(OF_OFFER), ...ofAsked]), buyer_id: versionOf([...ofBuyers(OF_BUYER), ...ofAsked]) };
+const VERSION = {
+  offer_id: versionOf([...ofWays, ...ofBuyers(OF_OFFER), ...ofAsked]),
+  buyer_id: versionOf([...ofBuyers(OF_BUYER), ...ofAsked]),
+};
 
 const GROUP_ROWS = `coalesce((SELECT json_agg(json_build_object('limit_id', l.id, 'facts', json_build_object(${own('group')}), 'buyer_ids',
         ARRAY(SELECT m.buyer_id FROM buyer_group_members m WHERE m.company_id = t.company_id AND m.buyer_group_id = t.id)) ORDER BY t.id)
@@ -51,7 +58,10 @@ const configOf = (buyers: string, groups: string, direct: string) =>
       FROM (${buyers}) o JOIN buyers t ON t.company_id = {company_id} AND t.id = o.buyer_id AND t.deleted_at IS NULL JOIN call_limits l ON l.company_id = t.company_id AND l.buyer_id = t.id), '[]') AS buyers`,
     { prepared: true },
   );
-const CONFIG = { offer_id: configOf(OF_OFFER, GROUP_ROWS, DIRECT), buyer_id: configOf(OF_BUYER, `'[]'::json`, 'true') };
+const CONFIG = {
+  offer_id: configOf(OF_OFFER, GROUP_ROWS, DIRECT),
+  buyer_id: configOf(OF_BUYER, `'[]'::json`, 'true'),
+};
 
 interface GroupRow {
   limit_id: number;
@@ -59,14 +69,23 @@ interface GroupRow {
   buyer_ids: number[];
 }
 /** What of a buyer stays as it is until somebody changes it. */
-type Constant = Omit<Candidate, 'used_up' | 'groups' | 'suppressed_by' | 'business_hours' | 'epc' | 'last_call_at' | Changing>;
+type Constant = Omit<
+  Candidate,
+  'used_up' | 'groups' | 'suppressed_by' | 'business_hours' | 'epc' | 'last_call_at' | Changing
+>;
 /** What the time of the week decides. */
 type Changing = 'current_conversion_revenue' | 'most_revenue' | 'pays_at_dial';
 interface BuyerRow {
   limit_id: number;
   facts: Constant;
   hours: number[][];
-  conversions: { frame: number; open: number[]; revenue: number; type: 'duration' | 'postback'; duration: number }[];
+  conversions: {
+    frame: number;
+    open: number[];
+    revenue: number;
+    type: 'duration' | 'postback';
+    duration: number;
+  }[];
 }
 
 /** What is set up of the buyers of a call. */
@@ -95,17 +114,25 @@ const keyOf = (source: Source) => ('offer_id' in source ? 'offer_id' : 'buyer_id
 const nameOf = (db: Statements, source: Source) => `${db.key}/${JSON.stringify(source)}`;
 
 /** The configuration that was read last, which may have changed since. */
-export const keptConfig = (db: Statements, source: Source): Config | undefined => kept.get(nameOf(db, source));
+export const keptConfig = (db: Statements, source: Source): Config | undefined =>
+  kept.get(nameOf(db, source));
 
 /** The configuration as it was at some time after there had been so many `changes` in the company. */
-export async function freshConfig(db: Statements, source: Source, changes: string): Promise<Config> {
+export async function freshConfig(
+  db: Statements,
+  source: Source,
+  changes: string,
+): Promise<Config> {
   const key = keyOf(source);
   const values = { company_id: db.company_id, id: Object.values(source)[0] };
   const name = nameOf(db, source);
   // The version before the rows: a change in between gives them another version than the one that is remembered.
   const [row] = await db.query<{ version: string }>(VERSION[key](values));
   const found = kept.get(name);
-  const config = found?.version === row!.version ? found : { ...(await readConfig(db, CONFIG[key](values))), changes, version: row!.version };
+  const config =
+    found?.version === row!.version
+      ? found
+      : { ...(await readConfig(db, CONFIG[key](values))), changes, version: row!.version };
   config.changes = changes;
   kept.delete(name);
   kept.set(name, config);
@@ -122,12 +149,16 @@ function forgetOldest(): void {
   }
 }
 
-async function readConfig(db: Statements, statement: ReturnType<typeof VERSION.offer_id>): Promise<Omit<Config, 'changes' | 'version'>> {
+async function readConfig(
+  db: Statements,
+  statement: ReturnType<typeof VERSION.offer_id>,
+): Promise<Omit<Config, 'changes' | 'version'>> {
   const [row] = await db.query<{ groups: GroupRow[]; buyers: BuyerRow[] }>(statement);
   const groups_of = new Map<number, CandidateGroup[]>();
   const groups = row!.groups.map(({ limit_id, facts, buyer_ids }) => {
     const group = groupOf(facts, null);
-    for (const buyer_id of buyer_ids) groups_of.set(buyer_id, [...(groups_of.get(buyer_id) ?? []), group]);
+    for (const buyer_id of buyer_ids)
+      groups_of.set(buyer_id, [...(groups_of.get(buyer_id) ?? []), group]);
     return { limit_id, group };
   });
   const webhooks = await readVetoWebhooks(db);
@@ -172,7 +203,10 @@ export function plainCandidates({ buyers }: Config, now: Date): Candidate[] {
       business_hours: hours,
       current_conversion_revenue: open[0]?.revenue ?? null,
       most_revenue: Math.max(0, ...frame.map(({ revenue }) => revenue)),
-      pays_at_dial: open.some(({ frame: of, type, duration }) => of === open[0]!.frame && type === 'duration' && duration === 0),
+      pays_at_dial: open.some(
+        ({ frame: of, type, duration }) =>
+          of === open[0]!.frame && type === 'duration' && duration === 0,
+      ),
       groups,
       used_up: null,
       last_call_at: null,

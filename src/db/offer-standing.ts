@@ -13,7 +13,9 @@ import type { Statements } from './tenant';
 const LONGEST_SPACING = "interval '1 day'";
 
 const HOURLY = METRICS.map((metric) => `${metric}_hourly_limit`);
-const HOURS = HOURLY.map((name) => `CASE WHEN l.buyer_id IS NULL THEN l.${name} ELSE o.${name} END AS ${name}`).join(', ');
+const HOURS = HOURLY.map(
+  (name) => `CASE WHEN l.buyer_id IS NULL THEN l.${name} ELSE o.${name} END AS ${name}`,
+).join(', ');
 
 /** How many transactions have changed what is set up in the company; triggers count them. */
 const CHANGED = `(SELECT coalesce(sum(n), 0)::text FROM routing_changes WHERE company_id = {company_id}) AS changes`;
@@ -70,9 +72,12 @@ function standingOf(config: Config, now: Date): Standing {
   return standing;
 }
 
-const EPC = template(`SELECT t.id::float8 AS id, (${epcSql})::float8 AS epc FROM buyers t WHERE t.company_id = {company_id} AND t.id = ANY({ids}::bigint[])`, {
-  prepared: true,
-});
+const EPC = template(
+  `SELECT t.id::float8 AS id, (${epcSql})::float8 AS epc FROM buyers t WHERE t.company_id = {company_id} AND t.id = ANY({ids}::bigint[])`,
+  {
+    prepared: true,
+  },
+);
 
 export interface Callers {
   source: Source;
@@ -82,28 +87,57 @@ export interface Callers {
 }
 
 /** The buyers of an offer, or the one that a number forwards to, for each of some callers: everything that decides who may have their calls now. */
-export async function routingCandidates(db: Statements, { source, numbers, now }: Callers): Promise<(readonly Candidate[])[]> {
+export async function routingCandidates(
+  db: Statements,
+  { source, numbers, now }: Callers,
+): Promise<(readonly Candidate[])[]> {
   const kept = keptConfig(db, source);
   const looked = kept && (await readStanding(db, kept, { numbers, now }));
   const is_known = looked?.changes === kept?.changes && looked !== undefined;
-  const config = is_known ? kept! : await freshConfig(db, source, looked?.changes ?? (await readChanges(db)));
-  const { standing, suppressed } = is_known ? looked : await readStanding(db, config, { numbers, now });
+  const config = is_known
+    ? kept!
+    : await freshConfig(db, source, looked?.changes ?? (await readChanges(db)));
+  const { standing, suppressed } = is_known
+    ? looked
+    : await readStanding(db, config, { numbers, now });
   const earned = await earnedBy(db, config.by_epc, now);
   const common =
-    earned.size === 0 ? standing.current : standing.current.map((one) => (earned.has(one.id) ? candidateOf(one, { epc: earned.get(one.id)! }) : one));
+    earned.size === 0
+      ? standing.current
+      : standing.current.map((one) =>
+          earned.has(one.id) ? candidateOf(one, { epc: earned.get(one.id)! }) : one,
+        );
   return numbers.map((_, place) => {
-    const lists = new Map(suppressed.filter((each) => each.place === place + 1).map((each) => [each.buyer_id, each.lists]));
-    return lists.size === 0 ? common : common.map((one) => (lists.has(one.id) ? candidateOf(one, { suppressed_by: lists.get(one.id)! }) : one));
+    const lists = new Map(
+      suppressed
+        .filter((each) => each.place === place + 1)
+        .map((each) => [each.buyer_id, each.lists]),
+    );
+    return lists.size === 0
+      ? common
+      : common.map((one) =>
+          lists.has(one.id) ? candidateOf(one, { suppressed_by: lists.get(one.id)! }) : one,
+        );
   });
 }
 
 /** Reads what has been written since this was last read, and answers what is known now. */
-async function readStanding(db: Statements, config: Config, { numbers, now }: Omit<Callers, 'source'>) {
+async function readStanding(
+  db: Statements,
+  config: Config,
+  { numbers, now }: Omit<Callers, 'source'>,
+) {
   const standing = standingOf(config, now);
   const { limit_ids } = config;
   const { since } = standing;
-  const asked = { limit_ids, since: since === null ? null : String(since), numbers: numbers.map((number) => number ?? 0) };
-  const [row] = await db.query<StandingRow>(STANDING({ ...asked, company_id: db.company_id, now: now.toISOString() }));
+  const asked = {
+    limit_ids,
+    since: since === null ? null : String(since),
+    numbers: numbers.map((number) => number ?? 0),
+  };
+  const [row] = await db.query<StandingRow>(
+    STANDING({ ...asked, company_id: db.company_id, now: now.toISOString() }),
+  );
   const { caps, changes, suppressed } = row!;
   const seen = BigInt(row!.since);
   // Somebody who has asked at the same time may have seen more than we, and been answered before.
@@ -122,24 +156,42 @@ function take(config: Config, standing: Standing, rows: StandingRow['caps']): vo
   for (const { limit_id, cap, last_call_at } of rows) {
     const place = config.places.get(limit_id);
     if (place !== undefined)
-      current[place] = candidateOf(current[place]!, { used_up: capAt(cap), last_call_at: last_call_at === null ? null : new Date(last_call_at) });
+      current[place] = candidateOf(current[place]!, {
+        used_up: capAt(cap),
+        last_call_at: last_call_at === null ? null : new Date(last_call_at),
+      });
     else if (cap !== null || standing.full.get(limit_id)) changed.add(limit_id);
     if (place === undefined) standing.full.set(limit_id, capAt(cap));
   }
   if (changed.size > 0) {
-    const groups = new Map(config.groups.map(({ limit_id, group }) => [group.id, groupOf(group, standing.full.get(limit_id) ?? null)]));
-    const ids = new Set(config.groups.flatMap(({ limit_id, group }) => (changed.has(limit_id) ? [group.id] : [])));
+    const groups = new Map(
+      config.groups.map(({ limit_id, group }) => [
+        group.id,
+        groupOf(group, standing.full.get(limit_id) ?? null),
+      ]),
+    );
+    const ids = new Set(
+      config.groups.flatMap(({ limit_id, group }) => (changed.has(limit_id) ? [group.id] : [])),
+    );
     current.forEach((one, n) => {
-      if (one.groups.some(({ id }) => ids.has(id))) current[n] = candidateOf(one, { groups: one.groups.map(({ id }) => groups.get(id)!) });
+      if (one.groups.some(({ id }) => ids.has(id)))
+        current[n] = candidateOf(one, { groups: one.groups.map(({ id }) => groups.get(id)!) });
     });
   }
   standing.current = current;
 }
 
-const readChanges = async (db: Statements): Promise<string> => (await db.query<{ changes: string }>(CHANGES({ company_id: db.company_id })))[0]!.changes;
+const readChanges = async (db: Statements): Promise<string> =>
+  (await db.query<{ changes: string }>(CHANGES({ company_id: db.company_id })))[0]!.changes;
 
-async function earnedBy(db: Statements, ids: readonly number[], now: Date): Promise<Map<number, number | null>> {
+async function earnedBy(
+  db: Statements,
+  ids: readonly number[],
+  now: Date,
+): Promise<Map<number, number | null>> {
   if (ids.length === 0) return new Map();
-  const rows = await db.query<{ id: number; epc: number | null }>(EPC({ company_id: db.company_id, ids, now: now.toISOString() }));
+  const rows = await db.query<{ id: number; epc: number | null }>(
+    EPC({ company_id: db.company_id, ids, now: now.toISOString() }),
+  );
   return new Map(rows.map(({ id, epc }) => [id, epc]));
 }

@@ -88,7 +88,11 @@ export function openPermits({ pool, log, window_seconds }: PermitsOptions): Perm
   const fetchBlock = async (book: Book) => {
     const { company_id, name, limit } = book.subject;
     const sent_at = performance.now();
-    const { rows } = await pool.query<Taken>({ name: 'take_permits', text: TAKE, values: [company_id, name, limit, window_seconds, book.waiting] });
+    const { rows } = await pool.query<Taken>({
+      name: 'take_permits',
+      text: TAKE,
+      values: [company_id, name, limit, window_seconds, book.waiting],
+    });
     const { granted, used, window, seconds_left } = rows[0]!;
     book.held = granted + (window === book.window ? book.held : 0);
     book.window = window;
@@ -103,7 +107,11 @@ export function openPermits({ pool, log, window_seconds }: PermitsOptions): Perm
   const spend = (book: Book): Answer | undefined => {
     const now = performance.now();
     if (now >= book.ends_at) return undefined;
-    const answer = (allowed: boolean) => ({ allowed, remaining: book.held + book.left, resets_in_ms: book.ends_at - now });
+    const answer = (allowed: boolean) => ({
+      allowed,
+      remaining: book.held + book.left,
+      resets_in_ms: book.ends_at - now,
+    });
     if (book.held > 0) {
       book.held -= 1;
       return answer(true);
@@ -131,11 +139,16 @@ export function openPermits({ pool, log, window_seconds }: PermitsOptions): Perm
       book.left += book.held;
       book.held = 0;
     }
-    const subjects = [from.map(({ subject }) => subject.company_id), from.map(({ subject }) => subject.name)];
-    await pool.query(GIVE_BACK, [...subjects, from.map(({ window }) => window), numbers]).catch((error: unknown) => {
-      // They count as spent until the window is over: too few are allowed then, never too many.
-      log.debug({ err: error }, 'permits could not be given back');
-    });
+    const subjects = [
+      from.map(({ subject }) => subject.company_id),
+      from.map(({ subject }) => subject.name),
+    ];
+    await pool
+      .query(GIVE_BACK, [...subjects, from.map(({ window }) => window), numbers])
+      .catch((error: unknown) => {
+        // They count as spent until the window is over: too few are allowed then, never too many.
+        log.debug({ err: error }, 'permits could not be given back');
+      });
   };
 
   const tidy = async () => {
@@ -155,7 +168,17 @@ export function openPermits({ pool, log, window_seconds }: PermitsOptions): Perm
     const found = books.get(key);
     if (found) return found;
     if (books.size >= MOST_BOOKS) forgetFinished(books);
-    const book = { subject, window: '', held: 0, left: 0, ends_at: 0, used_up_until: 0, fetched_at: 0, waiting: 0, fetching: undefined };
+    const book = {
+      subject,
+      window: '',
+      held: 0,
+      left: 0,
+      ends_at: 0,
+      used_up_until: 0,
+      fetched_at: 0,
+      waiting: 0,
+      fetching: undefined,
+    };
     books.set(key, book);
     return book;
   };
@@ -174,5 +197,6 @@ export function openPermits({ pool, log, window_seconds }: PermitsOptions): Perm
 
 function forgetFinished(books: Map<string, Book>): void {
   const now = performance.now();
-  for (const [key, { ends_at, waiting }] of books) if (ends_at < now && waiting === 0) books.delete(key);
+  for (const [key, { ends_at, waiting }] of books)
+    if (ends_at < now && waiting === 0) books.delete(key);
 }

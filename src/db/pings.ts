@@ -63,9 +63,23 @@ const INSERT = template(
 export type NewPing = Omit<PingRow, 'id' | 'call_uuid'> & { inbound_webhook_id: number; now: Date };
 
 /** Keeps what was asked and told, and answers its id. */
-export async function insertPing(db: Statements, { now, expires_at, token_values, answer, ...ping }: NewPing): Promise<string> {
-  const values = { ...ping, company_id: db.company_id, now: now.toISOString(), expires_at: expires_at.toISOString() };
-  const [row] = await db.query<{ id: string }>(INSERT({ ...values, token_values: JSON.stringify(token_values), answer: answer && JSON.stringify(answer) }));
+export async function insertPing(
+  db: Statements,
+  { now, expires_at, token_values, answer, ...ping }: NewPing,
+): Promise<string> {
+  const values = {
+    ...ping,
+    company_id: db.company_id,
+    now: now.toISOString(),
+    expires_at: expires_at.toISOString(),
+  };
+  const [row] = await db.query<{ id: string }>(
+    INSERT({
+      ...values,
+      token_values: JSON.stringify(token_values),
+      answer: answer && JSON.stringify(answer),
+    }),
+  );
   return row!.id;
 }
 
@@ -77,8 +91,14 @@ const LOCK = template(
 );
 
 /** A ping at an endpoint, locked until the transaction ends: of two posts for it one waits for the other. */
-export async function lockPing(db: Statements, uuid: string, inbound_webhook_id: number): Promise<PingRow | undefined> {
-  return (await db.query<PingRow>(LOCK({ company_id: db.company_id, uuid, inbound_webhook_id })))[0];
+export async function lockPing(
+  db: Statements,
+  uuid: string,
+  inbound_webhook_id: number,
+): Promise<PingRow | undefined> {
+  return (
+    await db.query<PingRow>(LOCK({ company_id: db.company_id, uuid, inbound_webhook_id }))
+  )[0];
 }
 
 const ANSWER = template(
@@ -90,9 +110,21 @@ const ANSWER = template(
 export async function answerPing(
   db: Statements,
   id: string,
-  { answer, tokens, sub_id }: { answer: KeptAnswer; tokens: Record<string, unknown>; sub_id: string | null },
+  {
+    answer,
+    tokens,
+    sub_id,
+  }: { answer: KeptAnswer; tokens: Record<string, unknown>; sub_id: string | null },
 ): Promise<void> {
-  await db.query(ANSWER({ company_id: db.company_id, id, answer: JSON.stringify(answer), tokens: JSON.stringify(tokens), sub_id }));
+  await db.query(
+    ANSWER({
+      company_id: db.company_id,
+      id,
+      answer: JSON.stringify(answer),
+      tokens: JSON.stringify(tokens),
+      sub_id,
+    }),
+  );
 }
 
 /** A buyer, and what it pays for a call now. */
@@ -118,22 +150,36 @@ const BIDS = template(
 );
 
 /** What buyers bid. */
-export async function loadBids(db: Statements, buyer_ids: readonly number[], now: Date): Promise<Map<number, Bid>> {
-  const bids = buyer_ids.length > 0 ? await db.query<Bid>(BIDS({ company_id: db.company_id, buyer_ids, now: now.toISOString() })) : [];
+export async function loadBids(
+  db: Statements,
+  buyer_ids: readonly number[],
+  now: Date,
+): Promise<Map<number, Bid>> {
+  const bids =
+    buyer_ids.length > 0
+      ? await db.query<Bid>(BIDS({ company_id: db.company_id, buyer_ids, now: now.toISOString() }))
+      : [];
   return new Map(bids.map((bid) => [bid.buyer_id, bid]));
 }
 
 const own = (offer: string) =>
   `(SELECT '+' || n.phone_number FROM numbers n WHERE n.company_id = {company_id} AND n.deleted_at IS NULL AND n.forward_type = 'offer_id' AND n.offer_id ${offer}
     ORDER BY (n.traffic_source_id IS NOT DISTINCT FROM {traffic_source_id}::bigint) DESC, n.traffic_source_id NULLS FIRST, n.id LIMIT 1)`;
-const NUMBER = template(`SELECT coalesce(${own('= {offer_id}::bigint')}, ${own('IS NULL')}) AS number`, { prepared: true });
+const NUMBER = template(
+  `SELECT coalesce(${own('= {offer_id}::bigint')}, ${own('IS NULL')}) AS number`,
+  { prepared: true },
+);
 
 /** The number of the company that calls for an offer are forwarded to: one of the offer, the traffic source's own before others, else one that belongs to no offer. */
 export async function forwardingNumber(
   db: Statements,
   { offer_id, traffic_source_id }: Pick<PingRow, 'offer_id' | 'traffic_source_id'>,
 ): Promise<string | null> {
-  return (await db.query<{ number: string | null }>(NUMBER({ company_id: db.company_id, offer_id, traffic_source_id })))[0]!.number;
+  return (
+    await db.query<{ number: string | null }>(
+      NUMBER({ company_id: db.company_id, offer_id, traffic_source_id }),
+    )
+  )[0]!.number;
 }
 
 /** Pings that nobody can post for any more, of all companies. */

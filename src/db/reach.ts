@@ -99,7 +99,9 @@ export const seen = (table: Table): string | undefined => CONDITIONS[table];
 export function alsoSeen(filter: string, table: Table): string | undefined {
   if (SINGLE[filter]) return `t.${filter} = ${SINGLE[filter]}`;
   // A call is found by where it was connected to.
-  return filter === 'fulltext' && table === 'calls' ? `(t.buyer_id IS NULL OR t.buyer_id = ${BUYERS})` : undefined;
+  return filter === 'fulltext' && table === 'calls'
+    ? `(t.buyer_id IS NULL OR t.buyer_id = ${BUYERS})`
+    : undefined;
 }
 
 /** Whether a condition leaves few of many rows, which the planner cannot know. */
@@ -108,8 +110,14 @@ export const isRare = (condition: string): boolean => condition === PAID_FOR;
 /** The condition for a buyer's id to be one that is seen. */
 export const seenBuyer = (sql: string): string => `${sql} = ${BUYERS}`;
 
-const list = (sql: string, condition: string) => `ARRAY(SELECT x FROM unnest(${sql}) WITH ORDINALITY AS u(x, n) WHERE x = ${condition} ORDER BY n)`;
-const LISTS: Record<string, string> = { buyer_ids: BUYERS, buyer_group_ids: GROUPS, offer_ids: OFFERS, team_ids: TEAMS };
+const list = (sql: string, condition: string) =>
+  `ARRAY(SELECT x FROM unnest(${sql}) WITH ORDINALITY AS u(x, n) WHERE x = ${condition} ORDER BY n)`;
+const LISTS: Record<string, string> = {
+  buyer_ids: BUYERS,
+  buyer_group_ids: GROUPS,
+  offer_ids: OFFERS,
+  team_ids: TEAMS,
+};
 const SINGLE: Record<string, string> = { buyer_id: BUYERS, buyer_group_id: GROUPS };
 /** What is told of the buyer in buyer_id. */
 const OF_BUYER = new Set(['buyer', 'user_buyer_id', 'connected_to', 'connect_to', 'buyer_name']);
@@ -118,7 +126,11 @@ const OF_BUYER = new Set(['buyer', 'user_buyer_id', 'connected_to', 'connect_to'
  * SQL of a column that refers to buyers, groups, offers or teams, without those that are not seen. `columnOf` is the SQL of another column of
  * the resource, if it has that: what is told of a record is told only beside its id.
  */
-export function masked(name: string, sql: string, columnOf: (name: string) => string | undefined): string {
+export function masked(
+  name: string,
+  sql: string,
+  columnOf: (name: string) => string | undefined,
+): string {
   if (LISTS[name]) return list(sql, LISTS[name]);
   if (SINGLE[name]) return `CASE WHEN ${sql} = ${SINGLE[name]} THEN ${sql} END`;
   const [members, groups, buyer] = ['buyer_ids', 'buyer_group_ids', 'buyer_id'].map(columnOf);
@@ -134,29 +146,55 @@ export async function seenBuyers(db: Db, ids: readonly number[]): Promise<Readon
   return new Set(ids.filter((id) => !missing.has(id)));
 }
 
-const placed = (sql: string) => sql.replaceAll('{company_id}', '$1').replaceAll('{reach_teams}', '$2').replaceAll('{reach_user}', '$3');
+const placed = (sql: string) =>
+  sql
+    .replaceAll('{company_id}', '$1')
+    .replaceAll('{reach_teams}', '$2')
+    .replaceAll('{reach_user}', '$3');
 
 /** Tables whose records are never deleted. */
 const EVERLASTING = new Set<Table>(['conversions']);
 
 /** Those of the references, by id and uuid or by another key, that name no living record that the caller sees. */
-export async function unseen(db: Db, table: Table, references: readonly Reference[], key = 'id'): Promise<Reference[]> {
+export async function unseen(
+  db: Db,
+  table: Table,
+  references: readonly Reference[],
+  key = 'id',
+): Promise<Reference[]> {
   const condition = seen(table);
   if (!db.reach || !condition || references.length === 0) return [];
-  const named = references.map((reference) => (key === 'id' ? identify(reference) : { key, value: String(reference) }));
-  const valuesOf = (kind: string) => named.flatMap((name) => (name?.key === kind ? [name.value] : []));
-  const by = key === 'id' ? '(t.id = ANY($4::bigint[]) OR t.uuid = ANY($5::uuid[]))' : `t.${key}::text = ANY($4::text[]) AND $5::uuid[] IS NOT NULL`;
-  const columns = key === 'id' ? 't.id::text AS id, t.uuid::text AS uuid' : `t.${key}::text AS id, NULL AS uuid`;
+  const named = references.map((reference) =>
+    key === 'id' ? identify(reference) : { key, value: String(reference) },
+  );
+  const valuesOf = (kind: string) =>
+    named.flatMap((name) => (name?.key === kind ? [name.value] : []));
+  const by =
+    key === 'id'
+      ? '(t.id = ANY($4::bigint[]) OR t.uuid = ANY($5::uuid[]))'
+      : `t.${key}::text = ANY($4::text[]) AND $5::uuid[] IS NOT NULL`;
+  const columns =
+    key === 'id' ? 't.id::text AS id, t.uuid::text AS uuid' : `t.${key}::text AS id, NULL AS uuid`;
   const rows = await db.query<{ id: string; uuid: string | null }>({
     text: `SELECT ${columns} FROM ${table} t WHERE t.company_id = $1 AND ${by} ${EVERLASTING.has(table) ? '' : 'AND t.deleted_at IS NULL'} AND ${placed(condition)} AND $2::bigint[] IS NOT NULL AND $3::bigint IS NOT NULL`,
-    values: [db.company_id, db.reach.reach_teams, db.reach.reach_user, valuesOf(key), valuesOf('uuid')],
+    values: [
+      db.company_id,
+      db.reach.reach_teams,
+      db.reach.reach_user,
+      valuesOf(key),
+      valuesOf('uuid'),
+    ],
   });
   const found = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));
   return references.filter((_, n) => !named[n] || !found.has(named[n].value));
 }
 
 /** Grants what a limited caller has made to the caller's teams that allow to make it. */
-export async function grantToTeams(db: Db, kind: 'buyer' | 'buyer_group' | 'offer', id: bigint): Promise<void> {
+export async function grantToTeams(
+  db: Db,
+  kind: 'buyer' | 'buyer_group' | 'offer',
+  id: bigint,
+): Promise<void> {
   if (!db.reach) return;
   await db.query({
     text: `INSERT INTO access_control_list_${kind}s (company_id, access_control_list_id, ${kind}_id) SELECT $1, team, $3 FROM unnest($2::bigint[]) team`,

@@ -21,17 +21,30 @@ const recordOf = (table: string, column: string): Grouping => ({
 const TIMES = {
   day: { group: `(${LOCAL})::date`, key: `to_char(f.key, 'YYYY-MM-DD')`, name: 'NULL::text' },
   // The moment an hour begins, not its local name: in the night the clocks go back there are two of one name.
-  hour: { group: `t.created_at - (${LOCAL} - date_trunc('hour', ${LOCAL}))`, key: 'iso_local(f.key, {zone}::text)', name: 'NULL::text' },
+  hour: {
+    group: `t.created_at - (${LOCAL} - date_trunc('hour', ${LOCAL}))`,
+    key: 'iso_local(f.key, {zone}::text)',
+    name: 'NULL::text',
+  },
 };
 const OFFER = recordOf('offers', 'offer_id');
 const TRAFFIC_SOURCE = recordOf('traffic_sources', 'traffic_source_id');
 
-const CALL_GROUPINGS = { buyer: recordOf('buyers', 'buyer_id'), offer: OFFER, traffic_source: TRAFFIC_SOURCE, ...TIMES } satisfies Record<string, Grouping>;
+const CALL_GROUPINGS = {
+  buyer: recordOf('buyers', 'buyer_id'),
+  offer: OFFER,
+  traffic_source: TRAFFIC_SOURCE,
+  ...TIMES,
+} satisfies Record<string, Grouping>;
 const LEAD_GROUPINGS = {
   offer: OFFER,
   schedule: recordOf('schedules', 'schedule_id'),
   traffic_source: TRAFFIC_SOURCE,
-  status: { group: 't.status', key: 'f.key', name: `(SELECT ${leadProjection.columns.human_status} FROM (SELECT f.key AS status) t)` },
+  status: {
+    group: 't.status',
+    key: 'f.key',
+    name: `(SELECT ${leadProjection.columns.human_status} FROM (SELECT f.key AS status) t)`,
+  },
   ...TIMES,
 } satisfies Record<string, Grouping>;
 
@@ -40,7 +53,8 @@ export type LeadCategory = keyof typeof LEAD_GROUPINGS;
 
 /** Columns of a report after key and name, over its sums f. */
 const PROFIT = { revenue: 'f.revenue', payout: 'f.payout', profit: 'f.revenue - f.payout' };
-const own = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, `f.${name}`]));
+const own = (names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, `f.${name}`]));
 
 const CALL_COUNTS = ['calls', 'attempts', 'connects', 'conversions', 'traffic_source_conversions'];
 const CALL_COLUMNS = {
@@ -65,14 +79,20 @@ interface Report {
   totals: string;
 }
 
-const added = (names: readonly string[]) => names.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).join(', ');
-const where = (conditions: readonly string[]) => ['t.company_id = {company_id}', 't.deleted_at IS NULL', ...conditions].join(' AND ');
+const added = (names: readonly string[]) =>
+  names.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).join(', ');
+const where = (conditions: readonly string[]) =>
+  ['t.company_id = {company_id}', 't.deleted_at IS NULL', ...conditions].join(' AND ');
 
 /**
  * Calls count under their buyer, attempts under the one that was rung, reasons under the one that was passed over: `of_buyer` is a condition on that one's
  * buyer_id. Conditions are SQL over t.
  */
-function callReport(category: CallCategory, conditions: readonly string[], of_buyer: string): Report {
+function callReport(
+  category: CallCategory,
+  conditions: readonly string[],
+  of_buyer: string,
+): Report {
   const grouping = CALL_GROUPINGS[category];
   const key = category === 'buyer' ? 't.buyer_id' : 'c.key';
   const tables = `c AS MATERIALIZED (SELECT t.id, t.buyer_id, ${grouping.group} AS key, t.connected_at, t.buyer_converted, t.traffic_source_converted, t.revenue, t.payout, ${TOTAL_DURATION} AS duration
@@ -85,7 +105,8 @@ function callReport(category: CallCategory, conditions: readonly string[], of_bu
       UNION ALL SELECT ${key}, 0, count(*), 0, 0, 0, 0, 0, 0, NULL FROM c JOIN call_attempts t ON t.company_id = {company_id} AND t.call_id = c.id WHERE ${of_buyer} GROUP BY 1
       UNION ALL SELECT key, 0, 0, 0, 0, 0, 0, 0, 0, jsonb_object_agg(reason, n) FROM reasons GROUP BY 1),
     sums AS (SELECT key, ${added(CALL_SUMS)}, (array_agg(skip_reasons) FILTER (WHERE skip_reasons IS NOT NULL))[1] AS skip_reasons FROM parts GROUP BY 1)`;
-  const all_reasons = '(SELECT jsonb_object_agg(reason, n) FROM (SELECT reason, sum(n) AS n FROM reasons GROUP BY 1) r) AS skip_reasons';
+  const all_reasons =
+    '(SELECT jsonb_object_agg(reason, n) FROM (SELECT reason, sum(n) AS n FROM reasons GROUP BY 1) r) AS skip_reasons';
   return { grouping, tables, columns: CALL_COLUMNS, totals: `${added(CALL_SUMS)}, ${all_reasons}` };
 }
 
@@ -98,8 +119,14 @@ function leadReport(category: LeadCategory, conditions: readonly string[]): Repo
 }
 
 /** A statement that answers the rows and the totals as JSON texts and how many rows there are. */
-function jsonOf({ grouping, tables, columns, totals }: Report, values: Record<string, unknown>): Statement {
-  const object = (cells: Record<string, string>) => `json_build_object(${Object.entries(cells).map(([name, sql]) => `'${name}', ${sql}`).join(', ')})`; // prettier-ignore
+function jsonOf(
+  { grouping, tables, columns, totals }: Report,
+  values: Record<string, unknown>,
+): Statement {
+  const object = (cells: Record<string, string>) =>
+    `json_build_object(${Object.entries(cells)
+      .map(([name, sql]) => `'${name}', ${sql}`)
+      .join(', ')})`;
   const row = object({ key: grouping.key, name: grouping.name, ...columns });
   const sql = `WITH ${tables}
     SELECT (SELECT coalesce(json_agg(${row} ORDER BY f.key), '[]')::text FROM sums f) AS rows, (SELECT ${object(columns)}::text FROM (SELECT ${totals} FROM sums) f) AS totals,
@@ -120,11 +147,20 @@ export interface ReportStatements {
   csv(values: Record<string, unknown>): Statement;
 }
 
-const statementsOf = (report: Report): ReportStatements => ({ json: (values) => jsonOf(report, values), csv: (values) => csvOf(report, values) });
+const statementsOf = (report: Report): ReportStatements => ({
+  json: (values) => jsonOf(report, values),
+  csv: (values) => csvOf(report, values),
+});
 
 /** What calls came to. Takes company_id, now, zone and the values of the conditions. */
-export const callReportOf = (category: CallCategory, conditions: readonly string[], of_buyer = 'true'): ReportStatements =>
-  statementsOf(callReport(category, conditions, of_buyer));
+export const callReportOf = (
+  category: CallCategory,
+  conditions: readonly string[],
+  of_buyer = 'true',
+): ReportStatements => statementsOf(callReport(category, conditions, of_buyer));
 
 /** What leads came to. Takes company_id, now, zone and the values of the conditions. */
-export const leadReportOf = (category: LeadCategory, conditions: readonly string[]): ReportStatements => statementsOf(leadReport(category, conditions));
+export const leadReportOf = (
+  category: LeadCategory,
+  conditions: readonly string[],
+): ReportStatements => statementsOf(leadReport(category, conditions));

@@ -16,9 +16,16 @@ export interface Period {
 const CALLS = `calls c WHERE c.company_id = {company_id} AND c.offer_id = {offer_id}::bigint AND c.direction = 'inbound' AND c.deleted_at IS NULL AND c.ended_at IS NOT NULL
   AND c.created_at >= {from}::timestamptz AND c.created_at < {to}::timestamptz`;
 
-const COUNT = template(`SELECT count(*)::int AS n FROM (SELECT FROM ${CALLS} LIMIT {most}::int) x`, { prepared: false });
+const COUNT = template(
+  `SELECT count(*)::int AS n FROM (SELECT FROM ${CALLS} LIMIT {most}::int) x`,
+  { prepared: false },
+);
 
-const at = ({ offer_id, from, to }: Period) => ({ offer_id, from: from.toISOString(), to: to.toISOString() });
+const at = ({ offer_id, from, to }: Period) => ({
+  offer_id,
+  from: from.toISOString(),
+  to: to.toISOString(),
+});
 
 /** How many calls of an offer have come in and ended, counted up to `most`. */
 export const countCalls = async (db: Statements, period: Period, most: number): Promise<number> =>
@@ -38,12 +45,19 @@ export interface PastCall {
   /** Whom it was connected to, or last tried with. */
   buyer_id: number | null;
   seeds: string[];
-  attempts: { buyer_id: number; status: string; rang: number; connected: boolean; revenue: number | null }[];
+  attempts: {
+    buyer_id: number;
+    status: string;
+    rang: number;
+    connected: boolean;
+    revenue: number | null;
+  }[];
   calls_last: Record<1 | 7 | 30 | 90, number> | null;
   previous_fleets: string[] | null;
 }
 
-const within = (days: number) => `count(*) FILTER (WHERE p.created_at > c.created_at - interval '${days} days')`;
+const within = (days: number) =>
+  `count(*) FILTER (WHERE p.created_at > c.created_at - interval '${days} days')`;
 const EARLIER = 'p.company_id = c.company_id AND p.caller_number = c.caller_number AND p.id < c.id';
 
 const READ = template(
@@ -69,10 +83,16 @@ const READ = template(
 const PAGE = 5_000;
 
 /** Calls of an offer that have ended, with what came of them, in the order in which they came. `tokens`: with their tokens; `history`: with what the caller had done before. */
-export async function* readPastCalls(db: Statements, period: Period, more: { tokens: boolean; history: boolean }): AsyncGenerator<PastCall[]> {
+export async function* readPastCalls(
+  db: Statements,
+  period: Period,
+  more: { tokens: boolean; history: boolean },
+): AsyncGenerator<PastCall[]> {
   let after = { after_at: '-infinity', after_id: 0 };
   for (;;) {
-    const page = await db.query<PastCall>(READ({ ...at(period), ...more, ...after, company_id: db.company_id, page: PAGE }));
+    const page = await db.query<PastCall>(
+      READ({ ...at(period), ...more, ...after, company_id: db.company_id, page: PAGE }),
+    );
     const last = page.at(-1);
     if (last) yield page;
     if (!last || page.length < PAGE) return;
@@ -100,7 +120,8 @@ const OBSERVED = template(
   { prepared: false },
 );
 
-export const readObserved = (db: Statements, period: Period): Promise<Observed[]> => db.query<Observed>(OBSERVED({ ...at(period), company_id: db.company_id }));
+export const readObserved = (db: Statements, period: Period): Promise<Observed[]> =>
+  db.query<Observed>(OBSERVED({ ...at(period), company_id: db.company_id }));
 
 const TALKED = template(
   `SELECT coalesce(percentile_disc(ARRAY(SELECT n / 200.0 FROM generate_series(1, 199, 2) n)) WITHIN GROUP (ORDER BY c.answered_duration), '{}') AS talked
@@ -110,7 +131,8 @@ const TALKED = template(
 
 /** Seconds that connected calls of an offer lasted: a hundred of them, evenly from the shortest to the longest. Empty when there were none. */
 export const readTalked = async (db: Statements, period: Period): Promise<number[]> =>
-  (await db.query<{ talked: number[] }>(TALKED({ ...at(period), company_id: db.company_id })))[0]!.talked;
+  (await db.query<{ talked: number[] }>(TALKED({ ...at(period), company_id: db.company_id })))[0]!
+    .talked;
 
 /** What is known of callers by their numbers. */
 export interface Callers {
@@ -140,12 +162,37 @@ const CALLERS = template(
 /** What decides about callers of an offer as things were at an instant; lists as they are now. */
 export const readCallers = async (
   db: Statements,
-  { offer_id, from, numbers, buyer_ids }: Pick<Period, 'offer_id' | 'from'> & { numbers: readonly number[]; buyer_ids: readonly number[] },
-): Promise<Callers> => (await db.query<Callers>(CALLERS({ company_id: db.company_id, offer_id, from: from.toISOString(), numbers, buyer_ids })))[0]!;
+  {
+    offer_id,
+    from,
+    numbers,
+    buyer_ids,
+  }: Pick<Period, 'offer_id' | 'from'> & {
+    numbers: readonly number[];
+    buyer_ids: readonly number[];
+  },
+): Promise<Callers> =>
+  (
+    await db.query<Callers>(
+      CALLERS({
+        company_id: db.company_id,
+        offer_id,
+        from: from.toISOString(),
+        numbers,
+        buyer_ids,
+      }),
+    )
+  )[0]!;
 
 /** What buyers and groups have set up that a candidate of routing does not show. */
 export interface Setup {
-  caps: { buyer_id: number | null; buyer_group_id: number | null; zone: string; limits: Limits; used: Partial<Record<UsedName, number>> }[];
+  caps: {
+    buyer_id: number | null;
+    buyer_group_id: number | null;
+    zone: string;
+    limits: Limits;
+    used: Partial<Record<UsedName, number>>;
+  }[];
   hours: { buyer_id: number; open: number[]; limits: Limits }[];
   conversions: (PaidFor & { buyer_id: number })[];
 }
@@ -184,11 +231,35 @@ const SETUP = template(
 /** How buyers and groups are set up now, and what they had used of their caps at `from`, counted from the calls since then. */
 export const readSetup = async (
   db: Statements,
-  { from, since, ...owners }: { from: Date; since: Date; buyer_ids: readonly number[]; group_ids: readonly number[] },
-): Promise<Setup> => (await db.query<Setup>(SETUP({ ...owners, company_id: db.company_id, from: from.toISOString(), since: since.toISOString() })))[0]!;
+  {
+    from,
+    since,
+    ...owners
+  }: { from: Date; since: Date; buyer_ids: readonly number[]; group_ids: readonly number[] },
+): Promise<Setup> =>
+  (
+    await db.query<Setup>(
+      SETUP({
+        ...owners,
+        company_id: db.company_id,
+        from: from.toISOString(),
+        since: since.toISOString(),
+      }),
+    )
+  )[0]!;
 
-const NAMES = template('SELECT b.id::float8 AS id, b.name FROM buyers b WHERE b.company_id = {company_id} AND b.id = ANY({ids}::bigint[])', { prepared: true });
+const NAMES = template(
+  'SELECT b.id::float8 AS id, b.name FROM buyers b WHERE b.company_id = {company_id} AND b.id = ANY({ids}::bigint[])',
+  { prepared: true },
+);
 
 /** Names of buyers, those that are deleted too. */
-export const readBuyerNames = async (db: Statements, ids: readonly number[]): Promise<Map<number, string | null>> =>
-  new Map((await db.query<{ id: number; name: string | null }>(NAMES({ company_id: db.company_id, ids }))).map(({ id, name }) => [id, name]));
+export const readBuyerNames = async (
+  db: Statements,
+  ids: readonly number[],
+): Promise<Map<number, string | null>> =>
+  new Map(
+    (
+      await db.query<{ id: number; name: string | null }>(NAMES({ company_id: db.company_id, ids }))
+    ).map(({ id, name }) => [id, name]),
+  );

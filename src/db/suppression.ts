@@ -24,7 +24,8 @@ const BY_ARRAY: Record<Verb, string> = {
 };
 
 /** Waits for whoever deletes the list, and then finds it deleted. */
-const MOVE_BLOCKED = 'UPDATE buyer_suppressions SET blocked = blocked + $1::bigint WHERE company_id = $2 AND id = $3 AND deleted_at IS NULL RETURNING id';
+const MOVE_BLOCKED =
+  'UPDATE buyer_suppressions SET blocked = blocked + $1::bigint WHERE company_id = $2 AND id = $3 AND deleted_at IS NULL RETURNING id';
 
 /** A DELETE takes its rows in whatever order its plan finds them; locked before in theirs, no two of these wait for each other. */
 const LOCK_IN_ORDER = `SELECT FROM buyer_suppression_numbers WHERE company_id = $1 AND buyer_suppression_id = $2 AND number = ANY($3::bigint[]) ORDER BY number FOR UPDATE`;
@@ -35,20 +36,29 @@ const signed = (verb: Verb, n: number) => (verb === 'block' ? n : -n);
  * Puts numbers on a list or takes them off, and moves the list's exact count with them. Answers how many changed; undefined when the list is
  * gone, and then the transaction must not be committed. `numbers` must ascend, so that two of these do not wait for each other.
  */
-export async function changeNumbers(db: Db, list: bigint, verb: Verb, numbers: readonly number[]): Promise<number | undefined> {
+export async function changeNumbers(
+  db: Db,
+  list: bigint,
+  verb: Verb,
+  numbers: readonly number[],
+): Promise<number | undefined> {
   const values = [db.company_id, list, numbers];
   if (verb === 'unblock') await db.query({ text: LOCK_IN_ORDER, values });
   const text = `WITH changed AS (${BY_ARRAY[verb]}) SELECT count(*) AS n FROM changed`;
   const [changed] = await db.query<{ n: bigint | string }>({ text, values });
   const n = Number(changed!.n);
-  const living = await db.query({ text: MOVE_BLOCKED, values: [signed(verb, n), db.company_id, list] });
+  const living = await db.query({
+    text: MOVE_BLOCKED,
+    values: [signed(verb, n), db.company_id, list],
+  });
   return living.length === 0 ? undefined : n;
 }
 
 /** The staged numbers have no statistics: of all plans only the one that probes the primary key for each of them is as fast for a list of ten as for ten million. */
 const STAGING = `CREATE TEMP TABLE IF NOT EXISTS staged_numbers (number bigint NOT NULL) ON COMMIT DELETE ROWS;
   SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off`;
-const INSERT = 'INSERT INTO buyer_suppression_numbers (company_id, buyer_suppression_id, number) SELECT $1::bigint, $2::bigint, s.number FROM staged_numbers s';
+const INSERT =
+  'INSERT INTO buyer_suppression_numbers (company_id, buyer_suppression_id, number) SELECT $1::bigint, $2::bigint, s.number FROM staged_numbers s';
 const STAGED = `n.company_id = $1 AND n.buyer_suppression_id = $2 AND n.number = ANY(ARRAY(SELECT number FROM staged_numbers))`;
 
 /**
@@ -67,22 +77,40 @@ export const UNIQUE_VIOLATION = '23505';
  * The same for a whole batch, packed for COPY, on a connection inside a transaction: staged, then merged in one statement. Answers how many changed,
  * of which the caller must tell `moveBlocked` before it commits.
  */
-export async function mergeNumbers(client: PoolClient, list: ListKey, how: keyof typeof MERGE, packed: Uint8Array): Promise<number> {
+export async function mergeNumbers(
+  client: PoolClient,
+  list: ListKey,
+  how: keyof typeof MERGE,
+  packed: Uint8Array,
+): Promise<number> {
   await client.query(STAGING);
-  await pipeline(Readable.from([packed], { objectMode: false }), client.query(copyFrom('COPY staged_numbers FROM STDIN (FORMAT binary)')));
+  await pipeline(
+    Readable.from([packed], { objectMode: false }),
+    client.query(copyFrom('COPY staged_numbers FROM STDIN (FORMAT binary)')),
+  );
   const { rowCount } = await client.query(MERGE[how], [list.company_id, list.id]);
   return rowCount ?? 0;
 }
 
 /** Keeps rejected rows, packed for COPY: company_id, file, line, caller_id, reason. */
 export async function copyRejectedRows(client: PoolClient, packed: Uint8Array): Promise<void> {
-  const copy = 'COPY rejected_rows (company_id, buyer_suppression_file_id, line, caller_id, reason) FROM STDIN';
+  const copy =
+    'COPY rejected_rows (company_id, buyer_suppression_file_id, line, caller_id, reason) FROM STDIN';
   await pipeline(Readable.from([packed], { objectMode: false }), client.query(copyFrom(copy)));
 }
 
 /** Moves the list's count; false when the list is gone. */
-export async function moveBlocked(client: PoolClient, list: ListKey, verb: Verb, n: number): Promise<boolean> {
-  const { rowCount } = await client.query(MOVE_BLOCKED, [signed(verb, n), list.company_id, list.id]);
+export async function moveBlocked(
+  client: PoolClient,
+  list: ListKey,
+  verb: Verb,
+  n: number,
+): Promise<boolean> {
+  const { rowCount } = await client.query(MOVE_BLOCKED, [
+    signed(verb, n),
+    list.company_id,
+    list.id,
+  ]);
   return rowCount === 1;
 }
 
@@ -107,6 +135,10 @@ const suppressed = template(
 );
 
 /** Which of the buyers must not get a call from this number, and by which of their lists. `number` is E.164 without the plus. */
-export function suppressedBuyers(db: Db, number: number, buyer_ids: readonly (bigint | number)[]): Promise<Suppressed[]> {
+export function suppressedBuyers(
+  db: Db,
+  number: number,
+  buyer_ids: readonly (bigint | number)[],
+): Promise<Suppressed[]> {
   return db.query<Suppressed>(suppressed({ company_id: db.company_id, number, buyer_ids }));
 }

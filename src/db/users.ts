@@ -5,7 +5,11 @@ import { moveCount } from './records';
 import type { Db } from './tenant';
 
 /** The ids of the users with these addresses, in the order of ids; who is not there is made. Parallel requests make one. Locks them, so that of two who invite one waits. */
-export async function usersWith(db: Db, addresses: readonly string[], now: Date): Promise<bigint[]> {
+export async function usersWith(
+  db: Db,
+  addresses: readonly string[],
+  now: Date,
+): Promise<bigint[]> {
   if (addresses.length === 0) return [];
   const emails = [...new Set(addresses.map((address) => address.toLowerCase()))].toSorted();
   const made = await db.query<{ id: string }>({
@@ -19,17 +23,32 @@ export async function usersWith(db: Db, addresses: readonly string[], now: Date)
     values: [db.company_id, emails],
   });
   // Who was deleted in this very moment is not there, and neither made anew: the request may be sent again.
-  if (rows.length < emails.length) throw new Refusal(503, 'A user with one of these addresses is just being deleted.', {}, { 'Retry-After': '1' });
+  if (rows.length < emails.length)
+    throw new Refusal(
+      503,
+      'A user with one of these addresses is just being deleted.',
+      {},
+      { 'Retry-After': '1' },
+    );
   return rows.map(({ id }) => BigInt(id));
 }
 
 /** Voids earlier invitations of users and mails each a new one, once this transaction is committed. */
-export async function inviteUsers(db: Db, ids: readonly bigint[], { queue, now }: { queue: Queue; now: Date }): Promise<void> {
+export async function inviteUsers(
+  db: Db,
+  ids: readonly bigint[],
+  { queue, now }: { queue: Queue; now: Date },
+): Promise<void> {
   if (ids.length === 0) return;
   const invited = await db.query<{ id: string; number: number }>({
     text: `UPDATE users SET invitation_number = invitation_number + 1, invitation_open = true, invited_at = $3, updated_at = $3 WHERE company_id = $1 AND id = ANY($2::bigint[])
       AND deleted_at IS NULL RETURNING id::text, invitation_number AS number`,
     values: [db.company_id, ids, now.toISOString()],
   });
-  for (const { id, number } of invited) await queue.add(db, 'send_invitation', { company_id: String(db.company_id), user_id: id, number });
+  for (const { id, number } of invited)
+    await queue.add(db, 'send_invitation', {
+      company_id: String(db.company_id),
+      user_id: id,
+      number,
+    });
 }

@@ -27,10 +27,14 @@ const READ = template(
   { prepared: true },
 );
 
-export const readVetoWebhooks = (db: Statements): Promise<VetoWebhook[]> => db.query<VetoWebhook>(READ({ company_id: db.company_id }));
+export const readVetoWebhooks = (db: Statements): Promise<VetoWebhook[]> =>
+  db.query<VetoWebhook>(READ({ company_id: db.company_id }));
 
 /** What a question came to. */
-export interface AskedLog extends Omit<Result, 'company_id' | 'delivery_id' | 'attempt' | 'status' | 'due_at'> {
+export interface AskedLog extends Omit<
+  Result,
+  'company_id' | 'delivery_id' | 'attempt' | 'status' | 'due_at'
+> {
   event_id: string;
   buyer_id: number;
   lead_id: number | null;
@@ -62,6 +66,10 @@ const NAME_CALL = template(
 );
 
 /** Says which call the questions were about, once there is a record of it. */
-export async function nameCallOfAsked(db: Statements, uuids: readonly string[], call_uuid: string): Promise<void> {
+export async function nameCallOfAsked(
+  db: Statements,
+  uuids: readonly string[],
+  call_uuid: string,
+): Promise<void> {
   await db.query(NAME_CALL({ company_id: db.company_id, uuids, call_uuid }));
 }

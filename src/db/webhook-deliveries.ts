@@ -50,14 +50,27 @@ interface Inserting {
 }
 
 /** Writes deliveries, and has somebody look for them. Their webhooks are locked. */
-export async function insertDeliveries(db: EventDb, deliveries: readonly NewDelivery[], { now, newUuid, shown }: Inserting): Promise<void> {
+export async function insertDeliveries(
+  db: EventDb,
+  deliveries: readonly NewDelivery[],
+  { now, newUuid, shown }: Inserting,
+): Promise<void> {
   if (deliveries.length === 0) return;
   const rows = deliveries.map((delivery, n) => ({
     ...delivery,
     n,
-    ...(delivery.fault !== undefined && { log_uuid: newUuid(), shown_headers: shown(delivery.request_headers) }),
+    ...(delivery.fault !== undefined && {
+      log_uuid: newUuid(),
+      shown_headers: shown(delivery.request_headers),
+    }),
   }));
-  await db.query(INSERT({ company_id: String(db.company_id), now: now.toISOString(), rows: JSON.stringify(rows) }));
+  await db.query(
+    INSERT({
+      company_id: String(db.company_id),
+      now: now.toISOString(),
+      rows: JSON.stringify(rows),
+    }),
+  );
 }
 
 /** A webhook as far as it decides what is made of an event. */
@@ -80,7 +93,10 @@ const LISTENING = template(
 );
 
 /** The webhooks that are told of these kinds, locked against being paused or deleted meanwhile. */
-export const listeningWebhooks = (db: EventDb, kinds: readonly string[]): Promise<ListeningWebhook[]> =>
+export const listeningWebhooks = (
+  db: EventDb,
+  kinds: readonly string[],
+): Promise<ListeningWebhook[]> =>
   db.query<ListeningWebhook>(LISTENING({ company_id: db.company_id, kinds }));
 
 const FIRED = template(
@@ -90,5 +106,10 @@ const FIRED = template(
 );
 
 /** One webhook, paused or not, locked in the same way. */
-export const firedWebhook = async (db: EventDb, id: bigint): Promise<ListeningWebhook | undefined> =>
-  (await db.query<ListeningWebhook>(FIRED({ company_id: String(db.company_id), id: String(id) })))[0];
+export const firedWebhook = async (
+  db: EventDb,
+  id: bigint,
+): Promise<ListeningWebhook | undefined> =>
+  (
+    await db.query<ListeningWebhook>(FIRED({ company_id: String(db.company_id), id: String(id) }))
+  )[0];

@@ -34,7 +34,10 @@ export interface WebhookEventRow extends EventRecords {
 
 const iso = (column: string) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"')`;
 
-const TAKE = template(`SELECT e.id::text FROM webhook_events e WHERE e.company_id = {company_id} ORDER BY e.id LIMIT {most}::int`, { prepared: true });
+const TAKE = template(
+  `SELECT e.id::text FROM webhook_events e WHERE e.company_id = {company_id} ORDER BY e.id LIMIT {most}::int`,
+  { prepared: true },
+);
 
 /** The oldest events, with whose they are; their records are read beside. */
 const FACTS = template(
@@ -64,7 +67,13 @@ const FACTS = template(
 function recordsOf(projection: Projection, what: string): Template {
   const rows = `(SELECT p.*, e.id AS event_id, e.occurred_at FROM unnest({ids}::bigint[]) AS k(id) JOIN webhook_events e ON e.company_id = {company_id} AND e.id = k.id AND e.snapshot ? '${what}'
     CROSS JOIN LATERAL jsonb_populate_record(NULL::${projection.plural}, e.snapshot->'${what}') p)`;
-  return template(selectRecords(projection, rows, { more: 't.event_id::text AS event_id' }).replaceAll('{now}', 't.occurred_at'), { prepared: true });
+  return template(
+    selectRecords(projection, rows, { more: 't.event_id::text AS event_id' }).replaceAll(
+      '{now}',
+      't.occurred_at',
+    ),
+    { prepared: true },
+  );
 }
 
 const RECORDS = {
@@ -81,15 +90,23 @@ export const oldestEvents = async (db: EventDb, most: number): Promise<string[]>
 /** Events in the order of their ids, with what receivers are told of them. */
 export async function readEvents(db: EventDb, ids: readonly string[]): Promise<WebhookEventRow[]> {
   const values = { company_id: db.company_id, ids };
-  const events = (await db.query<WebhookEventRow>(FACTS(values))).map((event) => ({ ...event, lead: null, call: null, attempt: null }) as WebhookEventRow);
+  const events = (await db.query<WebhookEventRow>(FACTS(values))).map(
+    (event) => ({ ...event, lead: null, call: null, attempt: null }) as WebhookEventRow,
+  );
   const by_id = new Map(events.map((event) => [event.id, event]));
   for (const kind of KINDS) {
-    for (const { event_id, record } of await db.query<{ event_id: string; record: string }>(RECORDS[kind](values))) by_id.get(event_id)![kind] = record;
+    for (const { event_id, record } of await db.query<{ event_id: string; record: string }>(
+      RECORDS[kind](values),
+    ))
+      by_id.get(event_id)![kind] = record;
   }
   return events;
 }
 
-const FORGET = template('DELETE FROM webhook_events WHERE company_id = {company_id} AND id = ANY({ids}::bigint[]) RETURNING 1', { prepared: true });
+const FORGET = template(
+  'DELETE FROM webhook_events WHERE company_id = {company_id} AND id = ANY({ids}::bigint[]) RETURNING 1',
+  { prepared: true },
+);
 
 export async function forgetEvents(db: EventDb, ids: readonly string[]): Promise<void> {
   await db.query(FORGET({ company_id: db.company_id, ids }));
@@ -110,6 +127,12 @@ export interface Subject {
 
 /** Writes an event of which only this transaction knows: it must forget it. Answers its id. */
 export async function fireEvent(db: EventDb, subject: Subject, now: Date): Promise<string> {
-  const ids = Object.fromEntries(Object.entries(subject).map(([name, id]) => [name, id === null ? null : String(id)]));
-  return (await db.query<{ id: string }>(FIRE({ ...ids, company_id: String(db.company_id), now: now.toISOString() })))[0]!.id;
+  const ids = Object.fromEntries(
+    Object.entries(subject).map(([name, id]) => [name, id === null ? null : String(id)]),
+  );
+  return (
+    await db.query<{ id: string }>(
+      FIRE({ ...ids, company_id: String(db.company_id), now: now.toISOString() }),
+    )
+  )[0]!.id;
 }

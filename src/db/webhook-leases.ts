@@ -19,8 +19,10 @@ export interface Lease {
   alert_email: string | null;
 }
 
-const SETTINGS = 'w.uuid::text, w.origin, w.secret_version, w.secret_rotated_at, w.timeout_seconds, w.success_codes, w.retries, w.alert_email';
-const LIVING = 'w.company_id = q.company_id AND w.id = q.outgoing_webhook_id AND w.deleted_at IS NULL AND NOT w.paused';
+const SETTINGS =
+  'w.uuid::text, w.origin, w.secret_version, w.secret_rotated_at, w.timeout_seconds, w.success_codes, w.retries, w.alert_email';
+const LIVING =
+  'w.company_id = q.company_id AND w.id = q.outgoing_webhook_id AND w.deleted_at IS NULL AND NOT w.paused';
 
 const CLAIM = template(
   `WITH due AS (SELECT q.company_id, q.outgoing_webhook_id FROM webhook_queues q JOIN outgoing_webhooks w ON ${LIVING}
@@ -43,12 +45,17 @@ export interface Claiming {
   most: number;
 }
 
-export const queueKey = ({ company_id, outgoing_webhook_id }: Pick<Lease, 'company_id' | 'outgoing_webhook_id'>): string =>
+export const queueKey = ({
+  company_id,
+  outgoing_webhook_id,
+}: Pick<Lease, 'company_id' | 'outgoing_webhook_id'>): string =>
   `${company_id}/${outgoing_webhook_id}`;
 
 /** Takes queues in which something may be due, those first that wait longest. */
 export async function claimQueues(pool: Pool, { now, until, ...rest }: Claiming): Promise<Lease[]> {
-  return (await pool.query<Lease>(CLAIM({ ...rest, now: now.toISOString(), until: until.toISOString() }))).rows;
+  return (
+    await pool.query<Lease>(CLAIM({ ...rest, now: now.toISOString(), until: until.toISOString() }))
+  ).rows;
 }
 
 const RENEW = template(
@@ -58,10 +65,16 @@ const RENEW = template(
 );
 
 /** Puts off the end of leases; answers the queues that may still be served, as company/webhook: not those that were taken over, paused or deleted. */
-export async function renewLeases(pool: Pool, leases: readonly Lease[], { worker, until }: Pick<Claiming, 'worker' | 'until'>): Promise<Set<string>> {
+export async function renewLeases(
+  pool: Pool,
+  leases: readonly Lease[],
+  { worker, until }: Pick<Claiming, 'worker' | 'until'>,
+): Promise<Set<string>> {
   const companies = leases.map(({ company_id }) => company_id);
   const webhooks = leases.map(({ outgoing_webhook_id }) => outgoing_webhook_id);
-  const { rows } = await pool.query<Lease>(RENEW({ worker, until: until.toISOString(), companies, webhooks }));
+  const { rows } = await pool.query<Lease>(
+    RENEW({ worker, until: until.toISOString(), companies, webhooks }),
+  );
   return new Set(rows.map(queueKey));
 }
 
@@ -76,8 +89,10 @@ export interface DueDelivery {
   attempts: number;
 }
 
-const COLUMNS = 'd.id::text, d.uuid::text, d.request_method, d.request_url, d.request_headers, d.request_body, d.attempts';
-const ITS = 'd.company_id = {company_id}::bigint AND d.outgoing_webhook_id = {outgoing_webhook_id}::bigint AND d.due_at IS NOT NULL';
+const COLUMNS =
+  'd.id::text, d.uuid::text, d.request_method, d.request_url, d.request_headers, d.request_body, d.attempts';
+const ITS =
+  'd.company_id = {company_id}::bigint AND d.outgoing_webhook_id = {outgoing_webhook_id}::bigint AND d.due_at IS NOT NULL';
 const NOT_SENT = 'd.id <> ALL({sent}::bigint[])';
 /** Each by an index of its own: those that were never tried in the order of their events, the others as they become due. */
 const DUE = template(
@@ -97,7 +112,11 @@ export async function dueDeliveries(
   { company_id, outgoing_webhook_id }: Lease,
   { now, sent, after, most }: { now: Date; sent: readonly string[]; after: string; most: number },
 ): Promise<DueDelivery[]> {
-  return (await pool.query<DueDelivery>(DUE({ company_id, outgoing_webhook_id, now: now.toISOString(), sent, after, most }))).rows;
+  return (
+    await pool.query<DueDelivery>(
+      DUE({ company_id, outgoing_webhook_id, now: now.toISOString(), sent, after, most }),
+    )
+  ).rows;
 }
 
 const HOLD = template(
@@ -114,10 +133,15 @@ const LET_GO = template(
 );
 
 /** Gives a queue back, with the time at which it is to be looked at next. In two statements: the second sees what those have written who held the row before. */
-export async function letGoOfQueue(pool: Pool, { company_id, outgoing_webhook_id }: Lease, { worker, now }: { worker: string; now: Date }): Promise<void> {
+export async function letGoOfQueue(
+  pool: Pool,
+  { company_id, outgoing_webhook_id }: Lease,
+  { worker, now }: { worker: string; now: Date },
+): Promise<void> {
   await inTransaction(pool, async (client) => {
     const { rows } = await client.query(HOLD({ company_id, outgoing_webhook_id, worker }));
-    if (rows.length > 0) await client.query(LET_GO({ company_id, outgoing_webhook_id, now: now.toISOString() }));
+    if (rows.length > 0)
+      await client.query(LET_GO({ company_id, outgoing_webhook_id, now: now.toISOString() }));
   });
 }
 
@@ -170,7 +194,11 @@ const WRITE = template(
 export type Written = Pick<Result, 'company_id' | 'outgoing_webhook_id' | 'delivery_id' | 'status'>;
 
 /** Writes what came of attempts, of webhooks that are still this process's; answers those. */
-export async function writeResults(client: PoolClient, worker: string, results: readonly Result[]): Promise<Written[]> {
+export async function writeResults(
+  client: PoolClient,
+  worker: string,
+  results: readonly Result[],
+): Promise<Written[]> {
   const rows = JSON.stringify(results.map((result, n) => ({ ...result, n })));
   return (await client.query<Written>(WRITE({ worker, rows }))).rows;
 }

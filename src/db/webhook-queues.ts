@@ -5,16 +5,22 @@ import { template } from './statement';
 
 type Queue = Pick<Statements, 'company_id' | 'query'>;
 
-const OPEN = template('INSERT INTO webhook_queues (company_id, outgoing_webhook_id) VALUES ({company_id}, {id}::bigint) RETURNING 1', { prepared: false });
+const OPEN = template(
+  'INSERT INTO webhook_queues (company_id, outgoing_webhook_id) VALUES ({company_id}, {id}::bigint) RETURNING 1',
+  { prepared: false },
+);
 /** A webhook that is paused is woken when it no longer is. */
 const WAKE = template(
   `UPDATE webhook_queues q SET next_due_at = least(q.next_due_at, {now}::timestamptz) FROM outgoing_webhooks w
     WHERE q.company_id = {company_id} AND q.outgoing_webhook_id = {id}::bigint AND w.company_id = q.company_id AND w.id = q.outgoing_webhook_id AND NOT w.paused AND w.deleted_at IS NULL RETURNING 1`,
   { prepared: false },
 );
-const END = template(`UPDATE webhook_queues SET next_due_at = NULL WHERE company_id = {company_id} AND outgoing_webhook_id = {id}::bigint RETURNING 1`, {
-  prepared: false,
-});
+const END = template(
+  `UPDATE webhook_queues SET next_due_at = NULL WHERE company_id = {company_id} AND outgoing_webhook_id = {id}::bigint RETURNING 1`,
+  {
+    prepared: false,
+  },
+);
 
 /** Makes the queue of a new webhook. */
 export async function openQueue(db: Queue, id: bigint): Promise<void> {

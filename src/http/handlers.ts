@@ -8,16 +8,24 @@ import type { Csv, Download, EventStream, Json, NotModified, Twiml } from './rep
 import type { Upload } from './upload';
 
 type Parameters<Id extends OperationId, In extends 'path' | 'query'> =
-  NonNullable<operations[Id]['parameters'][In]> extends never ? Record<never, never> : NonNullable<operations[Id]['parameters'][In]>;
+  NonNullable<operations[Id]['parameters'][In]> extends never
+    ? Record<never, never>
+    : NonNullable<operations[Id]['parameters'][In]>;
 type Body<Id extends OperationId> = operations[Id] extends { requestBody?: never }
   ? Merged<NonNullable<operations[Id]['parameters']['query']>>
   : operations[Id] extends { requestBody?: { content: { 'application/json': infer B } } }
     ? B
-    : operations[Id] extends { requestBody: { content: { 'application/x-www-form-urlencoded': infer B } } }
+    : operations[Id] extends {
+          requestBody: { content: { 'application/x-www-form-urlencoded': infer B } };
+        }
       ? B
       : undefined;
 /** Of an operation without a body: what the one parameter that stands for many is made of. */
-type Merged<Query> = Query extends { ping?: infer Fields } ? NonNullable<Fields> : Query extends { post?: infer Fields } ? NonNullable<Fields> : undefined;
+type Merged<Query> = Query extends { ping?: infer Fields }
+  ? NonNullable<Fields>
+  : Query extends { post?: infer Fields }
+    ? NonNullable<Fields>
+    : undefined;
 
 type Payload<R> = R extends { content: infer C }
   ? | (C extends { 'application/json': infer J } ? J | Json<J> : never)

@@ -15,7 +15,10 @@ export const INVITED_DAYS = 7;
 /**
  * The token of the link in an invitation: whose it is, and a keyed digest of it. Nothing of it is stored, and every mail of one invitation has the same.
  */
-export function invitationToken({ company_id, user_id, number }: Invitation, pepper: string): string {
+export function invitationToken(
+  { company_id, user_id, number }: Invitation,
+  pepper: string,
+): string {
   const named = `${company_id}-${user_id}-${number}`;
   return `inv-${named}-${createHmac('sha256', pepper).update(`invitation/${named}`).digest('hex')}`;
 }
@@ -24,12 +27,22 @@ const OPEN = `SELECT FROM users WHERE company_id = $1 AND id = $2 AND invitation
   AND invited_at > $4::timestamptz - interval '${INVITED_DAYS} days'`;
 
 /** The invitation that a token is for, if it is right and can still be accepted. */
-export async function findInvitation(pool: Pool, token: string, { pepper, now }: { pepper: string; now: Date }): Promise<Invitation | undefined> {
-  const [, company = '', user = '', number = ''] = /^inv-(\d{1,15})-(\d{1,15})-(\d{1,9})-[0-9a-f]{64}$/.exec(token) ?? [];
+export async function findInvitation(
+  pool: Pool,
+  token: string,
+  { pepper, now }: { pepper: string; now: Date },
+): Promise<Invitation | undefined> {
+  const [, company = '', user = '', number = ''] =
+    /^inv-(\d{1,15})-(\d{1,15})-(\d{1,9})-[0-9a-f]{64}$/.exec(token) ?? [];
   if (!number) return undefined;
   const invitation = { company_id: BigInt(company), user_id: BigInt(user), number: Number(number) };
   const right = invitationToken(invitation, pepper);
-  if (right.length !== token.length || !timingSafeEqual(Buffer.from(right), Buffer.from(token))) return undefined;
-  const { rows } = await pool.query({ name: 'find_invitation', text: OPEN, values: [company, user, number, now.toISOString()] });
+  if (right.length !== token.length || !timingSafeEqual(Buffer.from(right), Buffer.from(token)))
+    return undefined;
+  const { rows } = await pool.query({
+    name: 'find_invitation',
+    text: OPEN,
+    values: [company, user, number, now.toISOString()],
+  });
   return rows[0] && invitation;
 }

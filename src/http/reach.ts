@@ -36,7 +36,9 @@ export async function requireReach(db: Db, { operation, params, body }: Request)
     if (params[name] === undefined) continue;
     const reference = params[name] as Reference;
     const number = resource === 'phone_numbers' ? telephoneOf(String(reference)) : undefined;
-    const hidden = number ? unseen(db, 'numbers', [number], 'phone_number') : unseen(db, TABLES[resource] ?? (resource as Table), [reference], key);
+    const hidden = number
+      ? unseen(db, 'numbers', [number], 'phone_number')
+      : unseen(db, TABLES[resource] ?? (resource as Table), [reference], key);
     if ((await hidden).length > 0) throw notFound();
   }
   const schema = operation.multipart && !operation.body ? operation.multipart : operation.body;
@@ -57,7 +59,10 @@ function namedIn(schema: Schema, value: unknown, prefix = '', depth = 0): Named[
     const target = property['x-reference'];
     if (target) return [named(field, target, [inner].flat() as Reference[])];
     const { items } = facets(property);
-    if (Array.isArray(inner)) return items ? inner.flatMap((item, n) => namedIn(items, item, `${field}.${n}.`, depth + 1)) : [];
+    if (Array.isArray(inner))
+      return items
+        ? inner.flatMap((item, n) => namedIn(items, item, `${field}.${n}.`, depth + 1))
+        : [];
     return namedIn(contract.resolve(property), inner, `${field}.`, depth + 1);
   });
 }

@@ -1,11 +1,20 @@
-import { getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/max';
+import {
+  getCountryCallingCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+  type CountryCode,
+} from 'libphonenumber-js/max';
 
 /** Reads a telephone number in any spelling: its E.164 digits without the plus, at most 15 and so exact; undefined for what can be none. */
 export type NumberReader = (text: string) => number | undefined;
 
 /** What the fast path takes for punctuation between digits. */
 const PUNCTUATION = new Set([...' -.()'].map((char) => char.charCodeAt(0)));
-const [ZERO, NINE, PLUS] = ['0', '9', '+'].map((char) => char.charCodeAt(0)) as [number, number, number];
+const [ZERO, NINE, PLUS] = ['0', '9', '+'].map((char) => char.charCodeAt(0)) as [
+  number,
+  number,
+  number,
+];
 const NORTH_AMERICA = 10_000_000_000;
 const LONGEST = 40;
 
@@ -38,12 +47,20 @@ function northAmerican(text: string, at_home: boolean): number | undefined {
   }
   const national = digits === 11 ? value - NORTH_AMERICA : digits === 10 && !plus ? value : 0;
   // Area code and exchange begin with 2 to 9.
-  if (national < 2_000_000_000 || national >= NORTH_AMERICA || Math.floor(national / 1_000_000) % 10 < 2) return undefined;
+  if (
+    national < 2_000_000_000 ||
+    national >= NORTH_AMERICA ||
+    Math.floor(national / 1_000_000) % 10 < 2
+  )
+    return undefined;
   return NORTH_AMERICA + national;
 }
 
 function anyNumber(text: string, country: CountryCode | undefined): number | undefined {
   if (text.length > 250) return undefined;
-  const number = parsePhoneNumberFromString(text, { ...(country && { defaultCountry: country }), extract: false });
+  const number = parsePhoneNumberFromString(text, {
+    ...(country && { defaultCountry: country }),
+    extract: false,
+  });
   return number?.isPossible() ? Number(number.number.slice(1)) : undefined;
 }

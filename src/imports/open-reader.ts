@@ -41,7 +41,11 @@ function startThread(workerData: ThreadData): Worker {
   const options = { workerData, resourceLimits: LIMITS };
   if (!__filename.endsWith('.ts')) return new Worker(join(__dirname, 'thread.js'), options);
   const modules = [require.resolve('tsx/cjs'), join(__dirname, 'thread.ts')];
-  return new Worker(modules.map((name) => `require(${JSON.stringify(name)});`).join(''), { ...options, eval: true, execArgv: [] });
+  return new Worker(modules.map((name) => `require(${JSON.stringify(name)});`).join(''), {
+    ...options,
+    eval: true,
+    execArgv: [],
+  });
 }
 
 /** One question at a time: the answer is the thread's next message. */
@@ -58,7 +62,12 @@ function conversation(thread: Worker): (order?: Order) => Promise<Answer> {
     if (!waiting) return fail(new Error('the reading thread spoke out of turn'));
     const { done, fail: refuse } = waiting;
     waiting = undefined;
-    if ('problem' in answer) refuse(answer.headers ? new ColumnProblem(answer.problem, answer.headers) : new FileProblem(answer.problem));
+    if ('problem' in answer)
+      refuse(
+        answer.headers
+          ? new ColumnProblem(answer.problem, answer.headers)
+          : new FileProblem(answer.problem),
+      );
     else if ('fault' in answer) refuse(new Error(answer.fault));
     else done(answer);
   });

@@ -31,7 +31,9 @@ export class TextRows {
   private lines: string[] = [];
 
   add(cells: readonly string[]): void {
-    this.lines.push(`${cells.map((cell) => cell.replace(ESCAPED, (char) => ESCAPES[char]!)).join('\t')}\n`);
+    this.lines.push(
+      `${cells.map((cell) => cell.replace(ESCAPED, (char) => ESCAPES[char]!)).join('\t')}\n`,
+    );
     if (this.lines.length === PIECE_ROWS) this.flush();
   }
 

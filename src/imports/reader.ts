@@ -35,7 +35,11 @@ const SHOWN_CHARS = 200;
 const KEPT_REJECTED_ROWS = 100_000;
 
 /** Reads a file: how it is laid out, and its numbers. `reject` hears of the first 100,000 rows that have none. Throws FileProblem. */
-export async function readNumbers({ file, country, scratch }: Source, wanted: Wanted, reject: (row: RejectedRow) => void): Promise<Reading> {
+export async function readNumbers(
+  { file, country, scratch }: Source,
+  wanted: Wanted,
+  reject: (row: RejectedRow) => void,
+): Promise<Reading> {
   const read = numberReader(country);
   const texts = readText(file);
   const first = await nextText(texts);
@@ -52,7 +56,12 @@ export async function readNumbers({ file, country, scratch }: Source, wanted: Wa
     reading.total++;
     if (number !== undefined) return reading.numbers.add(number);
     reading.rejected_count++;
-    if (reading.rejected_count <= KEPT_REJECTED_ROWS) reject({ line: record.line, caller_id: shown(cell), reason: reasonFor(cell, record.misquoted) });
+    if (reading.rejected_count <= KEPT_REJECTED_ROWS)
+      reject({
+        line: record.line,
+        caller_id: shown(cell),
+        reason: reasonFor(cell, record.misquoted),
+      });
   };
   let [sample, sampled] = [[] as CsvRecord[] | undefined, 0];
   const begin = () => {
@@ -99,7 +108,10 @@ export interface Batch {
 }
 
 /** The numbers of a file in batches of `size` rows, after the first `skip`. The order is the numbers', and so the same in every run. */
-export function* batchesOf({ numbers }: Reading, { skip, size }: { skip: number; size: number }): Generator<Batch> {
+export function* batchesOf(
+  { numbers }: Reading,
+  { skip, size }: { skip: number; size: number },
+): Generator<Batch> {
   let [batch, filled] = [new Float64Array(size), 0];
   const done = (): Batch => ({ taken: filled, numbers: distinct(batch.subarray(0, filled)) });
   for (const window of numbers.sorted(skip)) {
@@ -118,7 +130,8 @@ export function* batchesOf({ numbers }: Reading, { skip, size }: { skip: number;
 
 function distinct(sorted: Float64Array): Float64Array {
   let kept = 0;
-  for (let i = 0; i < sorted.length; i++) if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[kept++] = sorted[i]!;
+  for (let i = 0; i < sorted.length; i++)
+    if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[kept++] = sorted[i]!;
   return sorted.subarray(0, kept);
 }
 

@@ -16,11 +16,19 @@ const DELIMITERS = [',', ';', '\t', '|'];
 
 /** The character between the columns, guessed from the first rows. */
 export function delimiterOf(sample: string): string {
-  return Papa.parse(sample, { preview: 50, newline: '\n', skipEmptyLines: true, delimitersToGuess: DELIMITERS }).meta.delimiter;
+  return Papa.parse(sample, {
+    preview: 50,
+    newline: '\n',
+    skipEmptyLines: true,
+    delimitersToGuess: DELIMITERS,
+  }).meta.delimiter;
 }
 
 /** Rows out of pieces of text whose lines end in "\n", a piece's worth at a time; blank lines are left out. Throws FileProblem. */
-export async function* readRecords(texts: AsyncIterable<string>, delimiter: string): AsyncGenerator<CsvRecord[]> {
+export async function* readRecords(
+  texts: AsyncIterable<string>,
+  delimiter: string,
+): AsyncGenerator<CsvRecord[]> {
   const splitter = new Splitter(delimiter);
   for await (const text of texts) yield splitter.take(text);
   yield splitter.take('', true);
@@ -70,7 +78,8 @@ class Splitter {
         const text = end < 0 ? this.rest : this.rest.slice(0, end);
         records.push({ line: this.line++, cells: text.split(this.delimiter), misquoted: true });
         this.rest = this.rest.slice(text.length + 1);
-      } else if (parsed.errors.length > 0) throw new FileProblem(`Line ${this.line} opens a quote that is never closed.`);
+      } else if (parsed.errors.length > 0)
+        throw new FileProblem(`Line ${this.line} opens a quote that is never closed.`);
       else if (parsed.data.length === 0) break;
       else records.push(...this.accept(parsed));
     }
@@ -80,11 +89,14 @@ class Splitter {
 
 function breaksIn(cells: readonly string[]): number {
   let breaks = 0;
-  for (const cell of cells) for (let at = cell.indexOf('\n'); at >= 0; at = cell.indexOf('\n', at + 1)) breaks++;
+  for (const cell of cells)
+    for (let at = cell.indexOf('\n'); at >= 0; at = cell.indexOf('\n', at + 1)) breaks++;
   return breaks;
 }
 
 function tooLong(rest: string, line: number): FileProblem {
   const what = rest.includes('\n') ? 'opens a quote that is not closed' : 'does not end';
-  return new FileProblem(`Line ${line} ${what} within ${LONGEST_ROW.toLocaleString('en')} characters.`);
+  return new FileProblem(
+    `Line ${line} ${what} within ${LONGEST_ROW.toLocaleString('en')} characters.`,
+  );
 }

@@ -26,7 +26,14 @@ export function createSorter(folder: string, run_length = RUN_LENGTH): Sorter {
     if (file < 0) file = openNameless(folder);
     const start = runs.reduce((sum, { length }) => sum + length, 0);
     const bytes = Buffer.from(buffer.sort().buffer);
-    for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written, bytes.length - written, start * NUMBER_BYTES + written);
+    for (let written = 0; written < bytes.length;)
+      written += writeSync(
+        file,
+        bytes,
+        written,
+        bytes.length - written,
+        start * NUMBER_BYTES + written,
+      );
     runs.push({ start, length: held });
     held = 0;
   };
@@ -55,13 +62,22 @@ function openNameless(folder: string): number {
 }
 
 /** A run, window by window. */
-function* windows(file: number, { start, length }: { start: number; length: number }): Generator<Float64Array> {
+function* windows(
+  file: number,
+  { start, length }: { start: number; length: number },
+): Generator<Float64Array> {
   const window = new Float64Array(WINDOW_LENGTH);
   for (let at = 0; at < length; at += WINDOW_LENGTH) {
     const some = window.subarray(0, Math.min(WINDOW_LENGTH, length - at));
     const bytes = Buffer.from(some.buffer, some.byteOffset, some.byteLength);
     for (let read = 0; read < bytes.length;) {
-      const n = readSync(file, bytes, read, bytes.length - read, (start + at) * NUMBER_BYTES + read);
+      const n = readSync(
+        file,
+        bytes,
+        read,
+        bytes.length - read,
+        (start + at) * NUMBER_BYTES + read,
+      );
       if (n === 0) throw new Error('the sorted run is shorter than it was written');
       read += n;
     }

@@ -75,12 +75,15 @@ async function* gunzipped(source: Readable): AsyncGenerator<Buffer> {
     for await (const piece of gunzip as AsyncIterable<Buffer>) {
       bytes += piece.length;
       if (bytes > ALWAYS_ALLOWED_BYTES && bytes > gunzip.bytesWritten * MOST_GROWTH) {
-        throw new FileProblem(`The gzip archive unpacks to more than ${MOST_GROWTH} times its size. Send it unpacked if it is meant so.`);
+        throw new FileProblem(
+          `The gzip archive unpacks to more than ${MOST_GROWTH} times its size. Send it unpacked if it is meant so.`,
+        );
       }
       yield piece;
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code?.startsWith('Z_')) throw new FileProblem(`The gzip archive is damaged or cut off: ${(error as Error).message}.`);
+    if ((error as NodeJS.ErrnoException).code?.startsWith('Z_'))
+      throw new FileProblem(`The gzip archive is damaged or cut off: ${(error as Error).message}.`);
     throw error;
   } finally {
     source.destroy();
@@ -92,7 +95,8 @@ function decoderOf(piece: Buffer): TextDecoder {
   const sample = new TextDecoder(encoding).decode(piece.subarray(0, 65_536));
   // Control characters that no text has.
   const strange = sample.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/g)?.length ?? 0;
-  if (strange > sample.length / 100 || sample.includes('\0')) throw new FileProblem('The file is not text. It must be a CSV file, plain or gzip.');
+  if (strange > sample.length / 100 || sample.includes('\0'))
+    throw new FileProblem('The file is not text. It must be a CSV file, plain or gzip.');
   return new TextDecoder(encoding);
 }
 

@@ -32,7 +32,11 @@ export interface PackedBatch {
   numbers: Uint8Array<ArrayBuffer>;
 }
 
-export type Answer = { summary: Summary } | { batch: PackedBatch | undefined } | { problem: string; headers: string[] | undefined } | { fault: string };
+export type Answer =
+  | { summary: Summary }
+  | { batch: PackedBatch | undefined }
+  | { problem: string; headers: string[] | undefined }
+  | { fault: string };
 
 const port = parentPort!;
 const { source, wanted, owner } = workerData as ThreadData;
@@ -45,7 +49,9 @@ const post = (answer: Answer, transfer: ArrayBuffer[] = []) => port.postMessage(
 async function start(): Promise<void> {
   yieldToRequests();
   const rows = new TextRows();
-  reading = await readNumbers(source, wanted, ({ line, caller_id, reason }) => rows.add([...owner, String(line), caller_id, reason]));
+  reading = await readNumbers(source, wanted, ({ line, caller_id, reason }) =>
+    rows.add([...owner, String(line), caller_id, reason]),
+  );
   const { layout, total, rejected_count } = reading;
   const rejected = rows.bytes();
   post({ summary: { layout, total, rejected_count, rejected } }, [rejected.buffer]);
@@ -61,7 +67,8 @@ function yieldToRequests(): void {
 }
 
 function* packed(from: { skip: number; size: number }): Generator<PackedBatch> {
-  for (const { taken, numbers } of batchesOf(reading, from)) yield { taken, numbers: packNumbers(numbers) };
+  for (const { taken, numbers } of batchesOf(reading, from))
+    yield { taken, numbers: packNumbers(numbers) };
 }
 
 /** The next batch is made while the database still works on this one. */
@@ -89,7 +96,11 @@ function obey(order: Order): void {
 }
 
 function report(error: unknown): void {
-  if (error instanceof FileProblem) post({ problem: error.message, headers: (error as FileProblem & { headers?: string[] }).headers });
+  if (error instanceof FileProblem)
+    post({
+      problem: error.message,
+      headers: (error as FileProblem & { headers?: string[] }).headers,
+    });
   else post({ fault: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 }
 

@@ -15,5 +15,10 @@ export function startWatch(deps: Deps): Running {
     await tellLeads(deps.database.pool, deps.clock());
     return false;
   };
-  return repeat(deps.log, { work, every_ms: EVERY_MS, pause_ms: PAUSE_MS, failure: 'calls could not be looked after: tried again' });
+  return repeat(deps.log, {
+    work,
+    every_ms: EVERY_MS,
+    pause_ms: PAUSE_MS,
+    failure: 'calls could not be looked after: tried again',
+  });
 }

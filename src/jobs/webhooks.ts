@@ -22,7 +22,12 @@ export function startWebhooks(deps: DeliveryDeps, options: DeliveryOptions = {})
       },
       failure: 'webhooks could not be told: tried again',
     }),
-    repeat(log, { ...usual, every_ms: renew_ms, work: () => deliveries.renew().then(() => false), failure: 'webhooks could not be held on to: tried again' }),
+    repeat(log, {
+      ...usual,
+      every_ms: renew_ms,
+      work: () => deliveries.renew().then(() => false),
+      failure: 'webhooks could not be held on to: tried again',
+    }),
   ];
   return {
     stop: async () => {

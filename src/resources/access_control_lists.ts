@@ -53,9 +53,18 @@ interface Granted {
 
 /** The records that a request grants, locked before the team is. */
 async function grantedBy(db: Db, fields: Fields): Promise<Granted> {
-  const find = async (table: 'offers' | 'buyer_groups' | 'buyers', field: 'offer_ids' | 'buyer_group_ids' | 'buyer_ids') =>
-    fields[field] === undefined ? undefined : resolveReferences(db, table, fields[field] ?? [], { field });
-  return { offers: await find('offers', 'offer_ids'), groups: await find('buyer_groups', 'buyer_group_ids'), buyers: await find('buyers', 'buyer_ids') };
+  const find = async (
+    table: 'offers' | 'buyer_groups' | 'buyers',
+    field: 'offer_ids' | 'buyer_group_ids' | 'buyer_ids',
+  ) =>
+    fields[field] === undefined
+      ? undefined
+      : resolveReferences(db, table, fields[field] ?? [], { field });
+  return {
+    offers: await find('offers', 'offer_ids'),
+    groups: await find('buyer_groups', 'buyer_group_ids'),
+    buyers: await find('buyers', 'buyer_ids'),
+  };
 }
 
 /** Teams: what their users may do, and with which records. */
@@ -63,18 +72,27 @@ export const accessControlLists = ({ clock, queue, authenticator }: Deps) => {
   const records = recordHandlers(projection, clock);
   const where = (db: Db, id: bigint) => ({ company_id_id: { company_id: db.company_id, id } });
 
-  const writeParts = async (db: Db, id: bigint, { fields, granted, now }: { fields: Fields; granted: Granted; now: Date }) => {
+  const writeParts = async (
+    db: Db,
+    id: bigint,
+    { fields, granted, now }: { fields: Fields; granted: Granted; now: Date },
+  ) => {
     const { offers, groups, buyers } = granted;
     const team = { access_control_list_id: id };
-    if (groups) await replaceAttached(db, 'access_control_list_buyer_groups', team, { buyer_group_id: groups });
+    if (groups)
+      await replaceAttached(db, 'access_control_list_buyer_groups', team, {
+        buyer_group_id: groups,
+      });
     if (buyers) await replaceAttached(db, 'access_control_list_buyers', team, { buyer_id: buyers });
     if (offers) await replaceOffers(db, id, offers, fields.all_offers);
-    if (fields.users_emails !== undefined) await replaceUsers(db, id, fields.users_emails ?? [], { queue, now });
+    if (fields.users_emails !== undefined)
+      await replaceUsers(db, id, fields.users_emails ?? [], { queue, now });
     db.afterCommit(() => authenticator.forgetRights());
   };
 
   return {
-    listAccessControlLists: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
+    listAccessControlLists: ({ query, db }) =>
+      page(query, { db, now: clock(), projection, orders }),
     newAccessControlList: (call) => records.unsaved({ ...call, query: {} }, {}),
     showAccessControlList: (call) => records.show({ ...call, query: {} }),
 
@@ -82,7 +100,14 @@ export const accessControlLists = ({ clock, queue, authenticator }: Deps) => {
       requireWithin(call.caller, call.body);
       return records.create({ ...call, query: {} }, async (tx, fields, now) => {
         const granted = await grantedBy(tx, fields);
-        const data = { ...columnsOf(fields), name: fields.name!, company_id: tx.company_id, user_updated_at: now, created_at: now, updated_at: now };
+        const data = {
+          ...columnsOf(fields),
+          name: fields.name!,
+          company_id: tx.company_id,
+          user_updated_at: now,
+          created_at: now,
+          updated_at: now,
+        };
         const { id } = await tx.prisma.accessControlList.create({ data, select: { id: true } });
         await writeParts(tx, id, { fields, granted, now });
         return id;
@@ -91,12 +116,20 @@ export const accessControlLists = ({ clock, queue, authenticator }: Deps) => {
 
     updateAccessControlList: async (call) => {
       requireWithin(call.caller, call.body);
-      return records.updateAfter({ ...call, query: {} }, grantedBy, async (tx, id, { fields, now, ahead: granted }) => {
-        await requireTeamsWithin(tx, call.caller, [id]);
-        const data = { ...columnsOf(fields), user_updated_at: now, updated_at: now };
-        await tx.prisma.accessControlList.update({ where: where(tx, id), data, select: { id: true } });
-        await writeParts(tx, id, { fields, granted, now });
-      });
+      return records.updateAfter(
+        { ...call, query: {} },
+        grantedBy,
+        async (tx, id, { fields, now, ahead: granted }) => {
+          await requireTeamsWithin(tx, call.caller, [id]);
+          const data = { ...columnsOf(fields), user_updated_at: now, updated_at: now };
+          await tx.prisma.accessControlList.update({
+            where: where(tx, id),
+            data,
+            select: { id: true },
+          });
+          await writeParts(tx, id, { fields, granted, now });
+        },
+      );
     },
 
     deleteAccessControlList: async (call) => {
@@ -115,5 +148,11 @@ export const accessControlLists = ({ clock, queue, authenticator }: Deps) => {
 
 /** The columns of the team's row among the fields. */
 function columnsOf({ name, permissions, superuser, all_offers, external_record_id }: Fields) {
-  return { name, permissions: permissions === undefined ? undefined : [...new Set(permissions ?? [])].toSorted(), superuser, all_offers, external_record_id };
+  return {
+    name,
+    permissions: permissions === undefined ? undefined : [...new Set(permissions ?? [])].toSorted(),
+    superuser,
+    all_offers,
+    external_record_id,
+  };
 }

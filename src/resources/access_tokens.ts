@@ -41,20 +41,35 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) =>
   ({
     listAccessTokens: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
 
-    newAccessToken: ({ db }) => unsaved({ db, now: clock(), projection }, { permissions: [], superuser: false }),
+    newAccessToken: ({ db }) =>
+      unsaved({ db, now: clock(), projection }, { permissions: [], superuser: false }),
 
-    showAccessToken: ({ params, db, if_none_match }) => show({ db, now: clock(), projection, if_none_match }, params.id),
+    showAccessToken: ({ params, db, if_none_match }) =>
+      show({ db, now: clock(), projection, if_none_match }, params.id),
 
     createAccessToken: async ({ body, db, caller }) => {
       const now = clock();
       const { name, kind, permissions = [], superuser = false, user_email, expires_at } = body;
       requireWithin(caller, { permissions, superuser });
-      if (user_email !== undefined) await requireTokenWithin(db, caller, { email: user_email, permissions });
+      if (user_email !== undefined)
+        await requireTokenWithin(db, caller, { email: user_email, permissions });
       requireUser(kind, user_email);
       requireOwn(caller, { kind, user_email });
-      const wanted = { name, kind, permissions, superuser, user_email, expires_at: expires_at ? new Date(expires_at) : null };
-      const { id, private_key, token } = await db.transaction((tx) => issueCredentials(tx, wanted, { pepper, now }));
-      return written({ db, now, projection }, id, { status: 201, extra: private_key ? { private_key } : { token } });
+      const wanted = {
+        name,
+        kind,
+        permissions,
+        superuser,
+        user_email,
+        expires_at: expires_at ? new Date(expires_at) : null,
+      };
+      const { id, private_key, token } = await db.transaction((tx) =>
+        issueCredentials(tx, wanted, { pepper, now }),
+      );
+      return written({ db, now, projection }, id, {
+        status: 201,
+        extra: private_key ? { private_key } : { token },
+      });
     },
 
     revokeAccessToken: async ({ params, db, if_match }) => {
@@ -71,13 +86,26 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) =>
   }) satisfies Partial<Handlers>;
 
 function requireUser(kind: string, user_email: string | undefined): void {
-  if (kind === 'user_token' && user_email === undefined) throw Refusal.field('user_email', 'must be given for a user token');
-  if (kind === 'key_pair' && user_email !== undefined) throw Refusal.field('user_email', 'must be left out for a key pair, which belongs to the company');
+  if (kind === 'user_token' && user_email === undefined)
+    throw Refusal.field('user_email', 'must be given for a user token');
+  if (kind === 'key_pair' && user_email !== undefined)
+    throw Refusal.field(
+      'user_email',
+      'must be left out for a key pair, which belongs to the company',
+    );
 }
 
 /** A caller who is limited to the records of teams gets no further by credentials that are not. */
-function requireOwn({ teams, user_email: own }: Caller, { kind, user_email }: { kind: string; user_email: string | undefined }): void {
+function requireOwn(
+  { teams, user_email: own }: Caller,
+  { kind, user_email }: { kind: string; user_email: string | undefined },
+): void {
   if (!teams) return;
-  if (kind !== 'user_token') throw Refusal.field('kind', 'must be user_token: your teams are granted single records, and a key pair sees all of the company');
-  if (user_email?.toLowerCase() !== own) throw Refusal.field('user_email', `must be your own, ${own}`);
+  if (kind !== 'user_token')
+    throw Refusal.field(
+      'kind',
+      'must be user_token: your teams are granted single records, and a key pair sees all of the company',
+    );
+  if (user_email?.toLowerCase() !== own)
+    throw Refusal.field('user_email', `must be your own, ${own}`);
 }

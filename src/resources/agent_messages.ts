@@ -43,13 +43,24 @@ export const agentMessages = ({ clock, live }: Deps) => {
   const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
   return {
     listAgentMessages: async ({ query: { mine, ...query }, db, caller }) => {
-      const own = mine ? await ownAgent(db, caller, { field: 'mine', message: 'must be left out: these credentials belong to no agent' }) : undefined;
-      return page({ ...query, ...(own && { reached: own.id }) }, { db, now: clock(), projection, orders: {}, filters: { reached: REACHED } });
+      const own = mine
+        ? await ownAgent(db, caller, {
+            field: 'mine',
+            message: 'must be left out: these credentials belong to no agent',
+          })
+        : undefined;
+      return page(
+        { ...query, ...(own && { reached: own.id }) },
+        { db, now: clock(), projection, orders: {}, filters: { reached: REACHED } },
+      );
     },
 
     newAgentMessage: async (call) => {
       const { content = null, agent_status_id: reference } = call.query;
-      const status = reference === undefined ? null : await findNamed(call.db, 'agent_statuses', { reference, field: 'agent_status_id' });
+      const status =
+        reference === undefined
+          ? null
+          : await findNamed(call.db, 'agent_statuses', { reference, field: 'agent_status_id' });
       return records.unsaved(call, { content, agent_status_id: status && Number(status) });
     },
 
@@ -60,7 +71,13 @@ export const agentMessages = ({ clock, live }: Deps) => {
         const { agent_status_id, ...lists } = await targetsOf(tx, fields);
         requireTarget(tx, lists);
         const own = { content, external_record_id, agent_status_id, user_id: call.caller.user_id };
-        const data = { ...own, company_id: tx.company_id, user_updated_at: now, created_at: now, updated_at: now };
+        const data = {
+          ...own,
+          company_id: tx.company_id,
+          user_updated_at: now,
+          created_at: now,
+          updated_at: now,
+        };
         const { id } = await tx.prisma.agentMessage.create({ data, select: { id: true } });
         await writeTargets(tx, id, lists);
         await reach(tx, id, { again: true });
@@ -74,8 +91,14 @@ export const agentMessages = ({ clock, live }: Deps) => {
         async (tx, id, { fields, now, ahead: targets }) => {
           const { content, external_record_id } = fields;
           const where = key(tx.company_id, id);
-          const before = await tx.prisma.agentMessage.findUniqueOrThrow({ where, select: { content: true } });
-          await tx.prisma.agentMessage.update({ where, data: { content, external_record_id, user_updated_at: now, updated_at: now } });
+          const before = await tx.prisma.agentMessage.findUniqueOrThrow({
+            where,
+            select: { content: true },
+          });
+          await tx.prisma.agentMessage.update({
+            where,
+            data: { content, external_record_id, user_updated_at: now, updated_at: now },
+          });
           const other_content = content !== undefined && content !== before.content;
           if (await writeTargets(tx, id, targets)) await reach(tx, id, { again: other_content });
           else if (other_content) await tellRecipients(tx, id);
@@ -84,30 +107,64 @@ export const agentMessages = ({ clock, live }: Deps) => {
 
     deleteAgentMessage: (call) =>
       records.delete(call, async (tx, id, now) => {
-        await tx.prisma.agentMessage.update({ where: key(tx.company_id, id), data: { deleted_at: now, updated_at: now, user_updated_at: now } });
+        await tx.prisma.agentMessage.update({
+          where: key(tx.company_id, id),
+          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+        });
         await tellRecipients(tx, id);
       }),
 
     streamAgentMessages: async ({ query, db, caller, last_event_id }) => {
-      const agent = await ownAgent(db, caller, { field: 'auth_token', message: 'must be the token of a user who is an agent' });
+      const agent = await ownAgent(db, caller, {
+        field: 'auth_token',
+        message: 'must be the token of a user who is an agent',
+      });
       const after = positionOf(agent, { header: last_event_id, parameter: query.last_event_id });
-      const followed = { company_id: db.company_id, agent_id: agent.id, access_token_id: caller.access_token_id, after };
+      const followed = {
+        company_id: db.company_id,
+        agent_id: agent.id,
+        access_token_id: caller.access_token_id,
+        after,
+      };
       const wait_ms = (query.wait_seconds ?? 0) * 1000;
-      return new EventStream((reader_gone) => followAgent({ db, live, followed, events: db.reach ? EVENTS.limited : EVENTS.all, wait_ms, reader_gone }));
+      return new EventStream((reader_gone) =>
+        followAgent({
+          db,
+          live,
+          followed,
+          events: db.reach ? EVENTS.limited : EVENTS.all,
+          wait_ms,
+          reader_gone,
+        }),
+      );
     },
   } satisfies Partial<Handlers>;
 };
 
 /** One who sees a part of the company does not speak to all of it. */
-function requireTarget({ reach: limited }: Db, lists: Record<string, readonly bigint[] | undefined>): void {
+function requireTarget(
+  { reach: limited }: Db,
+  lists: Record<string, readonly bigint[] | undefined>,
+): void {
   if (!limited || Object.values(lists).some((ids) => ids && ids.length > 0)) return;
-  throw Refusal.field('buyer_ids', 'must name buyers, or buyer_group_ids or call_center_ids: your teams are granted single records');
+  throw Refusal.field(
+    'buyer_ids',
+    'must name buyers, or buyer_group_ids or call_center_ids: your teams are granted single records',
+  );
 }
 
 /** Where a stream goes on: after the event that the reader names, else after the newest. Refuses with 422 one that the agent has not had. */
-function positionOf({ last_event_id }: OwnAgent, { header, parameter }: { header: string | undefined; parameter: number | undefined }): string {
-  const [field, position] = header ? ['Last-Event-ID', header.trim()] : ['last_event_id', parameter?.toString()];
+function positionOf(
+  { last_event_id }: OwnAgent,
+  { header, parameter }: { header: string | undefined; parameter: number | undefined },
+): string {
+  const [field, position] = header
+    ? ['Last-Event-ID', header.trim()]
+    : ['last_event_id', parameter?.toString()];
   if (position === undefined) return last_event_id;
   if (/^\d{1,15}$/.test(position) && BigInt(position) <= BigInt(last_event_id)) return position;
-  throw Refusal.field(field!, `must be the id of an event of this agent, from 0 to ${last_event_id}`);
+  throw Refusal.field(
+    field!,
+    `must be the id of an event of this agent, from 0 to ${last_event_id}`,
+  );
 }

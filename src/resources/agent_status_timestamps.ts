@@ -21,7 +21,11 @@ export const projection = {
     updated_at: true,
     key: true,
   },
-} as const satisfies Projection<'AgentStatusTimestamp', 'agent_status_timestamp', 'agent_status_timestamps'>;
+} as const satisfies Projection<
+  'AgentStatusTimestamp',
+  'agent_status_timestamp',
+  'agent_status_timestamps'
+>;
 
 /** Which status agents went into, and when. */
 export const agentStatusTimestamps = ({ clock }: Deps) =>

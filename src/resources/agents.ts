@@ -58,24 +58,47 @@ export const agents = ({ clock }: Deps) => {
   const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
   return {
     listAgents: async ({ query: { mine, ...query }, db, caller }) => {
-      const own = mine ? await ownAgent(db, caller, { field: 'mine', message: 'must be left out: these credentials belong to no agent' }) : undefined;
+      const own = mine
+        ? await ownAgent(db, caller, {
+            field: 'mine',
+            message: 'must be left out: these credentials belong to no agent',
+          })
+        : undefined;
       const filters = {
         ...byReference(query, { agent_status_id: 'agent_statuses', user_id: 'users' }),
         call_center_id: OF_CALL_CENTER,
         own: 't.id = {own}::bigint',
       };
-      return page({ ...query, ...(own && { own: own.id }) }, { db, now: clock(), projection, orders, filters });
+      return page(
+        { ...query, ...(own && { own: own.id }) },
+        { db, now: clock(), projection, orders, filters },
+      );
     },
-    newAgent: async (call) => records.unsaved(call, { agent_status_id: Number(await offlineStatus(call.db)) }),
+    newAgent: async (call) =>
+      records.unsaved(call, { agent_status_id: Number(await offlineStatus(call.db)) }),
     showAgent: records.show,
 
     createAgent: (call) =>
       records.create(call, async (tx, { user_id: named, user_email, ...sent }, now) => {
         const user_id = await userOf(tx, { user_id: named, user_email }, now);
-        const agent_status_id = sent.agent_status_id === undefined ? await offlineStatus(tx) : await namedStatus(tx, sent);
+        const agent_status_id =
+          sent.agent_status_id === undefined
+            ? await offlineStatus(tx)
+            : await namedStatus(tx, sent);
         const teams = await teamsOf(tx, sent);
-        const times = { status_changed_at: now, created_at: now, updated_at: now, user_updated_at: now };
-        const data = { ...columnsOf(sent), user_id, agent_status_id, ...times, company_id: tx.company_id };
+        const times = {
+          status_changed_at: now,
+          created_at: now,
+          updated_at: now,
+          user_updated_at: now,
+        };
+        const data = {
+          ...columnsOf(sent),
+          user_id,
+          agent_status_id,
+          ...times,
+          company_id: tx.company_id,
+        };
         const { id } = await tx.prisma.agent.create({ data, select: { id: true } });
         await startStatus(tx, id, now);
         await writeTeams(tx, id, teams);
@@ -87,11 +110,15 @@ export const agents = ({ clock }: Deps) => {
         call,
         // Statuses, call centers and buyers before the agent: whoever deletes one of those locks in this order too.
         async (tx, fields: Fields) => ({
-          agent_status_id: fields.agent_status_id === undefined ? undefined : await namedStatus(tx, fields),
+          agent_status_id:
+            fields.agent_status_id === undefined ? undefined : await namedStatus(tx, fields),
           ...(await teamsOf(tx, fields)),
         }),
         async (tx, id, { fields, now, ahead: { agent_status_id, ...teams } }) => {
-          await tx.prisma.agent.update({ where: key(tx.company_id, id), data: { ...columnsOf(fields), user_updated_at: now, updated_at: now } });
+          await tx.prisma.agent.update({
+            where: key(tx.company_id, id),
+            data: { ...columnsOf(fields), user_updated_at: now, updated_at: now },
+          });
           if (agent_status_id !== undefined) await changeStatus(tx, id, { agent_status_id, now });
           await writeTeams(tx, id, teams);
         },
@@ -108,16 +135,30 @@ export const agents = ({ clock }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-async function userOf(db: Db, { user_id, user_email }: Pick<Schemas['AgentCreate'], 'user_id' | 'user_email'>, now: Date): Promise<bigint> {
-  if (user_id !== undefined && user_email !== undefined) throw Refusal.field('user_email', 'must be left out where user_id is given');
-  if (user_id !== undefined) return (await resolveReferences(db, 'users', [user_id], { field: 'user_id' }))[0]!;
-  if (user_email === undefined) throw Refusal.field('user_id', 'must be given, or user_email in its place');
-  if (db.reach) throw Refusal.field('user_email', 'is for superusers and key pairs of the company: give user_id, of a user of your teams');
+async function userOf(
+  db: Db,
+  { user_id, user_email }: Pick<Schemas['AgentCreate'], 'user_id' | 'user_email'>,
+  now: Date,
+): Promise<bigint> {
+  if (user_id !== undefined && user_email !== undefined)
+    throw Refusal.field('user_email', 'must be left out where user_id is given');
+  if (user_id !== undefined)
+    return (await resolveReferences(db, 'users', [user_id], { field: 'user_id' }))[0]!;
+  if (user_email === undefined)
+    throw Refusal.field('user_id', 'must be given, or user_email in its place');
+  if (db.reach)
+    throw Refusal.field(
+      'user_email',
+      'is for superusers and key pairs of the company: give user_id, of a user of your teams',
+    );
   return (await usersWith(db, [user_email], now))[0]!;
 }
 
 function columnsOf({ name, external_record_id }: Fields) {
-  return { ...(name !== undefined && { name }), ...(external_record_id !== undefined && { external_record_id }) };
+  return {
+    ...(name !== undefined && { name }),
+    ...(external_record_id !== undefined && { external_record_id }),
+  };
 }
 
 /** What an agent belongs to, by the columns that attach it; undefined where a request says nothing. */
@@ -129,12 +170,24 @@ interface Teams {
 async function teamsOf(db: Db, { call_center_ids, buyer_ids }: Fields): Promise<Teams> {
   return {
     call_center_id:
-      call_center_ids === undefined ? undefined : await resolveReferences(db, 'call_centers', call_center_ids ?? [], { field: 'call_center_ids' }),
-    buyer_id: buyer_ids === undefined ? undefined : await resolveReferences(db, 'buyers', buyer_ids ?? [], { field: 'buyer_ids' }),
+      call_center_ids === undefined
+        ? undefined
+        : await resolveReferences(db, 'call_centers', call_center_ids ?? [], {
+            field: 'call_center_ids',
+          }),
+    buyer_id:
+      buyer_ids === undefined
+        ? undefined
+        : await resolveReferences(db, 'buyers', buyer_ids ?? [], { field: 'buyer_ids' }),
   };
 }
 
-async function writeTeams(db: Db, agent_id: bigint, { call_center_id, buyer_id }: Teams): Promise<void> {
-  if (call_center_id) await replaceAttached(db, 'agent_call_centers', { agent_id }, { call_center_id });
+async function writeTeams(
+  db: Db,
+  agent_id: bigint,
+  { call_center_id, buyer_id }: Teams,
+): Promise<void> {
+  if (call_center_id)
+    await replaceAttached(db, 'agent_call_centers', { agent_id }, { call_center_id });
   if (buyer_id) await replaceAttached(db, 'agent_buyers', { agent_id }, { buyer_id });
 }

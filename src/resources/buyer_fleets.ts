@@ -40,19 +40,35 @@ export const buyerFleets = ({ clock }: Deps) => {
 
     createBuyerFleet: (call) =>
       records.create(call, async (tx, fields, now) => {
-        const data = { ...fields, company_id: tx.company_id, user_updated_at: now, created_at: now, updated_at: now };
+        const data = {
+          ...fields,
+          company_id: tx.company_id,
+          user_updated_at: now,
+          created_at: now,
+          updated_at: now,
+        };
         return (await tx.prisma.buyerFleet.create({ data, select: { id: true } })).id;
       }),
 
     updateBuyerFleet: (call) =>
       records.update(call, async (tx, id, { fields, now }) => {
-        await tx.prisma.buyerFleet.update({ where: key(tx.company_id, id), data: { ...fields, user_updated_at: now, updated_at: now }, select: { id: true } });
+        await tx.prisma.buyerFleet.update({
+          where: key(tx.company_id, id),
+          data: { ...fields, user_updated_at: now, updated_at: now },
+          select: { id: true },
+        });
       }),
 
     deleteBuyerFleet: (call) =>
       records.delete(call, async (tx, id, now) => {
-        await tx.prisma.buyer.updateMany({ where: { buyer_fleet_id: id }, data: { buyer_fleet_id: null, updated_at: now } });
-        await tx.prisma.buyerFleet.update({ where: key(tx.company_id, id), data: { deleted_at: now, updated_at: now, user_updated_at: now } });
+        await tx.prisma.buyer.updateMany({
+          where: { buyer_fleet_id: id },
+          data: { buyer_fleet_id: null, updated_at: now },
+        });
+        await tx.prisma.buyerFleet.update({
+          where: key(tx.company_id, id),
+          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+        });
       }),
   } satisfies Partial<Handlers>;
 };

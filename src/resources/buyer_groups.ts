@@ -1,6 +1,13 @@
 import { defaultsOf, type Schemas } from '../contract';
 import { changeBuyers } from '../db/attachments';
-import { capColumns, changeLimits, limitsIn, limitsJoin, openLimits, usedSql } from '../db/call-limits';
+import {
+  capColumns,
+  changeLimits,
+  limitsIn,
+  limitsJoin,
+  openLimits,
+  usedSql,
+} from '../db/call-limits';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import { grantToTeams } from '../db/reach';
 import { lockRecord, moveCount } from '../db/records';
@@ -18,7 +25,8 @@ import { pausing } from './pausing';
 type Fields = Schemas['BuyerGroupFields'] & { name?: string | null };
 const DEFAULTS = defaultsOf('BuyerGroupFields') as { time_zone: string } & Fields;
 
-const MEMBERS = 'buyer_group_members m WHERE m.company_id = t.company_id AND m.buyer_group_id = t.id';
+const MEMBERS =
+  'buyer_group_members m WHERE m.company_id = t.company_id AND m.buyer_group_id = t.id';
 const caps = capColumns('l');
 const maxed_out = `(${caps.maxed_out_by}) IS NOT NULL`;
 
@@ -49,7 +57,11 @@ export const projection = {
   },
 } as const satisfies Projection<'BuyerGroup', 'buyer_group', 'buyer_groups'>;
 
-const own = (column: string, type: SortKey['type'], nullable = false): SortKey => ({ sql: `t.${column}`, type, nullable });
+const own = (column: string, type: SortKey['type'], nullable = false): SortKey => ({
+  sql: `t.${column}`,
+  type,
+  nullable,
+});
 const in_progress: SortKey = { sql: caps.concurrency_cap_used, type: 'bigint' };
 
 const orders: Record<string, SortKey> = {
@@ -69,7 +81,12 @@ const orders: Record<string, SortKey> = {
   dial_buyers_type: own('dial_buyers_type', 'text'),
   'call_limits.in_progress_count': in_progress,
   'call_limits.in_progress_used': in_progress,
-  ...Object.fromEntries(CAPS.map(({ used }) => [`call_limits.${used}`, { sql: usedSql(used), type: 'numeric' } satisfies SortKey])),
+  ...Object.fromEntries(
+    CAPS.map(({ used }) => [
+      `call_limits.${used}`,
+      { sql: usedSql(used), type: 'numeric' } satisfies SortKey,
+    ]),
+  ),
 };
 
 /** Buyers that are dialed together. */
@@ -77,13 +94,27 @@ export const buyerGroups = ({ clock, queue, authenticator }: Deps) =>
   ({
     listBuyerGroups: ({ query, db }) => list(query, { db, now: clock(), projection, orders }),
 
-    newBuyerGroup: ({ query, db }) => unsaved({ db, now: clock(), projection, serializer: query.serializer }, columnsOf(DEFAULTS)),
+    newBuyerGroup: ({ query, db }) =>
+      unsaved({ db, now: clock(), projection, serializer: query.serializer }, columnsOf(DEFAULTS)),
 
-    showBuyerGroup: ({ params, query, db, if_none_match }) => show({ db, now: clock(), projection, serializer: query.serializer, if_none_match }, params.id),
+    showBuyerGroup: ({ params, query, db, if_none_match }) =>
+      show(
+        { db, now: clock(), projection, serializer: query.serializer, if_none_match },
+        params.id,
+      ),
 
-    createBuyerGroup: async ({ query, body: { serializer = query.serializer, ...body }, db, caller }) => {
+    createBuyerGroup: async ({
+      query,
+      body: { serializer = query.serializer, ...body },
+      db,
+      caller,
+    }) => {
       const now = clock();
-      const fields: Fields & { name: string } = { ...DEFAULTS, ...withDefaults<Fields>(body, DEFAULTS), name: body.name };
+      const fields: Fields & { name: string } = {
+        ...DEFAULTS,
+        ...withDefaults<Fields>(body, DEFAULTS),
+        name: body.name,
+      };
       const id = await db.transaction(async (tx) => {
         const teams = await teamChanges(tx, 'buyer_group', { fields: fields, caller });
         const group = await tx.prisma.buyerGroup.create({
@@ -97,17 +128,33 @@ export const buyerGroups = ({ clock, queue, authenticator }: Deps) =>
           },
           select: { id: true },
         });
-        await openLimits(tx, { buyer_group_id: group.id }, { zone: ianaName(fields.time_zone ?? DEFAULTS.time_zone)!, limits: groupLimits(fields) });
+        await openLimits(
+          tx,
+          { buyer_group_id: group.id },
+          { zone: ianaName(fields.time_zone ?? DEFAULTS.time_zone)!, limits: groupLimits(fields) },
+        );
         await changeBuyers(tx, 'buyer_group_members', group.id, fields);
         await grantToTeams(tx, 'buyer_group', group.id);
-        await changeTeams(tx, { kind: 'buyer_group', id: group.id }, teams, { queue, authenticator, caller, now });
+        await changeTeams(tx, { kind: 'buyer_group', id: group.id }, teams, {
+          queue,
+          authenticator,
+          caller,
+          now,
+        });
         await moveCount(tx, 'buyer_groups', 1);
         return group.id;
       });
       return written({ db, now, projection, serializer }, id, { status: 201 });
     },
 
-    updateBuyerGroup: async ({ params, query, body: { serializer = query.serializer, ...body }, db, caller, if_match }) => {
+    updateBuyerGroup: async ({
+      params,
+      query,
+      body: { serializer = query.serializer, ...body },
+      db,
+      caller,
+      if_match,
+    }) => {
       const now = clock();
       const fields = withDefaults(body, DEFAULTS);
       const id = await db.transaction(async (tx) => {
@@ -116,13 +163,30 @@ export const buyerGroups = ({ clock, queue, authenticator }: Deps) =>
         await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
         await tx.prisma.buyerGroup.update({
           where: { company_id_id: { company_id: tx.company_id, id: before.id } },
-          data: { ...columnsOf(fields), ...pausing(before, fields.paused, { caller, now }), user_updated_at: now, updated_at: now },
+          data: {
+            ...columnsOf(fields),
+            ...pausing(before, fields.paused, { caller, now }),
+            user_updated_at: now,
+            updated_at: now,
+          },
           select: { id: true },
         });
-        const zone = fields.time_zone && fields.time_zone !== before.time_zone ? ianaName(fields.time_zone) : undefined;
-        await changeLimits(tx, { buyer_group_id: before.id }, { limits: groupLimits(fields), zone, reset_totals: fields.reset_total_caps, now });
+        const zone =
+          fields.time_zone && fields.time_zone !== before.time_zone
+            ? ianaName(fields.time_zone)
+            : undefined;
+        await changeLimits(
+          tx,
+          { buyer_group_id: before.id },
+          { limits: groupLimits(fields), zone, reset_totals: fields.reset_total_caps, now },
+        );
         await changeBuyers(tx, 'buyer_group_members', before.id, fields);
-        await changeTeams(tx, { kind: 'buyer_group', id: before.id }, teams, { queue, authenticator, caller, now });
+        await changeTeams(tx, { kind: 'buyer_group', id: before.id }, teams, {
+          queue,
+          authenticator,
+          caller,
+          now,
+        });
         return before.id;
       });
       return written({ db, now, projection, serializer }, id);
@@ -132,7 +196,10 @@ export const buyerGroups = ({ clock, queue, authenticator }: Deps) =>
       const now = clock();
       const id = await db.transaction(async (tx) => {
         const { id } = await lockRecord(tx, 'buyer_groups', params.id);
-        await requireUnchanged({ db: tx, now, projection, serializer: query.serializer, if_match }, params.id);
+        await requireUnchanged(
+          { db: tx, now, projection, serializer: query.serializer, if_match },
+          params.id,
+        );
         await tx.prisma.buyerGroupMember.deleteMany({ where: { buyer_group_id: id } });
         await tx.prisma.offerBuyerGroup.deleteMany({ where: { buyer_group_id: id } });
         await leaveTeams(tx, { kind: 'buyer_group', id }, now);
@@ -147,8 +214,24 @@ export const buyerGroups = ({ clock, queue, authenticator }: Deps) =>
     },
   }) satisfies Partial<Handlers>;
 
-function columnsOf({ name, paused, dial_buyers_type, tier, weight, time_zone, external_record_id }: Fields) {
-  const columns = { name, paused, dial_buyers_type, tier, weight, time_zone, external_record_id } as {
+function columnsOf({
+  name,
+  paused,
+  dial_buyers_type,
+  tier,
+  weight,
+  time_zone,
+  external_record_id,
+}: Fields) {
+  const columns = {
+    name,
+    paused,
+    dial_buyers_type,
+    tier,
+    weight,
+    time_zone,
+    external_record_id,
+  } as {
     name?: string | null;
     paused?: boolean;
     dial_buyers_type?: string;
@@ -157,7 +240,9 @@ function columnsOf({ name, paused, dial_buyers_type, tier, weight, time_zone, ex
     time_zone?: string;
     external_record_id?: string | null;
   };
-  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)) as typeof columns;
+  return Object.fromEntries(
+    Object.entries(columns).filter(([, value]) => value !== undefined),
+  ) as typeof columns;
 }
 
 function groupLimits({ concurrency_cap, ...fields }: Fields) {

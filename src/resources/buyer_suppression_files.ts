@@ -43,9 +43,21 @@ export const projection = {
     succeeded_at: true,
     headers: `coalesce(nullif(t.found_headers, '{}'), t.headers)`,
   },
-} as const satisfies Projection<'BuyerSuppressionFile', 'buyer_suppression_file', 'buyer_suppression_files'>;
+} as const satisfies Projection<
+  'BuyerSuppressionFile',
+  'buyer_suppression_file',
+  'buyer_suppression_files'
+>;
 
-const NOTHING_DONE = { status: 'pending', import_count: 0, rejected_count: 0, added_count: 0, removed_count: 0, headers: [], found_headers: [] };
+const NOTHING_DONE = {
+  status: 'pending',
+  import_count: 0,
+  rejected_count: 0,
+  added_count: 0,
+  removed_count: 0,
+  headers: [],
+  found_headers: [],
+};
 
 /** CSV files that put numbers on suppression lists or take them off. */
 export const buyerSuppressionFiles = (deps: Deps) => {
@@ -57,7 +69,10 @@ export const buyerSuppressionFiles = (deps: Deps) => {
         now: clock(),
         projection,
         orders: {},
-        filters: { status: 't.status = {status}', ...byReference(query, { buyer_suppression_id: 'buyer_suppressions' }) },
+        filters: {
+          status: 't.status = {status}',
+          ...byReference(query, { buyer_suppression_id: 'buyer_suppressions' }),
+        },
       });
     },
 
@@ -66,25 +81,51 @@ export const buyerSuppressionFiles = (deps: Deps) => {
       void import_file;
       const { buyer_suppression_id } = fields;
       const named = buyer_suppression_id ? [buyer_suppression_id] : [];
-      const [list] = await resolveReferences(db, 'buyer_suppressions', named, { field: 'buyer_suppression_id' });
+      const [list] = await resolveReferences(db, 'buyer_suppressions', named, {
+        field: 'buyer_suppression_id',
+      });
       return unsaved(
         { db, now: clock(), projection, serializer },
-        { ...NOTHING_DONE, ...DEFAULTS, ...columnsOf(fields), buyer_suppression_id: list ? Number(list) : null },
+        {
+          ...NOTHING_DONE,
+          ...DEFAULTS,
+          ...columnsOf(fields),
+          buyer_suppression_id: list ? Number(list) : null,
+        },
       );
     },
 
     showBuyerSuppressionFile: ({ params, query, db, if_none_match }) =>
-      show({ db, now: clock(), projection, serializer: query.serializer, if_none_match }, params.id),
+      show(
+        { db, now: clock(), projection, serializer: query.serializer, if_none_match },
+        params.id,
+      ),
 
-    createBuyerSuppressionFile: async ({ query, body: { serializer = query.serializer, ...fields }, db, caller, upload }) => {
-      const id = await db.transaction((tx) => addSuppressionFile(tx, { fields, upload, caller }, deps));
+    createBuyerSuppressionFile: async ({
+      query,
+      body: { serializer = query.serializer, ...fields },
+      db,
+      caller,
+      upload,
+    }) => {
+      const id = await db.transaction((tx) =>
+        addSuppressionFile(tx, { fields, upload, caller }, deps),
+      );
       return written({ db, now: clock(), projection, serializer }, id, { status: 201 });
     },
 
-    updateBuyerSuppressionFile: async ({ params, query, body: { serializer = query.serializer, ...fields }, db, upload, if_match }) => {
+    updateBuyerSuppressionFile: async ({
+      params,
+      query,
+      body: { serializer = query.serializer, ...fields },
+      db,
+      upload,
+      if_match,
+    }) => {
       const now = clock();
       const id = await db.transaction((tx) => {
-        const check = () => requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
+        const check = () =>
+          requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
         return changeSuppressionFile(tx, params.id, { fields, upload, check }, deps);
       });
       return written({ db, now, projection, serializer }, id);
@@ -111,10 +152,11 @@ export const buyerSuppressionFiles = (deps: Deps) => {
 
     downloadImportFile: async ({ params, db }) => {
       const id = await findRecord(db, 'buyer_suppression_files', params.id);
-      const { import_file_key, import_file_name } = await db.prisma.buyerSuppressionFile.findUniqueOrThrow({
-        where: { company_id_id: { company_id: db.company_id, id } },
-        select: { import_file_key: true, import_file_name: true },
-      });
+      const { import_file_key, import_file_name } =
+        await db.prisma.buyerSuppressionFile.findUniqueOrThrow({
+          where: { company_id_id: { company_id: db.company_id, id } },
+          select: { import_file_key: true, import_file_name: true },
+        });
       const file = import_file_key === null ? undefined : await storage.open(import_file_key);
       if (!file) throw notFound();
       return new Download(file.stream, import_file_name ?? 'import.csv', file.bytes);

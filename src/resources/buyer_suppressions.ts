@@ -2,7 +2,13 @@ import type { Schemas } from '../contract';
 import { changeBuyers, replaceAttached } from '../db/attachments';
 import { callerNumber, callerNumbers } from '../db/caller-ids';
 import { commonColumns, type Projection } from '../db/projection';
-import { findRecord, lockRecord, moveCount, resolveReferences, type Reference } from '../db/records';
+import {
+  findRecord,
+  lockRecord,
+  moveCount,
+  resolveReferences,
+  type Reference,
+} from '../db/records';
 import { changeNumbers, importPercent, type Verb } from '../db/suppression';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
@@ -65,34 +71,69 @@ function columnsOf({ name, caller_id_column_name, headers, external_record_id }:
 export const buyerSuppressions = (deps: Deps) => {
   const { clock } = deps;
   return {
-    listBuyerSuppressions: ({ query, db }) => page(query, { db, now: clock(), projection, orders: {} }),
+    listBuyerSuppressions: ({ query, db }) =>
+      page(query, { db, now: clock(), projection, orders: {} }),
 
-    newBuyerSuppression: ({ query, db }) => unsaved({ db, now: clock(), projection, serializer: query.serializer }, { headers: [], blocked: 0 }),
+    newBuyerSuppression: ({ query, db }) =>
+      unsaved(
+        { db, now: clock(), projection, serializer: query.serializer },
+        { headers: [], blocked: 0 },
+      ),
 
     showBuyerSuppression: ({ params, query, db, if_none_match }) =>
-      show({ db, now: clock(), projection, serializer: query.serializer, if_none_match }, params.id),
+      show(
+        { db, now: clock(), projection, serializer: query.serializer, if_none_match },
+        params.id,
+      ),
 
-    createBuyerSuppression: async ({ query, body: { serializer = query.serializer, ...body }, db, caller, upload }) => {
+    createBuyerSuppression: async ({
+      query,
+      body: { serializer = query.serializer, ...body },
+      db,
+      caller,
+      upload,
+    }) => {
       const now = clock();
       const id = await db.transaction(async (tx) => {
         const list = await tx.prisma.buyerSuppression.create({
-          data: { ...columnsOf(body), name: body.name!, company_id: tx.company_id, user_updated_at: now, created_at: now, updated_at: now },
+          data: {
+            ...columnsOf(body),
+            name: body.name!,
+            company_id: tx.company_id,
+            user_updated_at: now,
+            created_at: now,
+            updated_at: now,
+          },
           select: { id: true },
         });
         await attach(tx, list.id, body);
         await moveCount(tx, 'buyer_suppressions', 1);
         const { caller_id_column_name, headers } = body;
-        if (upload) await addSuppressionFile(tx, { list: list.id, upload, caller, fields: { caller_id_column_name, headers } }, deps);
+        if (upload)
+          await addSuppressionFile(
+            tx,
+            { list: list.id, upload, caller, fields: { caller_id_column_name, headers } },
+            deps,
+          );
         return list.id;
       });
       return written({ db, now, projection, serializer }, id, { status: 201 });
     },
 
-    updateBuyerSuppression: async ({ params, query, body: { serializer = query.serializer, ...body }, db, if_match }) => {
+    updateBuyerSuppression: async ({
+      params,
+      query,
+      body: { serializer = query.serializer, ...body },
+      db,
+      if_match,
+    }) => {
       const now = clock();
       const id = await db.transaction(async (tx) => {
         // A file is locked before its list, always.
-        const broken = body.caller_id_column_name === undefined && body.headers === undefined ? undefined : await brokenImport(tx, params.id);
+        const broken =
+          body.caller_id_column_name === undefined && body.headers === undefined
+            ? undefined
+            : await brokenImport(tx, params.id);
         const { id } = await lockRecord(tx, 'buyer_suppressions', params.id);
         await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
         await tx.prisma.buyerSuppression.update({
@@ -102,7 +143,13 @@ export const buyerSuppressions = (deps: Deps) => {
         });
         await attach(tx, id, body);
         const { caller_id_column_name, headers } = body;
-        if (broken) await changeSuppressionFile(tx, broken, { fields: { caller_id_column_name, headers }, upload: undefined }, deps);
+        if (broken)
+          await changeSuppressionFile(
+            tx,
+            broken,
+            { fields: { caller_id_column_name, headers }, upload: undefined },
+            deps,
+          );
         return id;
       });
       return written({ db, now, projection, serializer }, id);
@@ -111,7 +158,11 @@ export const buyerSuppressions = (deps: Deps) => {
     deleteBuyerSuppression: async ({ params, query: { serializer }, db, if_match }) => {
       const now = clock();
       const id = await db.transaction((tx) =>
-        deleteSuppressionList(tx, params.id, { ...deps, check: () => requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id) }),
+        deleteSuppressionList(tx, params.id, {
+          ...deps,
+          check: () =>
+            requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id),
+        }),
       );
       return written({ db, now, projection, serializer }, id);
     },
@@ -127,9 +178,15 @@ export const buyerSuppressions = (deps: Deps) => {
         root: 'caller_ids',
         table: 'buyer_suppression_numbers',
         key: 'number',
-        conditions: ['t.buyer_suppression_id = {list}', ...(number === undefined ? [] : ['t.number = {number}::bigint'])],
+        conditions: [
+          't.buyer_suppression_id = {list}',
+          ...(number === undefined ? [] : ['t.number = {number}::bigint']),
+        ],
         values: { list, number },
-        ...(number === undefined && { total: 'SELECT blocked FROM buyer_suppressions WHERE company_id = {company_id} AND id = {list}' }),
+        ...(number === undefined && {
+          total:
+            'SELECT blocked FROM buyer_suppressions WHERE company_id = {company_id} AND id = {list}',
+        }),
         item: `to_json('+' || t.number)`,
         cells: { caller_id: `'+' || t.number` },
       });
@@ -141,11 +198,15 @@ export const buyerSuppressions = (deps: Deps) => {
 async function attach(db: Db, id: bigint, fields: Fields): Promise<void> {
   const list = { buyer_suppression_id: id };
   if (fields.offer_ids !== undefined) {
-    const offer_id = await resolveReferences(db, 'offers', fields.offer_ids ?? [], { field: 'offer_ids' });
+    const offer_id = await resolveReferences(db, 'offers', fields.offer_ids ?? [], {
+      field: 'offer_ids',
+    });
     await replaceAttached(db, 'buyer_suppression_offers', list, { offer_id });
   }
   if (fields.schedule_ids !== undefined) {
-    const schedule_id = await resolveReferences(db, 'schedules', fields.schedule_ids ?? [], { field: 'schedule_ids' });
+    const schedule_id = await resolveReferences(db, 'schedules', fields.schedule_ids ?? [], {
+      field: 'schedule_ids',
+    });
     await replaceAttached(db, 'buyer_suppression_schedules', list, { schedule_id });
   }
   await changeBuyers(db, 'buyer_suppression_buyers', id, fields);
@@ -161,8 +222,15 @@ async function changeCallers({ params, query, body, db }: Numbers, verb: Verb, n
     if (n === undefined) throw notFound();
     return n;
   });
-  const counts = { accepted, added: verb === 'block' ? changed : 0, removed: verb === 'unblock' ? changed : 0, rejected };
-  return written({ db, now, projection, serializer: body.serializer ?? query.serializer }, list, { extra: counts });
+  const counts = {
+    accepted,
+    added: verb === 'block' ? changed : 0,
+    removed: verb === 'unblock' ? changed : 0,
+    rejected,
+  };
+  return written({ db, now, projection, serializer: body.serializer ?? query.serializer }, list, {
+    extra: counts,
+  });
 }
 
 /** The list's last import if it has failed or was stopped, locked: what is sent with the list may mend it. */

@@ -40,19 +40,32 @@ export const callCenters = ({ clock }: Deps) => {
 
     createCallCenter: (call) =>
       records.create(call, async (tx, { name, ...fields }, now) => {
-        const data = { ...fields, name: name!, company_id: tx.company_id, user_updated_at: now, created_at: now, updated_at: now };
+        const data = {
+          ...fields,
+          name: name!,
+          company_id: tx.company_id,
+          user_updated_at: now,
+          created_at: now,
+          updated_at: now,
+        };
         return (await tx.prisma.callCenter.create({ data, select: { id: true } })).id;
       }),
 
     updateCallCenter: (call) =>
       records.update(call, async (tx, id, { fields, now }) => {
-        await tx.prisma.callCenter.update({ where: key(tx.company_id, id), data: { ...fields, user_updated_at: now, updated_at: now } });
+        await tx.prisma.callCenter.update({
+          where: key(tx.company_id, id),
+          data: { ...fields, user_updated_at: now, updated_at: now },
+        });
       }),
 
     deleteCallCenter: (call) =>
       records.delete(call, async (tx, id, now) => {
         await tx.prisma.agentCallCenter.deleteMany({ where: { call_center_id: id } });
-        await tx.prisma.callCenter.update({ where: key(tx.company_id, id), data: { deleted_at: now, updated_at: now, user_updated_at: now } });
+        await tx.prisma.callCenter.update({
+          where: key(tx.company_id, id),
+          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+        });
       }),
   } satisfies Partial<Handlers>;
 };

@@ -1,4 +1,8 @@
-import { callAttemptProjection, callEventProjection, callProjection as projection } from '../db/call-projection';
+import {
+  callAttemptProjection,
+  callEventProjection,
+  callProjection as projection,
+} from '../db/call-projection';
 import { callerNumber } from '../db/caller-ids';
 import { keptCount, type SortKey } from '../db/projection';
 import { byReference, findRecord, lockRecord, type Reference } from '../db/records';
@@ -28,7 +32,10 @@ const orders: Record<string, SortKey> = {
 /** A case that triggers keep a count of, and its contrary. */
 const kept = (kind: string, holds: string, contrary: string) => {
   const n = keptCount(`calls/${kind}`);
-  return { cases: { true: holds, false: contrary }, totals: { true: n, false: `${keptCount('calls')} - ${n}` } };
+  return {
+    cases: { true: holds, false: contrary },
+    totals: { true: n, false: `${keptCount('calls')} - ${n}` },
+  };
 };
 const outbound = keptCount('calls/outbound');
 const in_progress = `(SELECT count(*) FROM calls t WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND t.ended_at IS NULL)`;
@@ -44,8 +51,16 @@ export const callFilters = {
     totals: { outbound, inbound: `${keptCount('calls')} - ${outbound}` },
   },
   buyer_converted: kept('buyer_converted', 't.buyer_converted', 'NOT t.buyer_converted'),
-  offer_converted: kept('offer_converted', 't.traffic_source_converted', 'NOT t.traffic_source_converted'),
-  either_converted: kept('either_converted', '(t.buyer_converted OR t.traffic_source_converted)', 'NOT t.buyer_converted AND NOT t.traffic_source_converted'),
+  offer_converted: kept(
+    'offer_converted',
+    't.traffic_source_converted',
+    'NOT t.traffic_source_converted',
+  ),
+  either_converted: kept(
+    'either_converted',
+    '(t.buyer_converted OR t.traffic_source_converted)',
+    'NOT t.buyer_converted AND NOT t.traffic_source_converted',
+  ),
   in_progress: {
     cases: { true: 't.ended_at IS NULL', false: 't.ended_at IS NOT NULL' },
     totals: { true: in_progress, false: `${keptCount('calls')} - ${in_progress}` },
@@ -53,16 +68,24 @@ export const callFilters = {
   has_recording: kept('has_recording', 't.recording_url IS NOT NULL', 't.recording_url IS NULL'),
   no_buyer: kept('no_buyer', 't.buyer_id IS NULL', 't.buyer_id IS NOT NULL'),
   token_named: 't.token_values ? {token_named}',
-  token_like: '(t.token_values @> ({token_like}::jsonb->0) OR t.token_values @> ({token_like}::jsonb->1))',
+  token_like:
+    '(t.token_values @> ({token_like}::jsonb->0) OR t.token_values @> ({token_like}::jsonb->1))',
 } as const satisfies Filters;
 
 /** What a token in a query can be in JSON besides a text. */
 const PLAIN = /^(-?(0|[1-9]\d{0,14})(\.\d{1,10})?|true|false)$/;
 
 /** The filter of a token: that it is there, or which value it has, be it written as a text or, as JSON may have it, as a number or a boolean. */
-function tokenFilter({ token_key: key, token_value: value }: { token_key?: string; token_value?: string }) {
+function tokenFilter({
+  token_key: key,
+  token_value: value,
+}: {
+  token_key?: string;
+  token_value?: string;
+}) {
   if (value === undefined) return key === undefined ? {} : { token_named: key };
-  if (key === undefined) throw Refusal.field('token_key', 'must name the token whose value token_value is');
+  if (key === undefined)
+    throw Refusal.field('token_key', 'must name the token whose value token_value is');
   const plain: unknown = PLAIN.test(value) ? JSON.parse(value) : value;
   return { token_like: JSON.stringify([{ [key]: value }, { [key]: plain }]) };
 }
@@ -76,7 +99,11 @@ export const calls = ({ clock, carrier, mailer, config, database, request, peppe
   const of = { call_id: 't.call_id = {call_id}::bigint' };
   const tell = async (db: Db, reference: Reference, told: CallFacts = {}) => {
     const now = clock();
-    if (db.log) await requireUnchanged({ db, now, projection, if_match: undefined }, (await lockRecord(db, 'calls', reference)).id.toString());
+    if (db.log)
+      await requireUnchanged(
+        { db, now, projection, if_match: undefined },
+        (await lockRecord(db, 'calls', reference)).id.toString(),
+      );
     const { id, warnings } = await updateCall(db, reference, told, { now, carrier });
     return written({ db, now, projection }, id, { extra: { warnings } });
   };
@@ -85,10 +112,21 @@ export const calls = ({ clock, carrier, mailer, config, database, request, peppe
       const tokens = tokenFilter(query);
       const caller_number = await callerNumber(db, query.caller_number, 'caller_number');
       const named = byReference(query, {
-        offer_id: 'offers', buyer_id: 'buyers', traffic_source_id: 'traffic_sources', schedule_id: 'schedules', number_id: 'numbers', lead_id: 'leads',
-      }); // prettier-ignore
+        offer_id: 'offers',
+        buyer_id: 'buyers',
+        traffic_source_id: 'traffic_sources',
+        schedule_id: 'schedules',
+        number_id: 'numbers',
+        lead_id: 'leads',
+      });
       const narrowed = { ...query, caller_number, ...tokens };
-      return list(narrowed, { db, now: clock(), projection, orders, filters: { ...callFilters, ...named } });
+      return list(narrowed, {
+        db,
+        now: clock(),
+        projection,
+        orders,
+        filters: { ...callFilters, ...named },
+      });
     },
 
     showCall: recordHandlers(projection, clock).show,
@@ -102,7 +140,9 @@ export const calls = ({ clock, carrier, mailer, config, database, request, peppe
 
     sendKeyPress: async ({ body: { id, digits, data }, db }) => {
       const now = clock();
-      const pressed = await askingFirst(db, { request, pepper, clock }, (vetoes) => sendKeyPress(db, { id, digits, data, vetoes }, now));
+      const pressed = await askingFirst(db, { request, pepper, clock }, (vetoes) =>
+        sendKeyPress(db, { id, digits, data, vetoes }, now),
+      );
       return written({ db, now, projection }, pressed);
     },
 
@@ -112,12 +152,24 @@ export const calls = ({ clock, carrier, mailer, config, database, request, peppe
 
     listCallEvents: async ({ params, query, db }) => {
       const narrowed = { ...query, call_id: await findRecord(db, 'calls', params.id) };
-      return page(narrowed, { db, now: clock(), projection: callEventProjection, orders: {}, filters: of });
+      return page(narrowed, {
+        db,
+        now: clock(),
+        projection: callEventProjection,
+        orders: {},
+        filters: of,
+      });
     },
 
     listCallAttempts: async ({ params, query, db }) => {
       const narrowed = { ...query, call_id: await findRecord(db, 'calls', params.id) };
-      return page(narrowed, { db, now: clock(), projection: callAttemptProjection, orders: {}, filters: of });
+      return page(narrowed, {
+        db,
+        now: clock(),
+        projection: callAttemptProjection,
+        orders: {},
+        filters: of,
+      });
     },
   } satisfies Partial<Handlers>;
 };

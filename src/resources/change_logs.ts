@@ -42,6 +42,12 @@ export const changeLogs = ({ clock }: Deps) =>
   ({
     listChangeLogs: ({ query, db }) => {
       const named = byReference(query, { user_id: 'users', access_token_id: 'access_tokens' });
-      return list(query, { db, now: clock(), projection, orders: {}, filters: { ...filters, ...named } });
+      return list(query, {
+        db,
+        now: clock(),
+        projection,
+        orders: {},
+        filters: { ...filters, ...named },
+      });
     },
   }) satisfies Partial<Handlers>;

@@ -10,17 +10,36 @@ import { formatOffset, IANA_NAMES } from '../schedules/zone';
 const VALUES = new Map(
   Object.values(contract.document.components.schemas).flatMap((schema) => {
     const name = schema['x-collection'];
-    return name ? [[name, (schema.enum ?? []).filter((value): value is string => typeof value === 'string' && value !== '')] as const] : [];
+    return name
+      ? [
+          [
+            name,
+            (schema.enum ?? []).filter(
+              (value): value is string => typeof value === 'string' && value !== '',
+            ),
+          ] as const,
+        ]
+      : [];
   }),
 );
 
-const words = (value: string) => value.replace(/[_:.]/g, ' ').replace(/^./, (first) => first.toUpperCase());
+const words = (value: string) =>
+  value.replace(/[_:.]/g, ' ').replace(/^./, (first) => first.toUpperCase());
 
 /** The envelope of a collection, or with root=false the bare array. */
-function collection<Root extends 'collection' | 'collections', Item>(root: Root, items: Item[], with_root = true) {
+function collection<Root extends 'collection' | 'collections', Item>(
+  root: Root,
+  items: Item[],
+  with_root = true,
+) {
   if (!with_root) return items;
   const rows = { [root]: items } as { [R in Root]: Item[] };
-  return { status: 200, success: true as const, ...rows, metadata: { root, total_count: items.length } };
+  return {
+    status: 200,
+    success: true as const,
+    ...rows,
+    metadata: { root, total_count: items.length },
+  };
 }
 
 /** Closed lists of values, for forms. */
@@ -35,7 +54,8 @@ export const collections = ({ clock }: Deps) =>
       );
     },
 
-    listTimeZones: async ({ query, db }) => collection('collection', await zonesAt(clock(), db), query.root),
+    listTimeZones: async ({ query, db }) =>
+      collection('collection', await zonesAt(clock(), db), query.root),
 
     showCollection: async ({ params, query }) => {
       const values = VALUES.get(params.collection);
@@ -69,16 +89,31 @@ async function zonesAt(now: Date, db: Db): Promise<Schemas['TimeZone'][]> {
     values: [],
   });
   const by_name = new Map(offsets.map((offset) => [offset.iana_name, offset]));
-  const named = [...Object.entries(DISPLAY_NAMES), ...IANA_NAMES.map((name) => [name, name] as const)];
+  const named = [
+    ...Object.entries(DISPLAY_NAMES),
+    ...IANA_NAMES.map((name) => [name, name] as const),
+  ];
   const zones = named.flatMap(([value, iana_name]) => {
     const offset = by_name.get(iana_name);
     return offset ? [describe(value, offset)] : [];
   });
-  kept = { quarter, zones: zones.toSorted((a, b) => a.utc_offset_seconds - b.utc_offset_seconds || (a.value < b.value ? -1 : 1)) };
+  kept = {
+    quarter,
+    zones: zones.toSorted(
+      (a, b) => a.utc_offset_seconds - b.utc_offset_seconds || (a.value < b.value ? -1 : 1),
+    ),
+  };
   return kept.zones;
 }
 
 function describe(value: string, { iana_name, seconds, dst }: Offset): Schemas['TimeZone'] {
   const utc_offset = formatOffset(seconds * 1000);
-  return { value, name: `(GMT${utc_offset}) ${value}`, iana_name, utc_offset, utc_offset_seconds: seconds, dst };
+  return {
+    value,
+    name: `(GMT${utc_offset}) ${value}`,
+    iana_name,
+    utc_offset,
+    utc_offset_seconds: seconds,
+    dst,
+  };
 }

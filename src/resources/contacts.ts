@@ -23,7 +23,8 @@ export const projection = {
     opt_out: true,
     opted_out_at: true,
     opted_in_at: true,
-    leads_count: '(SELECT count(*) FROM leads l WHERE l.company_id = t.company_id AND l.caller_number = t.caller_number AND l.deleted_at IS NULL)',
+    leads_count:
+      '(SELECT count(*) FROM leads l WHERE l.company_id = t.company_id AND l.caller_number = t.caller_number AND l.deleted_at IS NULL)',
     calls_count: true,
     sms_count: true,
     emails_count: true,
@@ -53,10 +54,23 @@ export const contacts = ({ clock }: Deps) => {
 
 type Numbers = Pick<Call<'blockContacts'>, 'body' | 'db'>;
 
-async function change({ body, db }: Numbers, verb: 'block' | 'unblock', now: Date): Promise<Schemas['ContactCallerIdsReply']> {
+async function change(
+  { body, db }: Numbers,
+  verb: 'block' | 'unblock',
+  now: Date,
+): Promise<Schemas['ContactCallerIdsReply']> {
   const { numbers, accepted, rejected } = await callerNumbers(db, body.caller_ids);
-  const context = { now, message: `the blacklist was changed`, newUuid: () => uuidv7(now.getTime()) };
+  const context = {
+    now,
+    message: `the blacklist was changed`,
+    newUuid: () => uuidv7(now.getTime()),
+  };
   const changed = await db.transaction((tx) => changeContacts(tx, verb, numbers, context));
-  const counts = { accepted, added: verb === 'block' ? changed : 0, removed: verb === 'unblock' ? changed : 0, rejected };
+  const counts = {
+    accepted,
+    added: verb === 'block' ? changed : 0,
+    removed: verb === 'unblock' ? changed : 0,
+    rejected,
+  };
   return { status: 200, success: true, errors: {}, ...counts, metadata: { root: 'contacts' } };
 }

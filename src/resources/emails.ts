@@ -36,6 +36,13 @@ const projection = {
 /** What was mailed to leads. */
 export const emails = ({ clock }: Deps) =>
   ({
-    listEmails: ({ query, db }) => page(query, { db, now: clock(), projection, orders: {}, filters: byReference(query, { lead_id: 'leads' }) }),
+    listEmails: ({ query, db }) =>
+      page(query, {
+        db,
+        now: clock(),
+        projection,
+        orders: {},
+        filters: byReference(query, { lead_id: 'leads' }),
+      }),
     showEmail: recordHandlers(projection, clock).show,
   }) satisfies Partial<Handlers>;

@@ -64,10 +64,25 @@ export const inboundWebhooks = ({ clock, pepper, authenticator }: Deps) => {
       return records.create(
         call,
         async (tx, sent, now) => {
-          const { offer_id, ...own } = await columnsOf(tx, { ...DEFAULTS, ...withDefaults<Fields>(sent, DEFAULTS) });
-          const data = { ...own, name: sent.name!, vanity_uri: sent.vanity_uri!, offer_id: offer_id!, auth_token_digest: made?.digest ?? null };
+          const { offer_id, ...own } = await columnsOf(tx, {
+            ...DEFAULTS,
+            ...withDefaults<Fields>(sent, DEFAULTS),
+          });
+          const data = {
+            ...own,
+            name: sent.name!,
+            vanity_uri: sent.vanity_uri!,
+            offer_id: offer_id!,
+            auth_token_digest: made?.digest ?? null,
+          };
           const { id } = await tx.prisma.inboundWebhook.create({
-            data: { ...data, company_id: tx.company_id, user_updated_at: now, created_at: now, updated_at: now },
+            data: {
+              ...data,
+              company_id: tx.company_id,
+              user_updated_at: now,
+              created_at: now,
+              updated_at: now,
+            },
             select: { id: true },
           });
           await takeVanityUri(tx, id, data.vanity_uri);
@@ -84,16 +99,27 @@ export const inboundWebhooks = ({ clock, pepper, authenticator }: Deps) => {
         { ...call, body: withDefaults<Schemas['InboundWebhookUpdate']>(call.body, DEFAULTS) },
         async (tx, id, { fields, now }) => {
           const where = key(tx.company_id, id);
-          const before = await tx.prisma.inboundWebhook.findUniqueOrThrow({ where, select: { vanity_uri: true, auth_token_digest: true } });
+          const before = await tx.prisma.inboundWebhook.findUniqueOrThrow({
+            where,
+            select: { vanity_uri: true, auth_token_digest: true },
+          });
           changed.add(before.vanity_uri);
-          made = wantsToken(fields, before.auth_token_digest !== null) ? newWebhookToken(pepper) : undefined;
+          made = wantsToken(fields, before.auth_token_digest !== null)
+            ? newWebhookToken(pepper)
+            : undefined;
           const digest = made?.digest ?? (fields.has_auth_token === false ? null : undefined);
           const own = await columnsOf(tx, fields);
           await tx.prisma.inboundWebhook.update({
             where,
-            data: { ...own, ...(digest !== undefined && { auth_token_digest: digest }), user_updated_at: now, updated_at: now },
+            data: {
+              ...own,
+              ...(digest !== undefined && { auth_token_digest: digest }),
+              user_updated_at: now,
+              updated_at: now,
+            },
           });
-          if (fields.vanity_uri !== undefined && fields.vanity_uri !== before.vanity_uri) await takeVanityUri(tx, id, fields.vanity_uri);
+          if (fields.vanity_uri !== undefined && fields.vanity_uri !== before.vanity_uri)
+            await takeVanityUri(tx, id, fields.vanity_uri);
         },
         () => shownOnce(made),
       );
@@ -105,7 +131,10 @@ export const inboundWebhooks = ({ clock, pepper, authenticator }: Deps) => {
       const freed = new Set<string>();
       const reply = await records.delete(call, async (tx, id, now) => {
         const data = { deleted_at: now, updated_at: now, user_updated_at: now };
-        freed.add((await tx.prisma.inboundWebhook.update({ where: key(tx.company_id, id), data })).vanity_uri);
+        freed.add(
+          (await tx.prisma.inboundWebhook.update({ where: key(tx.company_id, id), data }))
+            .vanity_uri,
+        );
         await tx.prisma.inboundWebhookLookup.deleteMany({ where: { inbound_webhook_id: id } });
       });
       for (const vanity_uri of freed) call.db.afterCommit(() => authenticator.forget(vanity_uri));
@@ -119,11 +148,19 @@ const shownOnce = (made: WebhookToken | undefined) => (made ? { auth_token: made
 const wantsToken = ({ has_auth_token, reset_auth_token }: Fields, has_one: boolean): boolean =>
   reset_auth_token ? has_auth_token !== false : has_auth_token === true && !has_one;
 
-const OWN = ['name', 'vanity_uri', 'hold_seconds', 'paused', 'external_record_id'] as const satisfies readonly (keyof Fields)[];
+const OWN = [
+  'name',
+  'vanity_uri',
+  'hold_seconds',
+  'paused',
+  'external_record_id',
+] as const satisfies readonly (keyof Fields)[];
 
 /** The columns of the endpoint's row among the fields, its references found. */
 async function columnsOf(db: Db, fields: Fields) {
-  const own = Object.fromEntries(OWN.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])));
+  const own = Object.fromEntries(
+    OWN.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
+  );
   const { offer_id, traffic_source_id } = fields;
   const one = async (table: Table, field: 'offer_id' | 'traffic_source_id', reference: Reference) =>
     (await resolveReferences(db, table, [reference], { field }))[0]!;
@@ -131,7 +168,10 @@ async function columnsOf(db: Db, fields: Fields) {
     ...own,
     ...(offer_id !== undefined && { offer_id: await one('offers', 'offer_id', offer_id) }),
     ...(traffic_source_id !== undefined && {
-      traffic_source_id: traffic_source_id === null ? null : await one('traffic_sources', 'traffic_source_id', traffic_source_id),
+      traffic_source_id:
+        traffic_source_id === null
+          ? null
+          : await one('traffic_sources', 'traffic_source_id', traffic_source_id),
     }),
   };
 }

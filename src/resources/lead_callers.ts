@@ -44,7 +44,11 @@ export const leadCallers = ({ clock }: Deps) => {
     return new Json<never>(text, { ...headers, ...NO_STORE });
   };
   const optOut = act((db, { number }, now) =>
-    changeContacts(db, 'opt_out', [number], { now, message: 'asked for by lead_token', newUuid: () => uuidv7(now.getTime()) }),
+    changeContacts(db, 'opt_out', [number], {
+      now,
+      message: 'asked for by lead_token',
+      newUuid: () => uuidv7(now.getTime()),
+    }),
   );
   const remove = act((db, { id }, now) => removeLead(db, id, now));
   const toEnd = act((db, { id }, now) => moveToEnd(db, id, now));
@@ -65,4 +69,5 @@ export const leadCallers = ({ clock }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-const numberOf = ({ country }: LeadOwner, sent: string, field: string): number => possible(numberReader(country)(sent), sent, field);
+const numberOf = ({ country }: LeadOwner, sent: string, field: string): number =>
+  possible(numberReader(country)(sent), sent, field);

@@ -24,21 +24,28 @@ const orders: Record<string, SortKey> = {
   email: { sql: 't.email', type: 'text', nullable: true },
 };
 
-const HAS_OPTED_OUT = 'EXISTS (SELECT FROM contacts x WHERE x.company_id = t.company_id AND x.caller_number = t.caller_number AND x.opt_out)';
+const HAS_OPTED_OUT =
+  'EXISTS (SELECT FROM contacts x WHERE x.company_id = t.company_id AND x.caller_number = t.caller_number AND x.opt_out)';
 
 const FILTERS: Filters = {
   status: 't.status = {status}',
   number: 't.caller_number = {number}::bigint',
   email: 't.email = {email}',
-  has_next_action: { cases: { true: `${NEXT_ACTION_AT} IS NOT NULL`, false: `${NEXT_ACTION_AT} IS NULL` } },
+  has_next_action: {
+    cases: { true: `${NEXT_ACTION_AT} IS NOT NULL`, false: `${NEXT_ACTION_AT} IS NULL` },
+  },
   buyer_converted: { cases: { true: 't.buyer_converted', false: 'NOT t.buyer_converted' } },
   opt_out: { cases: { true: HAS_OPTED_OUT, false: `NOT ${HAS_OPTED_OUT}` } },
   next_action_at_from: `${NEXT_ACTION_AT} >= {next_action_at_from}::timestamptz`,
   next_action_at_to: `${NEXT_ACTION_AT} <= {next_action_at_to}::timestamptz`,
 };
 
-const mayUpdate = ({ superuser, permissions }: Caller) => superuser || permissions.has('leads:update');
-const selectionOf = (serializer: string | undefined) => ({ grid: isGrid(serializer), external: isExternal(serializer) });
+const mayUpdate = ({ superuser, permissions }: Caller) =>
+  superuser || permissions.has('leads:update');
+const selectionOf = (serializer: string | undefined) => ({
+  grid: isGrid(serializer),
+  external: isExternal(serializer),
+});
 
 /** People to call, text and mail. */
 export const leads = ({ clock }: Deps) => {
@@ -46,12 +53,24 @@ export const leads = ({ clock }: Deps) => {
   return {
     listLeads: async ({ query, db }) => {
       const number = await callerNumber(db, query.number, 'number');
-      const named = byReference(query, { offer_id: 'offers', schedule_id: 'schedules', traffic_source_id: 'traffic_sources', buyer_id: 'buyers' });
+      const named = byReference(query, {
+        offer_id: 'offers',
+        schedule_id: 'schedules',
+        traffic_source_id: 'traffic_sources',
+        buyer_id: 'buyers',
+      });
       const narrowed = { ...query, number };
-      return list(narrowed, { db, now: clock(), projection, orders, filters: { ...FILTERS, ...named } });
+      return list(narrowed, {
+        db,
+        now: clock(),
+        projection,
+        orders,
+        filters: { ...FILTERS, ...named },
+      });
     },
 
-    newLead: (call) => records.unsaved(call, { status: 'scheduled', is_live: true, zones: [], data: {} }),
+    newLead: (call) =>
+      records.unsaved(call, { status: 'scheduled', is_live: true, zones: [], data: {} }),
     showLead: records.show,
 
     updateLead: async (call) => {
@@ -60,7 +79,8 @@ export const leads = ({ clock }: Deps) => {
       return records.updateAfter(
         { ...call, body },
         (tx, fields) => changeItsContact(tx, call.params.id, fields, clock()),
-        async (tx, id, { fields, now }) => updateLead(tx, id, fields, { now, zone: await zoneOf(tx, id) }),
+        async (tx, id, { fields, now }) =>
+          updateLead(tx, id, fields, { now, zone: await zoneOf(tx, id) }),
       );
     },
 
@@ -68,7 +88,14 @@ export const leads = ({ clock }: Deps) => {
 
     submitLead: async ({ body, db, owner, caller, ip }) => {
       const { serializer, ...sent } = body;
-      return submitted(await submitLead(db, sent, { owner: owner!, ip, may_unblock: mayUpdate(caller), selection: selectionOf(serializer) }, { clock }));
+      return submitted(
+        await submitLead(
+          db,
+          sent,
+          { owner: owner!, ip, may_unblock: mayUpdate(caller), selection: selectionOf(serializer) },
+          { clock },
+        ),
+      );
     },
 
     captureLead: async ({ body, db, caller, ip }) => {
@@ -77,8 +104,17 @@ export const leads = ({ clock }: Deps) => {
       // For the change log: as it is before.
       const number = numberReader(owner.country)(String(sent.caller_id ?? sent.phone ?? ''));
       const earlier = number === undefined ? undefined : await leadOf(db, owner, number);
-      if (earlier !== undefined) await requireUnchanged({ db, now: clock(), projection, if_match: undefined }, String(earlier));
-      const captured = await submitLead(db, sent, { owner, ip, may_unblock: mayUpdate(caller), selection: selectionOf(serializer) }, { clock });
+      if (earlier !== undefined)
+        await requireUnchanged(
+          { db, now: clock(), projection, if_match: undefined },
+          String(earlier),
+        );
+      const captured = await submitLead(
+        db,
+        sent,
+        { owner, ip, may_unblock: mayUpdate(caller), selection: selectionOf(serializer) },
+        { clock },
+      );
       await requireSeen(db, projection, BigInt(captured.id));
       return submitted(captured);
     },
@@ -87,7 +123,10 @@ export const leads = ({ clock }: Deps) => {
 
 function submitted({ record, id, created, service_number, sms_number, warnings }: SubmittedLead) {
   const numbers = { service_number_plain: service_number, sms_number_plain: sms_number };
-  return recordReply(projection, record, { status: created ? 201 : 200, extra: { id: Number(id), lead_id: Number(id), ...numbers, warnings } });
+  return recordReply(projection, record, {
+    status: created ? 201 : 200,
+    extra: { id: Number(id), lead_id: Number(id), ...numbers, warnings },
+  });
 }
 
 /** The zone of a lead whose own cannot be told. */

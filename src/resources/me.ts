@@ -15,10 +15,15 @@ export const me = () =>
           name: caller.name,
           public_key: caller.public_key,
           superuser: caller.superuser,
-          permissions: caller.superuser ? all : all.filter((scope) => caller.permissions.has(scope)),
+          permissions: caller.superuser
+            ? all
+            : all.filter((scope) => caller.permissions.has(scope)),
           team_ids: caller.teams ? caller.teams.map(({ id }) => Number(id)) : null,
           company: { id: Number(caller.company_id), name: caller.company_name },
-          user: caller.user_id === null ? null : { id: Number(caller.user_id), email: caller.user_email! },
+          user:
+            caller.user_id === null
+              ? null
+              : { id: Number(caller.user_id), email: caller.user_email! },
         },
         metadata: { root: 'me' },
       };

@@ -74,9 +74,21 @@ export const offers = ({ clock, queue, authenticator }: Deps) => {
         const lists = await suppressionsOf(tx, fields);
         const lead_token = newLeadToken();
         const pause = pausing({ paused: false }, fields.paused, { caller: call.caller, now });
-        const data = { ...columnsOf(fields), name: body.name!, time_zone: fields.time_zone ?? DEFAULTS.time_zone, ...pause, lead_token };
+        const data = {
+          ...columnsOf(fields),
+          name: body.name!,
+          time_zone: fields.time_zone ?? DEFAULTS.time_zone,
+          ...pause,
+          lead_token,
+        };
         const { id } = await tx.prisma.offer.create({
-          data: { ...data, company_id: tx.company_id, user_updated_at: now, created_at: now, updated_at: now },
+          data: {
+            ...data,
+            company_id: tx.company_id,
+            user_updated_at: now,
+            created_at: now,
+            updated_at: now,
+          },
           select: { id: true },
         });
         await setLeadToken(tx, { offer_id: id }, lead_token);
@@ -92,16 +104,32 @@ export const offers = ({ clock, queue, authenticator }: Deps) => {
           (tx, fields: Schemas['OfferUpdate']) => suppressionsOf(tx, fields),
           async (tx, id, { fields, now, ahead }) => {
             const where = { company_id_id: { company_id: tx.company_id, id } };
-            const before = await tx.prisma.offer.findUniqueOrThrow({ where, select: { paused: true, lead_token: true } });
+            const before = await tx.prisma.offer.findUniqueOrThrow({
+              where,
+              select: { paused: true, lead_token: true },
+            });
             const lead_token = fields.reset_lead_token ? newLeadToken() : before.lead_token;
             const pause = pausing(before, fields.paused, { caller: call.caller, now });
-            await tx.prisma.offer.update({ where, data: { ...columnsOf(fields), ...pause, lead_token, user_updated_at: now, updated_at: now } });
+            await tx.prisma.offer.update({
+              where,
+              data: {
+                ...columnsOf(fields),
+                ...pause,
+                lead_token,
+                user_updated_at: now,
+                updated_at: now,
+              },
+            });
             if (lead_token !== before.lead_token) {
               await setLeadToken(tx, { offer_id: id }, lead_token);
               replaced.push(before.lead_token);
             }
             await writeParts(tx, id, fields, ahead);
-            if (before.paused && fields.paused === false) await queue.add(tx, 'resume_leads', { company_id: String(tx.company_id), offer_id: String(id) });
+            if (before.paused && fields.paused === false)
+              await queue.add(tx, 'resume_leads', {
+                company_id: String(tx.company_id),
+                offer_id: String(id),
+              });
           },
         ),
       ),
@@ -110,15 +138,27 @@ export const offers = ({ clock, queue, authenticator }: Deps) => {
       forgetting(call.db, (replaced) =>
         records.delete(call, async (tx, id, now) => {
           const where = { company_id_id: { company_id: tx.company_id, id } };
-          const { lead_token } = await tx.prisma.offer.update({ where, data: { deleted_at: now, updated_at: now, user_updated_at: now } });
+          const { lead_token } = await tx.prisma.offer.update({
+            where,
+            data: { deleted_at: now, updated_at: now, user_updated_at: now },
+          });
           await revokeLeadToken(tx, { offer_id: id });
-          await tx.prisma.schedule.updateMany({ where: { offer_id: id }, data: { offer_id: null } });
-          await tx.prisma.number.updateMany({ where: { offer_id: id, deleted_at: null }, data: { offer_id: null, updated_at: now } });
+          await tx.prisma.schedule.updateMany({
+            where: { offer_id: id },
+            data: { offer_id: null },
+          });
+          await tx.prisma.number.updateMany({
+            where: { offer_id: id, deleted_at: null },
+            data: { offer_id: null, updated_at: now },
+          });
           await leaveTeams(tx, { kind: 'offer', id }, now);
           await tx.prisma.offerBuyer.deleteMany({ where: { offer_id: id } });
           await tx.prisma.offerBuyerGroup.deleteMany({ where: { offer_id: id } });
           await tx.prisma.buyerSuppressionOffer.deleteMany({ where: { offer_id: id } });
-          await queue.add(tx, 'remove_leads', { company_id: String(tx.company_id), offer_id: String(id) });
+          await queue.add(tx, 'remove_leads', {
+            company_id: String(tx.company_id),
+            offer_id: String(id),
+          });
           replaced.push(lead_token);
         }),
       ),
@@ -126,20 +166,51 @@ export const offers = ({ clock, queue, authenticator }: Deps) => {
 };
 
 const OWN = [
-  'name', 'user_offer_id', 'description', 'time_zone', 'paused', 'external_record_id', 'greeting_message', 'fallback_type', 'fallback_message', 'fallback_number', 'callback_behavior',
-  'skip_duplicates', 'spacing_seconds', 'payouts',
-] as const satisfies readonly (keyof Fields)[]; // prettier-ignore
+  'name',
+  'user_offer_id',
+  'description',
+  'time_zone',
+  'paused',
+  'external_record_id',
+  'greeting_message',
+  'fallback_type',
+  'fallback_message',
+  'fallback_number',
+  'callback_behavior',
+  'skip_duplicates',
+  'spacing_seconds',
+  'payouts',
+] as const satisfies readonly (keyof Fields)[];
 
 /** The columns of the offer's row among the fields. */
-const columnsOf = (fields: Fields) => Object.fromEntries(OWN.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])));
+const columnsOf = (fields: Fields) =>
+  Object.fromEntries(
+    OWN.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
+  );
 
 /** What is attached to an offer: suppression lists, then groups, then buyers, in the order of locks. */
-async function writeParts(db: Db, offer_id: bigint, fields: Fields, lists: bigint[] | undefined): Promise<void> {
+async function writeParts(
+  db: Db,
+  offer_id: bigint,
+  fields: Fields,
+  lists: bigint[] | undefined,
+): Promise<void> {
   const sources = fields.payouts?.flatMap(({ traffic_source_id }) => traffic_source_id ?? []) ?? [];
   await resolveReferences(db, 'traffic_sources', sources, { field: 'payouts' });
-  if (lists) await replaceAttached(db, 'buyer_suppression_offers', { offer_id }, { buyer_suppression_id: lists });
+  if (lists)
+    await replaceAttached(
+      db,
+      'buyer_suppression_offers',
+      { offer_id },
+      { buyer_suppression_id: lists },
+    );
   if (fields.buyer_group_ids !== undefined) {
-    const buyer_group_id = await resolveReferences(db, 'buyer_groups', fields.buyer_group_ids ?? [], { field: 'buyer_group_ids' });
+    const buyer_group_id = await resolveReferences(
+      db,
+      'buyer_groups',
+      fields.buyer_group_ids ?? [],
+      { field: 'buyer_group_ids' },
+    );
     await replaceAttached(db, 'offer_buyer_groups', { offer_id }, { buyer_group_id });
   }
   await changeBuyers(db, 'offer_buyers', offer_id, fields);

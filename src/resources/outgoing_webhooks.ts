@@ -5,7 +5,12 @@ import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { shownSecret } from '../webhooks/sign';
-import { countOfOwner, DEFAULTS, webhookRow, type WebhookRow } from '../workflows/change-outgoing-webhook';
+import {
+  countOfOwner,
+  DEFAULTS,
+  webhookRow,
+  type WebhookRow,
+} from '../workflows/change-outgoing-webhook';
 
 export const projection = {
   schema: 'OutgoingWebhook',
@@ -52,8 +57,16 @@ export const outgoingWebhooks = ({ clock, config, pepper }: Deps) => {
   const networks = config.webhook_allow_networks;
   const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
   return {
-    listOutgoingWebhooks: ({ query, db }) => page(query, { db, now: clock(), projection, orders, filters }),
-    newOutgoingWebhook: (call) => records.unsaved(call, { ...DEFAULTS, headers: {}, success_codes: [], token_filters: [], secret_version: 1 }),
+    listOutgoingWebhooks: ({ query, db }) =>
+      page(query, { db, now: clock(), projection, orders, filters }),
+    newOutgoingWebhook: (call) =>
+      records.unsaved(call, {
+        ...DEFAULTS,
+        headers: {},
+        success_codes: [],
+        token_filters: [],
+        secret_version: 1,
+      }),
     showOutgoingWebhook: records.show,
 
     createOutgoingWebhook: (call) => {
@@ -62,8 +75,17 @@ export const outgoingWebhooks = ({ clock, config, pepper }: Deps) => {
         call,
         async (tx, fields, now) => {
           const row = await webhookRow(tx, undefined, fields, networks);
-          const data = { ...row, company_id: tx.company_id, user_updated_at: now, created_at: now, updated_at: now };
-          const { id, ...signing } = await tx.prisma.outgoingWebhook.create({ data, select: { id: true, ...SIGNING } });
+          const data = {
+            ...row,
+            company_id: tx.company_id,
+            user_updated_at: now,
+            created_at: now,
+            updated_at: now,
+          };
+          const { id, ...signing } = await tx.prisma.outgoingWebhook.create({
+            data,
+            select: { id: true, ...SIGNING },
+          });
           secret = shownSecret(pepper, signing);
           await openQueue(tx, id);
           await countOfOwner(tx, [row]);
@@ -76,13 +98,20 @@ export const outgoingWebhooks = ({ clock, config, pepper }: Deps) => {
     updateOutgoingWebhook: (call) =>
       records.update(call, async (tx, id, { fields, now }) => {
         const where = key(tx.company_id, id);
-        const before = (await tx.prisma.outgoingWebhook.findUniqueOrThrow({ where })) as WebhookRow & { paused: boolean };
+        const before = (await tx.prisma.outgoingWebhook.findUniqueOrThrow({
+          where,
+        })) as WebhookRow & { paused: boolean };
         const row = await webhookRow(tx, before, fields, networks);
         // Whoever unpauses it by hand knows why it was paused.
         const paused_reason = fields.paused === undefined ? {} : { paused_reason: null };
-        await tx.prisma.outgoingWebhook.update({ where, data: { ...row, ...paused_reason, user_updated_at: now, updated_at: now } });
-        if (row.paused !== before.paused) await (row.paused ? endQueue(tx, id) : wakeQueue(tx, id, now));
-        if (row.owner_type !== before.owner_type || row.owner_id !== before.owner_id) await countOfOwner(tx, [before, row]);
+        await tx.prisma.outgoingWebhook.update({
+          where,
+          data: { ...row, ...paused_reason, user_updated_at: now, updated_at: now },
+        });
+        if (row.paused !== before.paused)
+          await (row.paused ? endQueue(tx, id) : wakeQueue(tx, id, now));
+        if (row.owner_type !== before.owner_type || row.owner_id !== before.owner_id)
+          await countOfOwner(tx, [before, row]);
       }),
 
     rotateOutgoingWebhookSecret: (call) => {
@@ -90,8 +119,20 @@ export const outgoingWebhooks = ({ clock, config, pepper }: Deps) => {
       return records.update(
         { ...call, body: {} },
         async (tx, id, { now }) => {
-          const data = { secret_version: { increment: 1 }, secret_rotated_at: now, user_updated_at: now, updated_at: now };
-          secret = shownSecret(pepper, await tx.prisma.outgoingWebhook.update({ where: key(tx.company_id, id), data, select: SIGNING }));
+          const data = {
+            secret_version: { increment: 1 },
+            secret_rotated_at: now,
+            user_updated_at: now,
+            updated_at: now,
+          };
+          secret = shownSecret(
+            pepper,
+            await tx.prisma.outgoingWebhook.update({
+              where: key(tx.company_id, id),
+              data,
+              select: SIGNING,
+            }),
+          );
         },
         () => ({ secret }),
       );

@@ -66,7 +66,11 @@ export const phoneNumbers = ({ clock, carrier, queue, database }: Deps) => {
   return {
     listPhoneNumbers: async ({ query, db }) => {
       const filters = {
-        ...byReference(query, { offer_id: 'offers', traffic_source_id: 'traffic_sources', buyer_id: 'buyers' }),
+        ...byReference(query, {
+          offer_id: 'offers',
+          traffic_source_id: 'traffic_sources',
+          buyer_id: 'buyers',
+        }),
         country: 't.country = upper({country})',
         toll_free: { cases: { true: 't.toll_free', false: 'NOT t.toll_free' } },
         number: 't.phone_number = {number}::bigint',
@@ -77,19 +81,25 @@ export const phoneNumbers = ({ clock, carrier, queue, database }: Deps) => {
 
     searchPhoneNumbers: async ({ query, db }) => {
       const { page = 1, per_page = 25, cursor } = query;
-      const found = await findNumbers(db, { ...searchOf(query), limit: MOST }, { carrier, now: clock() });
+      const found = await findNumbers(
+        db,
+        { ...searchOf(query), limit: MOST },
+        { carrier, now: clock() },
+      );
       if (!found.ok) throw carrierUnavailable(found, 'Nothing was found.');
       const first = cursor === undefined ? (page - 1) * per_page : placeOf(cursor);
-      const records = found.numbers.slice(first, first + per_page).map(({ phone_number, country }) => {
-        const result: Schemas['PhoneNumberSearchResult'] = {
-          id: phone_number,
-          legacy_id: phone_number,
-          type: 'PhoneNumberSearchResult',
-          phone_number,
-          country,
-        };
-        return JSON.stringify(result);
-      });
+      const records = found.numbers
+        .slice(first, first + per_page)
+        .map(({ phone_number, country }) => {
+          const result: Schemas['PhoneNumberSearchResult'] = {
+            id: phone_number,
+            legacy_id: phone_number,
+            type: 'PhoneNumberSearchResult',
+            phone_number,
+            country,
+          };
+          return JSON.stringify(result);
+        });
       const next = first + per_page;
       return pageReply('phone_number_search_results', query, {
         records,
@@ -110,9 +120,17 @@ export const phoneNumbers = ({ clock, carrier, queue, database }: Deps) => {
         requireBuyer({ ...DEFAULTS, buyer_id: null, ...own });
         // On connections that nobody holds for long: those who buy hold one of the pool's, and would wait for one another.
         const buying = { carrier, aside: database.joint, now };
-        if (requested_number === undefined) return buyAny(tx, searchOf({ country, toll_free, prefix }), own, buying);
-        const number = numberFacts(`+${await callerNumber(tx, requested_number, 'requested_number')}`, country);
-        if (!number) throw Refusal.field('requested_number', `must be a number of ${country ?? 'US, CA, GB or AU'}, as a search gives it`);
+        if (requested_number === undefined)
+          return buyAny(tx, searchOf({ country, toll_free, prefix }), own, buying);
+        const number = numberFacts(
+          `+${await callerNumber(tx, requested_number, 'requested_number')}`,
+          country,
+        );
+        if (!number)
+          throw Refusal.field(
+            'requested_number',
+            `must be a number of ${country ?? 'US, CA, GB or AU'}, as a search gives it`,
+          );
         return buyRequested(tx, number, own, buying);
       });
     },
@@ -124,14 +142,23 @@ export const phoneNumbers = ({ clock, carrier, queue, database }: Deps) => {
         (tx, fields: Fields) => referencesOf(tx, fields),
         async (tx, id, { fields, now, ahead }) => {
           const where = { company_id_id: { company_id: tx.company_id, id } };
-          const before = await tx.prisma.number.findUniqueOrThrow({ where, select: { forward_type: true, buyer_id: true } });
+          const before = await tx.prisma.number.findUniqueOrThrow({
+            where,
+            select: { forward_type: true, buyer_id: true },
+          });
           const own = columnsOf(fields, ahead);
           requireBuyer({ ...before, ...own });
-          await tx.prisma.number.update({ where, data: { ...own, user_updated_at: now, updated_at: now } });
+          await tx.prisma.number.update({
+            where,
+            data: { ...own, user_updated_at: now, updated_at: now },
+          });
         },
       ),
 
-    deletePhoneNumber: async (call) => records.delete(await named(call), (tx, id, now) => releaseNumber(tx, id, { carrier, queue, now })),
+    deletePhoneNumber: async (call) =>
+      records.delete(await named(call), (tx, id, now) =>
+        releaseNumber(tx, id, { carrier, queue, now }),
+      ),
   } satisfies Partial<Handlers>;
 };
 
@@ -158,26 +185,50 @@ interface Searched {
 }
 
 /** A search as carriers are asked. A plus sign in a query string arrives as a space. */
-function searchOf({ country = DEFAULTS.country, toll_free = DEFAULTS.toll_free, prefix, query }: Searched): NumberSearch {
-  if (prefix && !PREFIX.test(prefix)) throw Refusal.field('prefix', 'must be the digits that a number begins with, such as 212 or +44161');
-  if (query && !QUERY.test(query)) throw Refusal.field('query', 'must be digits, letters of a keypad, or * for any one digit');
-  return { country, toll_free, ...(prefix && { prefix: prefix.replace(/^ /, '+') }), ...(query && { query: query.replace(/^ /, '+') }) };
+function searchOf({
+  country = DEFAULTS.country,
+  toll_free = DEFAULTS.toll_free,
+  prefix,
+  query,
+}: Searched): NumberSearch {
+  if (prefix && !PREFIX.test(prefix))
+    throw Refusal.field(
+      'prefix',
+      'must be the digits that a number begins with, such as 212 or +44161',
+    );
+  if (query && !QUERY.test(query))
+    throw Refusal.field('query', 'must be digits, letters of a keypad, or * for any one digit');
+  return {
+    country,
+    toll_free,
+    ...(prefix && { prefix: prefix.replace(/^ /, '+') }),
+    ...(query && { query: query.replace(/^ /, '+') }),
+  };
 }
 
 /** Where a page of a search begins by its cursor. */
 function placeOf(cursor: string): number {
   if (cursor === '-1') return 0;
   if (cursor === END) return MOST;
-  if (!/^\d{1,4}$/.test(cursor)) throw Refusal.field('cursor', 'must be -1 or the metadata.next_cursor of a page');
+  if (!/^\d{1,4}$/.test(cursor))
+    throw Refusal.field('cursor', 'must be -1 or the metadata.next_cursor of a page');
   return Number(cursor);
 }
 
 type References = Pick<NumberFields, 'offer_id' | 'buyer_id' | 'traffic_source_id'>;
 
 /** What a number refers to, locked in the order of locks: offer, buyer, traffic source. */
-async function referencesOf(db: Db, { offer_id, buyer_id, traffic_source_id }: Fields): Promise<References> {
-  const resolve = async (table: 'offers' | 'buyers' | 'traffic_sources', field: keyof References, reference: Reference | null | undefined) => {
-    if (reference === undefined || reference === null) return reference === null ? { [field]: null } : {};
+async function referencesOf(
+  db: Db,
+  { offer_id, buyer_id, traffic_source_id }: Fields,
+): Promise<References> {
+  const resolve = async (
+    table: 'offers' | 'buyers' | 'traffic_sources',
+    field: keyof References,
+    reference: Reference | null | undefined,
+  ) => {
+    if (reference === undefined || reference === null)
+      return reference === null ? { [field]: null } : {};
     return { [field]: (await resolveReferences(db, table, [reference], { field }))[0]! };
   };
   return {
@@ -188,7 +239,10 @@ async function referencesOf(db: Db, { offer_id, buyer_id, traffic_source_id }: F
 }
 
 /** The columns of the number's row among the fields. */
-function columnsOf({ name, forward_type, external_record_id }: Fields, references: References): NumberFields {
+function columnsOf(
+  { name, forward_type, external_record_id }: Fields,
+  references: References,
+): NumberFields {
   return {
     ...references,
     ...(name !== undefined && { name }),
@@ -197,6 +251,13 @@ function columnsOf({ name, forward_type, external_record_id }: Fields, reference
   };
 }
 
-function requireBuyer({ forward_type, buyer_id }: { forward_type?: string; buyer_id?: bigint | null }): void {
-  if (forward_type === 'buyer_id' && !buyer_id) throw Refusal.field('buyer_id', 'must name a buyer while forward_type is buyer_id');
+function requireBuyer({
+  forward_type,
+  buyer_id,
+}: {
+  forward_type?: string;
+  buyer_id?: bigint | null;
+}): void {
+  if (forward_type === 'buyer_id' && !buyer_id)
+    throw Refusal.field('buyer_id', 'must name a buyer while forward_type is buyer_id');
 }

@@ -12,7 +12,10 @@ interface Request<Body> {
   webhook?: SellersEndpoint | undefined;
 }
 
-type Act<Body, Reply> = (request: Request<Body>, posting: { webhook: SellersEndpoint; now: Date }) => Promise<Reply>;
+type Act<Body, Reply> = (
+  request: Request<Body>,
+  posting: { webhook: SellersEndpoint; now: Date },
+) => Promise<Reply>;
 
 const NO_STORE = { 'Cache-Control': 'no-store' };
 
@@ -27,10 +30,19 @@ export const pings = ({ clock }: Deps) => {
     <Body, Reply>(act: Act<Body, Reply>) =>
     async (request: Request<Body>) =>
       new Json<Reply>(JSON.stringify(await handler(act)(request)), NO_STORE);
-  const pinged: Act<Parameters<typeof pingAndPost>[1], Awaited<ReturnType<typeof ping>>['reply']> = async ({ db, body }, posting) =>
+  const pinged: Act<
+    Parameters<typeof pingAndPost>[1],
+    Awaited<ReturnType<typeof ping>>['reply']
+  > = async ({ db, body }, posting) =>
     (await ping(db, body ?? {}, { ...posting, posted: false })).reply;
-  const posted: Act<Parameters<typeof postPing>[1], Awaited<ReturnType<typeof postPing>>> = ({ db, body }, posting) => postPing(db, body ?? {}, posting);
-  const both: Act<Parameters<typeof pingAndPost>[1], Awaited<ReturnType<typeof pingAndPost>>> = ({ db, body }, posting) => pingAndPost(db, body ?? {}, posting);
+  const posted: Act<Parameters<typeof postPing>[1], Awaited<ReturnType<typeof postPing>>> = (
+    { db, body },
+    posting,
+  ) => postPing(db, body ?? {}, posting);
+  const both: Act<Parameters<typeof pingAndPost>[1], Awaited<ReturnType<typeof pingAndPost>>> = (
+    { db, body },
+    posting,
+  ) => pingAndPost(db, body ?? {}, posting);
   return {
     pingInboundWebhook: handler(pinged),
     pingInboundWebhookByGet: byGet(pinged),

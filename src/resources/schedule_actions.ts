@@ -53,28 +53,50 @@ export const scheduleActions = ({ clock, config }: Deps) => {
       const filters = byReference(query, { schedule_id: 'schedules' });
       return page(query, { db, now: clock(), projection, orders, filters });
     },
-    newScheduleAction: (call) => records.unsaved(call, { end_of_schedule: false, token_filters: [] }),
+    newScheduleAction: (call) =>
+      records.unsaved(call, { end_of_schedule: false, token_filters: [] }),
     showScheduleAction: records.show,
 
     createScheduleAction: (call) =>
       records.create(call, async (tx, fields, now) => {
-        const data = { ...(await actionRow(tx, undefined, fields, networks)), user_updated_at: now, created_at: now, updated_at: now };
+        const data = {
+          ...(await actionRow(tx, undefined, fields, networks)),
+          user_updated_at: now,
+          created_at: now,
+          updated_at: now,
+        };
         return (await tx.prisma.scheduleAction.create({ data, select: { id: true } })).id;
       }),
 
     updateScheduleAction: (call) =>
       records.update(call, async (tx, id, { fields, now }) => {
         const where = key(tx.company_id, id);
-        const { schedule_id, to_schedule_id, ...found } = await tx.prisma.scheduleAction.findUniqueOrThrow({ where });
-        const before = { ...found, schedule_id: String(schedule_id), to_schedule_id: to_schedule_id && String(to_schedule_id) };
-        const { company_id, ...data } = await actionRow(tx, before as unknown as Schemas['ScheduleActionFields'], fields, networks);
+        const { schedule_id, to_schedule_id, ...found } =
+          await tx.prisma.scheduleAction.findUniqueOrThrow({ where });
+        const before = {
+          ...found,
+          schedule_id: String(schedule_id),
+          to_schedule_id: to_schedule_id && String(to_schedule_id),
+        };
+        const { company_id, ...data } = await actionRow(
+          tx,
+          before as unknown as Schemas['ScheduleActionFields'],
+          fields,
+          networks,
+        );
         void company_id;
-        await tx.prisma.scheduleAction.update({ where, data: { ...data, user_updated_at: now, updated_at: now } });
+        await tx.prisma.scheduleAction.update({
+          where,
+          data: { ...data, user_updated_at: now, updated_at: now },
+        });
       }),
 
     deleteScheduleAction: (call) =>
       records.delete(call, async (tx, id, now) => {
-        await tx.prisma.scheduleAction.update({ where: key(tx.company_id, id), data: { deleted_at: now, updated_at: now, user_updated_at: now } });
+        await tx.prisma.scheduleAction.update({
+          where: key(tx.company_id, id),
+          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+        });
       }),
   } satisfies Partial<Handlers>;
 };

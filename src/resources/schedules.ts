@@ -71,11 +71,26 @@ export const schedules = ({ clock, queue, authenticator }: Deps) => {
         const lead_token = newLeadToken();
         const pause = pausing({ paused: false }, fields.paused, { caller: call.caller, now });
         const { id } = await tx.prisma.schedule.create({
-          data: { ...(columnsOf(fields) as Required<ReturnType<typeof columnsOf>>), ...pause, offer_id, lead_token, company_id: tx.company_id, user_updated_at: now, created_at: now, updated_at: now }, // prettier-ignore
+          data: {
+            ...(columnsOf(fields) as Required<ReturnType<typeof columnsOf>>),
+            ...pause,
+            offer_id,
+            lead_token,
+            company_id: tx.company_id,
+            user_updated_at: now,
+            created_at: now,
+            updated_at: now,
+          },
           select: { id: true },
         });
         await setLeadToken(tx, { schedule_id: id }, lead_token);
-        if (lists) await replaceAttached(tx, 'buyer_suppression_schedules', { schedule_id: id }, { buyer_suppression_id: lists });
+        if (lists)
+          await replaceAttached(
+            tx,
+            'buyer_suppression_schedules',
+            { schedule_id: id },
+            { buyer_suppression_id: lists },
+          );
         return id;
       }),
 
@@ -86,17 +101,40 @@ export const schedules = ({ clock, queue, authenticator }: Deps) => {
           (tx, fields: Schemas['ScheduleUpdate']) => partsOf(tx, fields),
           async (tx, id, { fields, now, ahead: { lists, offer_id } }) => {
             const where = { company_id_id: { company_id: tx.company_id, id } };
-            const before = await tx.prisma.schedule.findUniqueOrThrow({ where, select: { paused: true, lead_token: true } });
+            const before = await tx.prisma.schedule.findUniqueOrThrow({
+              where,
+              select: { paused: true, lead_token: true },
+            });
             const lead_token = fields.reset_lead_token ? newLeadToken() : before.lead_token;
             const pause = pausing(before, fields.paused, { caller: call.caller, now });
             const offer = offer_id === undefined ? {} : { offer_id };
-            await tx.prisma.schedule.update({ where, data: { ...columnsOf(fields), ...offer, ...pause, lead_token, user_updated_at: now, updated_at: now } });
+            await tx.prisma.schedule.update({
+              where,
+              data: {
+                ...columnsOf(fields),
+                ...offer,
+                ...pause,
+                lead_token,
+                user_updated_at: now,
+                updated_at: now,
+              },
+            });
             if (lead_token !== before.lead_token) {
               await setLeadToken(tx, { schedule_id: id }, lead_token);
               replaced.push(before.lead_token);
             }
-            if (lists) await replaceAttached(tx, 'buyer_suppression_schedules', { schedule_id: id }, { buyer_suppression_id: lists });
-            if (before.paused && fields.paused === false) await queue.add(tx, 'resume_leads', { company_id: String(tx.company_id), schedule_id: String(id) });
+            if (lists)
+              await replaceAttached(
+                tx,
+                'buyer_suppression_schedules',
+                { schedule_id: id },
+                { buyer_suppression_id: lists },
+              );
+            if (before.paused && fields.paused === false)
+              await queue.add(tx, 'resume_leads', {
+                company_id: String(tx.company_id),
+                schedule_id: String(id),
+              });
           },
         ),
       ),
@@ -105,10 +143,16 @@ export const schedules = ({ clock, queue, authenticator }: Deps) => {
       forgetting(call.db, (replaced) =>
         records.delete(call, async (tx, id, now) => {
           const where = { company_id_id: { company_id: tx.company_id, id } };
-          const { lead_token } = await tx.prisma.schedule.update({ where, data: { deleted_at: now, updated_at: now, user_updated_at: now } });
+          const { lead_token } = await tx.prisma.schedule.update({
+            where,
+            data: { deleted_at: now, updated_at: now, user_updated_at: now },
+          });
           await revokeLeadToken(tx, { schedule_id: id });
           await tx.prisma.buyerSuppressionSchedule.deleteMany({ where: { schedule_id: id } });
-          await queue.add(tx, 'remove_leads', { company_id: String(tx.company_id), schedule_id: String(id) });
+          await queue.add(tx, 'remove_leads', {
+            company_id: String(tx.company_id),
+            schedule_id: String(id),
+          });
           replaced.push(lead_token);
         }),
       ),
@@ -117,10 +161,32 @@ export const schedules = ({ clock, queue, authenticator }: Deps) => {
 
 /** The columns of the schedule's row among the fields. */
 function columnsOf(fields: Fields) {
-  const { name, user_schedule_id, description, time_zone, daylight_hours, hours_to_expire, max_contact_attempts, from_email, paused, external_record_id } =
-    fields;
+  const {
+    name,
+    user_schedule_id,
+    description,
+    time_zone,
+    daylight_hours,
+    hours_to_expire,
+    max_contact_attempts,
+    from_email,
+    paused,
+    external_record_id,
+  } = fields;
   const business_hours = fields.business_hours_schedule ?? undefined;
-  const own = { name, user_schedule_id, description, time_zone, daylight_hours, business_hours, hours_to_expire, max_contact_attempts, from_email, paused, external_record_id }; // prettier-ignore
+  const own = {
+    name,
+    user_schedule_id,
+    description,
+    time_zone,
+    daylight_hours,
+    business_hours,
+    hours_to_expire,
+    max_contact_attempts,
+    from_email,
+    paused,
+    external_record_id,
+  };
   return Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)) as {
     name?: string;
     time_zone?: string;
@@ -130,8 +196,14 @@ function columnsOf(fields: Fields) {
 }
 
 /** What the fields refer to: suppression lists before the offer, in the order of locks. */
-async function partsOf(db: Db, { buyer_suppression_ids, offer_id }: Fields): Promise<{ lists?: bigint[]; offer_id?: bigint | null }> {
+async function partsOf(
+  db: Db,
+  { buyer_suppression_ids, offer_id }: Fields,
+): Promise<{ lists?: bigint[]; offer_id?: bigint | null }> {
   const lists = await suppressionsOf(db, { buyer_suppression_ids });
-  const named = offer_id === undefined || offer_id === null ? offer_id : (await resolveReferences(db, 'offers', [offer_id], { field: 'offer_id' }))[0]!;
+  const named =
+    offer_id === undefined || offer_id === null
+      ? offer_id
+      : (await resolveReferences(db, 'offers', [offer_id], { field: 'offer_id' }))[0]!;
   return { ...(lists && { lists }), ...(named !== undefined && { offer_id: named }) };
 }

@@ -56,7 +56,11 @@ export const textMessages = ({ clock, carrier }: Deps) =>
     showTextMessage: recordHandlers(projection, clock).show,
 
     receiveTextMessage: async ({ query, body, db }) => {
-      if (carrier.name !== 'sandbox') throw Refusal.field('from', `cannot be tried with the carrier ${carrier.name}, which delivers messages itself`);
+      if (carrier.name !== 'sandbox')
+        throw Refusal.field(
+          'from',
+          `cannot be tried with the carrier ${carrier.name}, which delivers messages itself`,
+        );
       const now = clock();
       const from = await callerNumber(db, body.from, 'from');
       const to = await callerNumber(db, body.to, 'to');
@@ -65,8 +69,18 @@ export const textMessages = ({ clock, carrier }: Deps) =>
         values: [db.company_id, to],
       });
       if (owned.length === 0) throw Refusal.field('to', 'is no number of the company');
-      const message = { from, to, body: body.body, carrier: carrier.name, carrier_message_id: uuidv7(now.getTime()) };
+      const message = {
+        from,
+        to,
+        body: body.body,
+        carrier: carrier.name,
+        carrier_message_id: uuidv7(now.getTime()),
+      };
       const id = await receiveTextMessage(db, message, now);
-      return written({ db, now, projection, serializer: body.serializer ?? query.serializer }, id!, { status: 201 });
+      return written(
+        { db, now, projection, serializer: body.serializer ?? query.serializer },
+        id!,
+        { status: 201 },
+      );
     },
   }) satisfies Partial<Handlers>;

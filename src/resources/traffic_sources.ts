@@ -37,19 +37,35 @@ export const trafficSources = ({ clock }: Deps) => {
 
     createTrafficSource: (call) =>
       records.create(call, async (tx, { name, ...fields }, now) => {
-        const data = { ...fields, name: name!, company_id: tx.company_id, user_updated_at: now, created_at: now, updated_at: now };
+        const data = {
+          ...fields,
+          name: name!,
+          company_id: tx.company_id,
+          user_updated_at: now,
+          created_at: now,
+          updated_at: now,
+        };
         return (await tx.prisma.trafficSource.create({ data, select: { id: true } })).id;
       }),
 
     updateTrafficSource: (call) =>
       records.update(call, async (tx, id, { fields, now }) => {
-        await tx.prisma.trafficSource.update({ where: key(tx.company_id, id), data: { ...fields, user_updated_at: now, updated_at: now } });
+        await tx.prisma.trafficSource.update({
+          where: key(tx.company_id, id),
+          data: { ...fields, user_updated_at: now, updated_at: now },
+        });
       }),
 
     deleteTrafficSource: (call) =>
       records.delete(call, async (tx, id, now) => {
-        await tx.prisma.trafficSource.update({ where: key(tx.company_id, id), data: { deleted_at: now, updated_at: now, user_updated_at: now } });
-        await tx.prisma.number.updateMany({ where: { traffic_source_id: id, deleted_at: null }, data: { traffic_source_id: null, updated_at: now } });
+        await tx.prisma.trafficSource.update({
+          where: key(tx.company_id, id),
+          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+        });
+        await tx.prisma.number.updateMany({
+          where: { traffic_source_id: id, deleted_at: null },
+          data: { traffic_source_id: null, updated_at: now },
+        });
       }),
   } satisfies Partial<Handlers>;
 };

@@ -48,14 +48,30 @@ export const projection = {
   },
 } as const satisfies Projection<'WebhookLog', 'webhook_log', 'webhook_logs'>;
 
-const NAMED = { outgoing_webhook_id: 'outgoing_webhooks', lead_id: 'leads', call_id: 'calls', buyer_id: 'buyers', offer_id: 'offers' } as const;
-const OWN = { code: 't.code = {code}', success: { cases: { true: 't.success', false: 'NOT t.success' } } };
+const NAMED = {
+  outgoing_webhook_id: 'outgoing_webhooks',
+  lead_id: 'leads',
+  call_id: 'calls',
+  buyer_id: 'buyers',
+  offer_id: 'offers',
+} as const;
+const OWN = {
+  code: 't.code = {code}',
+  success: { cases: { true: 't.success', false: 'NOT t.success' } },
+};
 
 /** What was sent to whom, and what they answered. */
 export const webhookLogs = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
-    listWebhookLogs: ({ query, db }) => page(query, { db, now: clock(), projection, orders: {}, filters: { ...byReference(query, NAMED), ...OWN } }),
+    listWebhookLogs: ({ query, db }) =>
+      page(query, {
+        db,
+        now: clock(),
+        projection,
+        orders: {},
+        filters: { ...byReference(query, NAMED), ...OWN },
+      }),
     showWebhookLog: (call) => records.show({ ...call, query: {} }),
 
     redeliverWebhookLog: async ({ db, params }) => {

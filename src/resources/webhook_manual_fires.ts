@@ -34,22 +34,38 @@ export const projection = {
 export const webhookManualFires = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
-    listWebhookManualFires: ({ query, db }) => page(query, { db, now: clock(), projection, orders: {} }),
+    listWebhookManualFires: ({ query, db }) =>
+      page(query, { db, now: clock(), projection, orders: {} }),
     showWebhookManualFire: (call) => records.show({ ...call, query: {} }),
 
     newWebhookManualFire: async ({ db, query: { lead_id, call_id, created_at, updated_at } }) => {
-      const named = { lead_id: await idOf(db, 'leads', lead_id, 'lead_id'), call_id: await idOf(db, 'calls', call_id, 'call_id') };
-      return records.unsaved({ db, query: {} }, { ...named, created_at: created_at || null, updated_at: updated_at || null });
+      const named = {
+        lead_id: await idOf(db, 'leads', lead_id, 'lead_id'),
+        call_id: await idOf(db, 'calls', call_id, 'call_id'),
+      };
+      return records.unsaved(
+        { db, query: {} },
+        { ...named, created_at: created_at || null, updated_at: updated_at || null },
+      );
     },
 
     createWebhookManualFire: ({ db, body: { time_zone, ...body } }) => {
       // Only for reading the times, which is done.
       void time_zone;
-      return records.create({ db, query: {}, body }, (tx, fields, now) => fireWebhook(tx, fields, now));
+      return records.create({ db, query: {}, body }, (tx, fields, now) =>
+        fireWebhook(tx, fields, now),
+      );
     },
   } satisfies Partial<Handlers>;
 };
 
-async function idOf(db: Db, table: Table, reference: Reference | null | undefined, field: string): Promise<number | null> {
-  return reference === undefined || reference === null || reference === '' ? null : Number(await findNamed(db, table, { reference, field }));
+async function idOf(
+  db: Db,
+  table: Table,
+  reference: Reference | null | undefined,
+  field: string,
+): Promise<number | null> {
+  return reference === undefined || reference === null || reference === ''
+    ? null
+    : Number(await findNamed(db, table, { reference, field }));
 }

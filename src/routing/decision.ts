@@ -51,7 +51,12 @@ export interface StoredDecision extends Verdict {
    * Those that could take the call, by tier and id: `steps` lead from one id to the next. `at_once`: the groups that ring all of them at once.
    * `first`: who is to be tried first, which need not be as it was drawn.
    */
-  open: Columns & { steps: Runs<number>; group_ids: Runs<number | null>; at_once: number[]; first: number | null };
+  open: Columns & {
+    steps: Runs<number>;
+    group_ids: Runs<number | null>;
+    at_once: number[];
+    first: number | null;
+  };
   /** The reasons, each with those that were passed over for it. */
   faults: (StoredFault & Columns & { ids: number[] })[];
 }
@@ -59,7 +64,10 @@ export interface StoredDecision extends Verdict {
 /** What is told of a decision. */
 export function told(verdict: Verdict, considered: readonly Considered[]): Decision {
   const dialed = new Set(verdict.buyer_ids);
-  const candidates = considered.map(({ available, ...candidate }) => ({ ...candidate, chosen: available && dialed.has(candidate.buyer_id) }));
+  const candidates = considered.map(({ available, ...candidate }) => ({
+    ...candidate,
+    chosen: available && dialed.has(candidate.buyer_id),
+  }));
   return { ...verdict, candidates };
 }
 
@@ -82,13 +90,19 @@ export function packed(verdict: Verdict, { choices, considered }: Route): Stored
   return {
     ...verdict,
     open: {
-      steps: runsOf(open.map(({ buyer_id }, n) => buyer_id - (n === 0 ? 0 : open[n - 1]!.buyer_id))),
+      steps: runsOf(
+        open.map(({ buyer_id }, n) => buyer_id - (n === 0 ? 0 : open[n - 1]!.buyer_id)),
+      ),
       ...columnsOf(open),
       group_ids: runsOf(open.map(({ buyer_group_id }) => buyer_group_id)),
       at_once: choices.flatMap(({ group }) => group?.id ?? []),
       first: choices[0]?.members[0]?.buyer.id ?? null,
     },
-    faults: [...faults.values()].map(({ fault, candidates }) => ({ ...fault, ids: candidates.map(({ buyer_id }) => buyer_id), ...columnsOf(candidates) })),
+    faults: [...faults.values()].map(({ fault, candidates }) => ({
+      ...fault,
+      ids: candidates.map(({ buyer_id }) => buyer_id),
+      ...columnsOf(candidates),
+    })),
   };
 }
 
@@ -108,7 +122,8 @@ function runsOf<Value>(values: readonly Value[]): Runs<Value> {
   return runs;
 }
 
-const valuesOf = <Value>(runs: Runs<Value>): Value[] => runs.flatMap(([value, times]) => Array<Value>(times).fill(value));
+const valuesOf = <Value>(runs: Runs<Value>): Value[] =>
+  runs.flatMap(([value, times]) => Array<Value>(times).fill(value));
 
 /** Ids of those that could take the call. */
 const openIds = ({ steps }: StoredDecision['open']): number[] => {
@@ -117,7 +132,10 @@ const openIds = ({ steps }: StoredDecision['open']): number[] => {
 };
 
 /** Ids of all candidates. */
-export const candidateIds = ({ open, faults }: StoredDecision): number[] => [...openIds(open), ...faults.flatMap(({ ids }) => ids)];
+export const candidateIds = ({ open, faults }: StoredDecision): number[] => [
+  ...openIds(open),
+  ...faults.flatMap(({ ids }) => ids),
+];
 
 type Names = ReadonlyMap<number, string | null>;
 
@@ -136,38 +154,63 @@ export function unpacked({ open, faults, ...verdict }: StoredDecision, names: Na
       buyer_group_id: null,
     })),
   );
-  return told(verdict, [...ranked(verdict, open, names), ...passed_over.sort((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id)]);
+  return told(verdict, [
+    ...ranked(verdict, open, names),
+    ...passed_over.sort((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id),
+  ]);
 }
 
 type Row = Pick<Considered, 'buyer_id' | 'name' | 'tier' | 'weight' | 'route_by_type'>;
 
 function rowsOf(ids: readonly number[], { tiers, weights, by }: Columns, names: Names): Row[] {
   const [tier, weight, route_by_type] = [valuesOf(tiers), valuesOf(weights), valuesOf(by)];
-  return ids.map((buyer_id, n) => ({ buyer_id, name: names.get(buyer_id) ?? null, tier: tier[n]!, weight: weight[n]!, route_by_type: route_by_type[n]! }));
+  return ids.map((buyer_id, n) => ({
+    buyer_id,
+    name: names.get(buyer_id) ?? null,
+    tier: tier[n]!,
+    weight: weight[n]!,
+    route_by_type: route_by_type[n]!,
+  }));
 }
 
 function ranked({ seed }: Verdict, open: StoredDecision['open'], names: Names): Considered[] {
   const group_ids = valuesOf(open.group_ids);
   const as_one = new Map(open.at_once.map((id) => [id, [] as ReturnType<typeof memberOf>[]]));
-  const memberOf = (row: Row, n: number) => ({ row, buyer: { id: row.buyer_id }, buyer_group_id: group_ids[n]! });
+  const memberOf = (row: Row, n: number) => ({
+    row,
+    buyer: { id: row.buyer_id },
+    buyer_group_id: group_ids[n]!,
+  });
   const lots = rowsOf(openIds(open), open, names).flatMap((row, n) => {
     const member = memberOf(row, n);
     const together = member.buyer_group_id === null ? undefined : as_one.get(member.buyer_group_id);
     const group = together ? { id: member.buyer_group_id! } : null;
     const is_first = together?.push(member) ?? 1;
-    return is_first === 1 ? [{ members: together ?? [member], group, tier: row.tier, weight: row.weight, share: 0, draw: 0 }] : [];
+    return is_first === 1
+      ? [
+          {
+            members: together ?? [member],
+            group,
+            tier: row.tier,
+            weight: row.weight,
+            share: 0,
+            draw: 0,
+          },
+        ]
+      : [];
   });
-  return ordered(lots, { seed, first_buyer_id: open.first ?? undefined }).flatMap(({ members, share, draw }, place) =>
-    members.map(({ row, buyer_group_id }) => ({
-      ...row,
-      available: true,
-      reason: null,
-      message: null,
-      details: null,
-      rank: place + 1,
-      share,
-      draw,
-      buyer_group_id,
-    })),
+  return ordered(lots, { seed, first_buyer_id: open.first ?? undefined }).flatMap(
+    ({ members, share, draw }, place) =>
+      members.map(({ row, buyer_group_id }) => ({
+        ...row,
+        available: true,
+        reason: null,
+        message: null,
+        details: null,
+        rank: place + 1,
+        share,
+        draw,
+        buyer_group_id,
+      })),
   );
 }

@@ -25,10 +25,16 @@ export interface Promised {
  * The choice that was promised: whom it is held for goes first, whatever caps, hours and filters say now. Undefined when nobody of them can be dialed
  * any more: they have left the offer, or the offer takes no call of the caller. Pure.
  */
-export function heldChoice(candidates: readonly Candidate[], facts: RouteFacts, held: Promised): Chosen | undefined {
+export function heldChoice(
+  candidates: readonly Candidate[],
+  facts: RouteFacts,
+  held: Promised,
+): Chosen | undefined {
   const promised = new Set(held.buyer_ids);
   const routed = route(
-    candidates.map((candidate) => (promised.has(candidate.id) ? byItsWay(candidate, held) : candidate)),
+    candidates.map((candidate) =>
+      promised.has(candidate.id) ? byItsWay(candidate, held) : candidate,
+    ),
     { ...facts, promised, first_buyer_id: candidates.find(({ id }) => promised.has(id))?.id },
   );
   const members = routed.choices[0]?.members.filter(({ buyer }) => promised.has(buyer.id)) ?? [];
@@ -38,5 +44,9 @@ export function heldChoice(candidates: readonly Candidate[], facts: RouteFacts, 
 /** A buyer with no way to it but the one that is held. */
 function byItsWay(candidate: Candidate, { buyer_group_id }: Promised): Candidate {
   const group = candidate.groups.find(({ id }) => id === buyer_group_id);
-  return { ...candidate, direct: group === undefined, groups: group ? [{ ...group, paused: false, used_up: null }] : [] };
+  return {
+    ...candidate,
+    direct: group === undefined,
+    groups: group ? [{ ...group, paused: false, used_up: null }] : [],
+  };
 }

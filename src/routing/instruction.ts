@@ -17,7 +17,8 @@ export interface DialBuyer {
   record_calls: boolean;
 }
 
-export type InstructionAction = 'dial' | 'wait' | 'ask_for_key' | 'connect' | 'fallback' | 'hang_up';
+export type InstructionAction =
+  'dial' | 'wait' | 'ask_for_key' | 'connect' | 'fallback' | 'hang_up';
 
 /** A buyer that was dialed, and what is needed to dial it. */
 export interface Dialed<Dial> {
@@ -57,15 +58,33 @@ export interface Instructed<Dial> {
 }
 
 /** What to do with a call as it stands. Pure: asked twice, it answers the same. */
-export function instructionOf<Dial>({ ended, fallback, reason, attempts, fresh, report_within_seconds }: Instructed<Dial>): Instruction<Dial> {
-  const none = { reason, message: null, dial: [], attempt: null, cancel: [], fallback: null, report_within_seconds: null };
-  if (fallback && fallback.type !== 'hang_up' && ended) return { ...none, action: 'fallback', message: fallback.message, fallback };
+export function instructionOf<Dial>({
+  ended,
+  fallback,
+  reason,
+  attempts,
+  fresh,
+  report_within_seconds,
+}: Instructed<Dial>): Instruction<Dial> {
+  const none = {
+    reason,
+    message: null,
+    dial: [],
+    attempt: null,
+    cancel: [],
+    fallback: null,
+    report_within_seconds: null,
+  };
+  if (fallback && fallback.type !== 'hang_up' && ended)
+    return { ...none, action: 'fallback', message: fallback.message, fallback };
   if (ended) return { ...none, action: 'hang_up' };
   const open = attempts.filter(isOpen);
   const known = { ...none, reason: null, report_within_seconds };
   const connected = open.find(({ status }) => status === 'connected');
   if (connected) {
-    const cancel = attempts.filter(({ status, round }) => status === 'released' && round === connected.round).map(({ uuid }) => uuid);
+    const cancel = attempts
+      .filter(({ status, round }) => status === 'released' && round === connected.round)
+      .map(({ uuid }) => uuid);
     return { ...known, action: 'connect', attempt: connected.uuid, cancel };
   }
   const asked = open.find(({ status }) => status === 'answered');

@@ -26,10 +26,12 @@ export function payoutOf(
   { traffic_source_id, answered_seconds, revenue }: PaidCall,
 ): { terms: PayoutTerms; payout: number } | undefined {
   if (traffic_source_id === null) return undefined;
-  const met = terms.find(({ traffic_source_id: source, paid_for = 'buyer_conversion', duration = 0 }) => {
-    if (source !== undefined && source !== null && source !== traffic_source_id) return false;
-    return paid_for === 'duration' ? answered_seconds >= duration : revenue !== undefined;
-  });
+  const met = terms.find(
+    ({ traffic_source_id: source, paid_for = 'buyer_conversion', duration = 0 }) => {
+      if (source !== undefined && source !== null && source !== traffic_source_id) return false;
+      return paid_for === 'duration' ? answered_seconds >= duration : revenue !== undefined;
+    },
+  );
   if (!met) return undefined;
   const payout = met.payout_type === 'fixed' ? met.amount : ((revenue ?? 0) * met.amount) / 100;
   return { terms: met, payout: cents(payout) };

@@ -1,5 +1,13 @@
 import { drawBy } from './draw';
-import { isOpenGroup, judgeOf, type Candidate, type CandidateGroup, type Eligibility, type Facts, type Fault } from './eligibility';
+import {
+  isOpenGroup,
+  judgeOf,
+  type Candidate,
+  type CandidateGroup,
+  type Eligibility,
+  type Facts,
+  type Fault,
+} from './eligibility';
 
 /** A buyer, and the group through which it comes to the call: its caps count too. */
 export interface Member {
@@ -56,23 +64,53 @@ export function route(candidates: readonly Candidate[], facts: RouteFacts): Rout
   }
   const choices = ordered(choicesOf(open), facts);
   const considered: Considered[] = [];
-  for (const [place, choice] of choices.entries()) for (const member of choice.members) considered.push(ranked(choice, member, place));
-  for (const one of passed_over.sort((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id)) considered.push(one);
+  for (const [place, choice] of choices.entries())
+    for (const member of choice.members) considered.push(ranked(choice, member, place));
+  for (const one of passed_over.sort((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id))
+    considered.push(one);
   return { choices, considered };
 }
 
 function passedOver(buyer: Candidate, { reason, message, details = null }: Fault): Considered {
   const { id: buyer_id, name, weight, route_by_type } = buyer;
   return {
-    buyer_id, name, available: false, reason, message, details, rank: null, tier: tierOf(buyer), weight, share: null, draw: null, route_by_type, buyer_group_id: null,
-  }; // prettier-ignore
+    buyer_id,
+    name,
+    available: false,
+    reason,
+    message,
+    details,
+    rank: null,
+    tier: tierOf(buyer),
+    weight,
+    share: null,
+    draw: null,
+    route_by_type,
+    buyer_group_id: null,
+  };
 }
 
-function ranked({ tier, weight, share, draw }: Choice, { buyer, group }: Member, place: number): Considered {
+function ranked(
+  { tier, weight, share, draw }: Choice,
+  { buyer, group }: Member,
+  place: number,
+): Considered {
   const { id: buyer_id, name, route_by_type } = buyer;
   return {
-    buyer_id, name, available: true, reason: null, message: null, details: null, rank: place + 1, tier, weight, share, draw, route_by_type, buyer_group_id: group ? group.id : null,
-  }; // prettier-ignore
+    buyer_id,
+    name,
+    available: true,
+    reason: null,
+    message: null,
+    details: null,
+    rank: place + 1,
+    tier,
+    weight,
+    share,
+    draw,
+    route_by_type,
+    buyer_group_id: group ? group.id : null,
+  };
 }
 
 /** A choice as far as its place depends on it. */
@@ -89,7 +127,10 @@ export interface Lot {
  * Sorts choices as they are to be tried: the lowest tier first, within it as drawn, and before all the one with `first_buyer_id`. What is drawn is
  * written into the choices: there are as many as buyers, at every call.
  */
-export function ordered<Each extends Lot>(choices: Each[], { seed, first_buyer_id }: { seed: string; first_buyer_id?: number | undefined }): Each[] {
+export function ordered<Each extends Lot>(
+  choices: Each[],
+  { seed, first_buyer_id }: { seed: string; first_buyer_id?: number | undefined },
+): Each[] {
   const draw = drawBy(seed);
   const sums = new Map<number, number>();
   for (const { tier, weight } of choices) sums.set(tier, (sums.get(tier) ?? 0) + weight);
@@ -98,7 +139,12 @@ export function ordered<Each extends Lot>(choices: Each[], { seed, first_buyer_i
     choice.draw = draw({ key: keyOf(choice), weight: choice.weight });
   }
   choices.sort((a, b) => a.tier - b.tier || byDraw(a, b) || keyOf(a) - keyOf(b));
-  const first = first_buyer_id === undefined ? -1 : choices.findIndex(({ members }) => members.some(({ buyer }) => buyer.id === first_buyer_id));
+  const first =
+    first_buyer_id === undefined
+      ? -1
+      : choices.findIndex(({ members }) =>
+          members.some(({ buyer }) => buyer.id === first_buyer_id),
+        );
   if (first > 0) choices.unshift(...choices.splice(first, 1));
   return choices;
 }
@@ -116,7 +162,14 @@ function choicesOf(open: readonly Candidate[]): Choice[] {
   for (const buyer of open) {
     const group = wayOf(buyer);
     if (group?.dial_buyers_type !== 'simultaneously') {
-      choices.push({ members: [{ buyer, group }], group: null, tier: tierOf(buyer), weight: buyer.weight, share: 0, draw: 0 });
+      choices.push({
+        members: [{ buyer, group }],
+        group: null,
+        tier: tierOf(buyer),
+        weight: buyer.weight,
+        share: 0,
+        draw: 0,
+      });
       continue;
     }
     const known = at_once.get(group.id);

@@ -27,4 +27,8 @@ const OF_RATES = [
 ];
 
 /** What an answer rests on, in words. */
-export const assumptionsOf = (kind: 'real' | 'synthetic'): string[] => [...OF_ALL, ...(kind === 'real' ? OF_REAL : OF_SYNTHETIC), ...OF_RATES];
+export const assumptionsOf = (kind: 'real' | 'synthetic'): string[] => [
+  ...OF_ALL,
+  ...(kind === 'real' ? OF_REAL : OF_SYNTHETIC),
+  ...OF_RATES,
+];

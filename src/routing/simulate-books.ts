@@ -45,13 +45,26 @@ export function openBooks(payouts: readonly PayoutTerms[], seed: string) {
   const billed = new WeakMap<ReplayedCall, { revenue: Map<number, number>; payout: boolean }>();
 
   const paidAt = ({ caller_number, paid_at }: ReplayedCall, buyer_id: number): Date | undefined =>
-    caller_number === null ? undefined : (paid.get(keyOf(caller_number, buyer_id)) ?? paid_at.get(buyer_id));
+    caller_number === null
+      ? undefined
+      : (paid.get(keyOf(caller_number, buyer_id)) ?? paid_at.get(buyer_id));
 
   /** Dollars that the buyer owes for a call; undefined when it owes nothing. */
-  const owed = ({ call, owner: { subject, conversions }, dialed_at }: Bill, { talked, is_told, now }: Billing): number | undefined => {
-    const real = call.attempts.find(({ buyer_id, status }) => buyer_id === subject.id && status === 'connected');
+  const owed = (
+    { call, owner: { subject, conversions }, dialed_at }: Bill,
+    { talked, is_told, now }: Billing,
+  ): number | undefined => {
+    const real = call.attempts.find(
+      ({ buyer_id, status }) => buyer_id === subject.id && status === 'connected',
+    );
     const open = conversionsAt(conversions, subject.zone, dialed_at);
-    const { tokens } = call.facts({ now, seed, tried: NOBODY, previous_buyer_id: null, pays_again_at: new Map() });
+    const { tokens } = call.facts({
+      now,
+      seed,
+      tried: NOBODY,
+      previous_buyer_id: null,
+      pays_again_at: new Map(),
+    });
     const fitting = paying(open, { seconds: talked, tokens, is_told });
     const revenue = real && real.revenue !== undefined ? real.revenue : fitting?.revenue;
     if (revenue === undefined || revenue === null) return undefined;
@@ -67,22 +80,31 @@ export function openBooks(payouts: readonly PayoutTerms[], seed: string) {
     for (const slot of slots) {
       const { conversions, revenue: held } = slot.pending;
       const usage = { buyer_conversion: 1, revenue, earned_revenue: revenue };
-      slot.owner.caps.record({ usage, pending: { connections: 0, conversions: -conversions, revenue: -held } }, now);
+      slot.owner.caps.record(
+        { usage, pending: { connections: 0, conversions: -conversions, revenue: -held } },
+        now,
+      );
       slot.pending = { ...slot.pending, conversions: 0, revenue: 0 };
     }
   };
 
   /** Whether the source of a call was paid. */
-  const pay = ({ call, owner, slots }: Bill, revenue: number | undefined, { talked, now }: Billing): boolean => {
+  const pay = (
+    { call, owner, slots }: Bill,
+    revenue: number | undefined,
+    { talked, now }: Billing,
+  ): boolean => {
     const { caller_number, traffic_source_id, at } = call;
     const due = payoutOf(payouts, { traffic_source_id, answered_seconds: talked, revenue });
     if (!due) return false;
     const before = caller_number === null ? undefined : source_paid.get(caller_number);
-    if (before && before.getTime() + seconds(due.terms.duplicate_timeframe ?? 0) > now.getTime()) return false;
+    if (before && before.getTime() + seconds(due.terms.duplicate_timeframe ?? 0) > now.getTime())
+      return false;
     // The time of the call counts, not that of the payment.
     if (caller_number !== null) source_paid.set(caller_number, at);
     owner.figures.payout = cents(owner.figures.payout + due.payout);
-    for (const slot of slots) slot.owner.caps.record({ usage: { earned_revenue: -due.payout } }, now);
+    for (const slot of slots)
+      slot.owner.caps.record({ usage: { earned_revenue: -due.payout } }, now);
     return true;
   };
 

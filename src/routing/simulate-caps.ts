@@ -1,6 +1,14 @@
 import { isOpenAt } from '../schedules/hours';
 import { instantOf, minuteOfWeek, offsetAt } from '../schedules/zone';
-import { CAPS, METRICS, type Interval, type LimitName, type Metric, type Usage, type UsedName } from './caps';
+import {
+  CAPS,
+  METRICS,
+  type Interval,
+  type LimitName,
+  type Metric,
+  type Usage,
+  type UsedName,
+} from './caps';
 import type { UsedUpCap } from './eligibility';
 import { cents } from './payout';
 
@@ -60,20 +68,35 @@ const isMoney = (metric: Metric) => metric === 'revenue' || metric === 'earned_r
 export function windowEnd(interval: Window, zone: string, now: Date): Date {
   const offset = offsetAt(zone, now);
   const local = new Date(now.getTime() + offset);
-  if (interval === 'hourly') return new Date(Math.floor(local.getTime() / HOUR) * HOUR + HOUR - offset);
+  if (interval === 'hourly')
+    return new Date(Math.floor(local.getTime() / HOUR) * HOUR + HOUR - offset);
   const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()];
-  return instantOf(new Date(interval === 'daily' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1)), zone);
+  return instantOf(
+    new Date(interval === 'daily' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1)),
+    zone,
+  );
 }
 
 /** What is pending of a metric. */
 const pendingOf = (metric: Metric, { connections, conversions, revenue }: Pending): number =>
-  metric === 'attempt' ? 0 : metric === 'connection' ? connections : metric === 'buyer_conversion' ? conversions : revenue;
+  metric === 'attempt'
+    ? 0
+    : metric === 'connection'
+      ? connections
+      : metric === 'buyer_conversion'
+        ? conversions
+        : revenue;
 
 export function openCaps({ zone, limits, hours, used: before = {} }: CapsOwner, start: Date): Caps {
-  const isLimited = (some: Limits) => Object.values(some).some((limit) => limit !== null && limit !== undefined);
+  const isLimited = (some: Limits) =>
+    Object.values(some).some((limit) => limit !== null && limit !== undefined);
   if (!isLimited(limits) && !hours?.some((entry) => isLimited(entry.limits))) return UNLIMITED;
-  const used = Object.fromEntries(CAPS.map(({ used: name }) => [name, before[name] ?? 0])) as Record<UsedName, number>;
-  const ends = Object.fromEntries(WINDOWS.map((window) => [window, windowEnd(window, zone, start)])) as Record<Window, Date>;
+  const used = Object.fromEntries(
+    CAPS.map(({ used: name }) => [name, before[name] ?? 0]),
+  ) as Record<UsedName, number>;
+  const ends = Object.fromEntries(
+    WINDOWS.map((window) => [window, windowEnd(window, zone, start)]),
+  ) as Record<Window, Date>;
   let pending = NOTHING;
   let slots = 0;
 
@@ -87,10 +110,14 @@ export function openCaps({ zone, limits, hours, used: before = {} }: CapsOwner, 
   /** Every cap with a limit now, and what is taken of it. */
   const standing = (now: Date) => {
     roll(now);
-    const hourly = hours ? hours.find(({ open }) => isOpenAt(open, minuteOfWeek(zone, now)))?.limits : limits;
+    const hourly = hours
+      ? hours.find(({ open }) => isOpenAt(open, minuteOfWeek(zone, now)))?.limits
+      : limits;
     return CAPS.flatMap((cap) => {
       const limit = (cap.interval === 'hourly' ? hourly : limits)?.[cap.limit];
-      return limit === null || limit === undefined ? [] : [{ ...cap, limit, taken: cents(used[cap.used] + pendingOf(cap.metric, pending)) }];
+      return limit === null || limit === undefined
+        ? []
+        : [{ ...cap, limit, taken: cents(used[cap.used] + pendingOf(cap.metric, pending)) }];
     });
   };
   /** What was found last: it holds until something is counted, a window ends or the next minute of the business hours begins. */
@@ -99,7 +126,8 @@ export function openCaps({ zone, limits, hours, used: before = {} }: CapsOwner, 
   const record = ({ usage, concurrency = 0, pending: more = NOTHING }: CapsMove, now: Date) => {
     roll(now);
     known = undefined;
-    for (const { metric, used: name } of CAPS) used[name] = cents(used[name] + (usage[metric] ?? 0));
+    for (const { metric, used: name } of CAPS)
+      used[name] = cents(used[name] + (usage[metric] ?? 0));
     pending = {
       connections: pending.connections + more.connections,
       conversions: pending.conversions + more.conversions,
@@ -110,16 +138,23 @@ export function openCaps({ zone, limits, hours, used: before = {} }: CapsOwner, 
   const find = (now: Date, revenue: number): UsedUpCap | null => {
     const all = standing(now);
     const reached = all.find(({ taken, limit }) => taken >= limit);
-    if (!reached && slots >= slot_limit) return { cap: 'concurrency', used: slots, limit: slot_limit, resets_at: null };
-    const cap = reached ?? all.find(({ metric, taken, limit }) => isMoney(metric) && cents(taken + revenue) > limit);
+    if (!reached && slots >= slot_limit)
+      return { cap: 'concurrency', used: slots, limit: slot_limit, resets_at: null };
+    const cap =
+      reached ??
+      all.find(({ metric, taken, limit }) => isMoney(metric) && cents(taken + revenue) > limit);
     // When it frees is told to nobody.
-    return cap ? { cap: `${cap.metric}_${cap.interval}`, used: cap.taken, limit: cap.limit, resets_at: null } : null;
+    return cap
+      ? { cap: `${cap.metric}_${cap.interval}`, used: cap.taken, limit: cap.limit, resets_at: null }
+      : null;
   };
   return {
     usedUp: (now, revenue) => {
       if (known?.revenue === revenue && now.getTime() < known.until) return known.cap;
       const cap = find(now, revenue);
-      const minute = hours?.length ? Math.floor(now.getTime() / MINUTE) * MINUTE + MINUTE : Infinity;
+      const minute = hours?.length
+        ? Math.floor(now.getTime() / MINUTE) * MINUTE + MINUTE
+        : Infinity;
       known = { revenue, cap, until: Math.min(minute, ends.hourly.getTime()) };
       return cap;
     },
@@ -127,7 +162,8 @@ export function openCaps({ zone, limits, hours, used: before = {} }: CapsOwner, 
       const { usage, concurrency = 0, pending: held = NOTHING } = move;
       if (concurrency > 0 && slots + concurrency > slot_limit) return false;
       const has_room = standing(now).every(
-        ({ metric, taken, limit }) => taken < limit && cents(taken + (usage[metric] ?? 0) + pendingOf(metric, held)) <= limit,
+        ({ metric, taken, limit }) =>
+          taken < limit && cents(taken + (usage[metric] ?? 0) + pendingOf(metric, held)) <= limit,
       );
       if (has_room) record(move, now);
       return has_room;

@@ -72,16 +72,27 @@ interface Asked {
 }
 
 /** Whether and when a buyer answers. One that was let go because another took the call may answer, but no sooner than it was let go. */
-export function outcomeOf({ buyer: { id, timeout_seconds }, real, chances, expected }: Asked): Outcome {
-  if (real?.status === 'connected') return { answers: real.rang <= timeout_seconds, after: Math.min(real.rang, timeout_seconds) };
-  if (real?.status === 'unanswered') return { answers: false, after: Math.min(real.rang, timeout_seconds) };
+export function outcomeOf({
+  buyer: { id, timeout_seconds },
+  real,
+  chances,
+  expected,
+}: Asked): Outcome {
+  if (real?.status === 'connected')
+    return { answers: real.rang <= timeout_seconds, after: Math.min(real.rang, timeout_seconds) };
+  if (real?.status === 'unanswered')
+    return { answers: false, after: Math.min(real.rang, timeout_seconds) };
   const after = Math.min(Math.max(expected.answered_after, real?.rang ?? 0), timeout_seconds);
   const answers = chances(id, 'answer') < expected.rates.get(id)!.answer.rate;
   return { answers, after: answers ? after : timeout_seconds };
 }
 
 /** How long a call lasts: as long as it did, whoever took it; else as long as some other. */
-export function talkOf(talked: number | null, chances: Chances, { talked: all }: Expectations): number {
+export function talkOf(
+  talked: number | null,
+  chances: Chances,
+  { talked: all }: Expectations,
+): number {
   // The same for every buyer, since it is the caller's.
   return talked ?? all[Math.min(all.length - 1, Math.floor(chances(0, 'talk') * all.length))] ?? 0;
 }
@@ -100,9 +111,14 @@ export function paying(
 ): PaidFor | undefined {
   const lasted = open.find(
     ({ conversion_type, duration, token_values }) =>
-      conversion_type === 'duration' && seconds >= duration && token_values.every((filter) => compileFilter(filter)?.(tokens) ?? false),
+      conversion_type === 'duration' &&
+      seconds >= duration &&
+      token_values.every((filter) => compileFilter(filter)?.(tokens) ?? false),
   );
-  return lasted ?? (is_told ? open.find(({ conversion_type }) => conversion_type === 'postback') : undefined);
+  return (
+    lasted ??
+    (is_told ? open.find(({ conversion_type }) => conversion_type === 'postback') : undefined)
+  );
 }
 
 /** What attempts at a buyer have come to. */
@@ -130,23 +146,53 @@ export const ASSUMED = { answered_after: 10, talked: 120 };
 /** What is to be expected of attempts: what is given, else what is known of the buyer, else of all buyers together; 1 where that is too little too. */
 export function expectationsOf(
   observed: readonly ObservedAttempts[],
-  { buyer_ids, talked, given = {} }: { buyer_ids: readonly number[]; talked: readonly number[]; given?: Given },
+  {
+    buyer_ids,
+    talked,
+    given = {},
+  }: { buyer_ids: readonly number[]; talked: readonly number[]; given?: Given },
 ): Expectations {
-  const sum = (of: 'attempts' | 'connects' | 'conversions' | 'rang') => observed.reduce((all, each) => all + each[of], 0);
+  const sum = (of: 'attempts' | 'connects' | 'conversions' | 'rang') =>
+    observed.reduce((all, each) => all + each[of], 0);
   const by_buyer = new Map(observed.map((each) => [each.buyer_id, each]));
-  const rateOf = (wanted: number | undefined, own: [number, number], all: [number, number]): Rate => {
+  const rateOf = (
+    wanted: number | undefined,
+    own: [number, number],
+    all: [number, number],
+  ): Rate => {
     if (wanted !== undefined) return { rate: wanted, from: 'given' };
     if (own[1] >= ENOUGH) return { rate: own[0] / own[1], from: 'buyer' };
-    return all[1] >= ENOUGH ? { rate: all[0] / all[1], from: 'offer' } : { rate: 1, from: 'assumed' };
+    return all[1] >= ENOUGH
+      ? { rate: all[0] / all[1], from: 'offer' }
+      : { rate: 1, from: 'assumed' };
   };
   const rates = buyer_ids.map((id): [number, Rates] => {
     const { attempts = 0, connects = 0, conversions = 0 } = by_buyer.get(id) ?? {};
-    const answer = rateOf(given.answer_rate, [connects, attempts], [sum('connects'), sum('attempts')]);
-    return [id, { answer, conversion: rateOf(given.conversion_rate, [conversions, connects], [sum('conversions'), sum('connects')]) }];
+    const answer = rateOf(
+      given.answer_rate,
+      [connects, attempts],
+      [sum('connects'), sum('attempts')],
+    );
+    return [
+      id,
+      {
+        answer,
+        conversion: rateOf(
+          given.conversion_rate,
+          [conversions, connects],
+          [sum('conversions'), sum('connects')],
+        ),
+      },
+    ];
   });
   return {
     rates: new Map(rates),
-    talked: given.answered_seconds !== undefined ? [given.answered_seconds] : talked.length > 0 ? talked : [ASSUMED.talked],
+    talked:
+      given.answered_seconds !== undefined
+        ? [given.answered_seconds]
+        : talked.length > 0
+          ? talked
+          : [ASSUMED.talked],
     answered_after: sum('connects') > 0 ? sum('rang') / sum('connects') : ASSUMED.answered_after,
   };
 }

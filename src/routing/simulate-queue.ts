@@ -17,7 +17,8 @@ export function agenda() {
     if (heap.length > 0) heap[0] = last;
     for (let at = 0; ;) {
       let least = at;
-      for (const child of [2 * at + 1, 2 * at + 2]) if (child < heap.length && before(heap[child]!, heap[least]!)) least = child;
+      for (const child of [2 * at + 1, 2 * at + 2])
+        if (child < heap.length && before(heap[child]!, heap[least]!)) least = child;
       if (least === at) return first;
       swap(at, least);
       at = least;

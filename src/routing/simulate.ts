@@ -1,9 +1,24 @@
-import { candidateOf, groupOf, type Candidate, type CandidateGroup, type Reason } from './eligibility';
+import {
+  candidateOf,
+  groupOf,
+  type Candidate,
+  type CandidateGroup,
+  type Reason,
+} from './eligibility';
 import type { PayoutTerms } from './payout';
 import { route, type Choice, type Member, type RouteFacts } from './route';
 import { openBooks, type Bill, type Owner, type Slot } from './simulate-books';
 import { openCaps, type CapsOwner, type Pending } from './simulate-caps';
-import { chancesOf, conversionsAt, outcomeOf, talkOf, type Chances, type Expectations, type PaidFor, type RealAttempt } from './simulate-outcome';
+import {
+  chancesOf,
+  conversionsAt,
+  outcomeOf,
+  talkOf,
+  type Chances,
+  type Expectations,
+  type PaidFor,
+  type RealAttempt,
+} from './simulate-outcome';
 import { agenda } from './simulate-queue';
 
 /** What is asked of a call when a buyer is looked for. */
@@ -79,7 +94,15 @@ export interface Figures {
   skip_reasons: Partial<Record<Reason, number>>;
 }
 
-export const noFigures = (): Figures => ({ calls: 0, attempts: 0, connects: 0, conversions: 0, revenue: 0, payout: 0, skip_reasons: {} });
+export const noFigures = (): Figures => ({
+  calls: 0,
+  attempts: 0,
+  connects: 0,
+  conversions: 0,
+  revenue: 0,
+  payout: 0,
+  skip_reasons: {},
+});
 
 /** A call under way. */
 interface Current {
@@ -105,20 +128,34 @@ const seconds = (count: number) => count * 1000;
  * Has calls come in again, under a configuration, and answers what they come to by buyer. Decides as live routing does, by the same functions; caps are kept in
  * memory. Yields after each step, so that whoever runs it can do other things meanwhile. Pure: the same input gives the same answer.
  */
-export function* replay({ buyers, groups, payouts }: Configuration, { calls, seed, start, expected }: Replay): Generator<void, Map<number, Figures>> {
+export function* replay(
+  { buyers, groups, payouts }: Configuration,
+  { calls, seed, start, expected }: Replay,
+): Generator<void, Map<number, Figures>> {
   const { plan, next } = agenda();
-  const ownerOf = (subject: Owner['subject'], caps: CapsOwner, conversions: readonly PaidFor[] = []): Owner => ({
+  const ownerOf = (
+    subject: Owner['subject'],
+    caps: CapsOwner,
+    conversions: readonly PaidFor[] = [],
+  ): Owner => ({
     caps: openCaps(caps, start),
     subject,
     conversions,
     figures: noFigures(),
   });
   // Its own copies: what calls change is changed in place.
-  const group_owners = new Map(groups.map(({ group, caps }) => [group.id, ownerOf(groupOf(group, null), caps)]));
+  const group_owners = new Map(
+    groups.map(({ group, caps }) => [group.id, ownerOf(groupOf(group, null), caps)]),
+  );
   const owners = new Map(
     buyers.map(({ candidate, caps, conversions }) => {
-      const through = candidate.groups.map(({ id }) => group_owners.get(id)!.subject as CandidateGroup);
-      return [candidate.id, ownerOf(candidateOf(candidate, { groups: through, last_call_at: null }), caps, conversions)];
+      const through = candidate.groups.map(
+        ({ id }) => group_owners.get(id)!.subject as CandidateGroup,
+      );
+      return [
+        candidate.id,
+        ownerOf(candidateOf(candidate, { groups: through, last_call_at: null }), caps, conversions),
+      ];
     }),
   );
   const candidates = [...owners.values()].map(({ subject }) => subject as Candidate);
@@ -138,7 +175,11 @@ export function* replay({ buyers, groups, payouts }: Configuration, { calls, see
     }
   };
 
-  const begin = (call: ReplayedCall) => look({ call, chances: chancesOf(seed, call.id), round: 0, tried: new Set(), last: undefined }, call.at);
+  const begin = (call: ReplayedCall) =>
+    look(
+      { call, chances: chancesOf(seed, call.id), round: 0, tried: new Set(), last: undefined },
+      call.at,
+    );
 
   const over = ({ last }: Current) => void (last && last.figures.calls++);
 
@@ -146,8 +187,16 @@ export function* replay({ buyers, groups, payouts }: Configuration, { calls, see
     const { call, tried, round } = current;
     if (round >= MOST_ROUNDS) return over(current);
     const drawn = call.seeds[round] ?? `${seed}/${call.id}/${round}`;
-    const previous_buyer_id = (call.caller_number === null ? undefined : previous.get(call.caller_number)) ?? call.previous_buyer_id;
-    const facts = call.facts({ now, seed: drawn, tried, previous_buyer_id, pays_again_at: books.paysAgain(call, owners.values(), now) });
+    const previous_buyer_id =
+      (call.caller_number === null ? undefined : previous.get(call.caller_number)) ??
+      call.previous_buyer_id;
+    const facts = call.facts({
+      now,
+      seed: drawn,
+      tried,
+      previous_buyer_id,
+      pays_again_at: books.paysAgain(call, owners.values(), now),
+    });
     refresh(call, now);
     for (;;) {
       const { choices, considered } = route(candidates, facts);
@@ -168,18 +217,24 @@ export function* replay({ buyers, groups, payouts }: Configuration, { calls, see
   const take = ({ members, group }: Choice, now: Date): Dialed[] => {
     const through = (group ?? members[0]!.group)?.id;
     const takeOne = (owner: Owner, pending: Pending): Slot | undefined => {
-      if (owner.caps.reserve({ usage: { attempt: 1 }, concurrency: 1, pending }, now)) return { owner, pending };
+      if (owner.caps.reserve({ usage: { attempt: 1 }, concurrency: 1, pending }, now))
+        return { owner, pending };
       owner.subject.used_up = owner.caps.usedUp(now, pending.revenue);
       return undefined;
     };
-    const of_group = through === undefined ? undefined : takeOne(group_owners.get(through)!, mostOf(members));
+    const of_group =
+      through === undefined ? undefined : takeOne(group_owners.get(through)!, mostOf(members));
     if (through !== undefined && !of_group) return [];
     const dialed = members.flatMap((member): Dialed[] => {
       const owner = owners.get(member.buyer.id)!;
       const slot = takeOne(owner, mostOf([member]));
       return slot ? [{ member, owner, slot, at: now }] : [];
     });
-    if (of_group && dialed.length === 0) of_group.owner.caps.record({ usage: { attempt: -1 }, concurrency: -1, pending: negative(of_group.pending) }, now);
+    if (of_group && dialed.length === 0)
+      of_group.owner.caps.record(
+        { usage: { attempt: -1 }, concurrency: -1, pending: negative(of_group.pending) },
+        now,
+      );
     if (of_group) for (const one of dialed) group_slots.set(one, of_group);
     return dialed;
   };
@@ -199,16 +254,26 @@ export function* replay({ buyers, groups, payouts }: Configuration, { calls, see
       one.owner.figures.attempts++;
       (one.owner.subject as Candidate).last_call_at = now;
       const real = call.attempts.find(({ buyer_id }) => buyer_id === buyer.id);
-      if (conversionsAt(one.owner.conversions, buyer.zone, now).some(({ conversion_type, duration }) => conversion_type === 'duration' && duration === 0))
+      if (
+        conversionsAt(one.owner.conversions, buyer.zone, now).some(
+          ({ conversion_type, duration }) => conversion_type === 'duration' && duration === 0,
+        )
+      )
         books.bill(billOf(current, one), { talked: 0, is_told: false, now });
       return { one, real, ...outcomeOf({ buyer, real, chances, expected }) };
     });
     // Of two that answer at the same time the one that really took the call does.
     const [first] = outcomes
       .filter(({ answers }) => answers)
-      .toSorted((a, b) => a.after - b.after || Number(b.real?.status === 'connected') - Number(a.real?.status === 'connected'));
-    const gives_up = call.gave_up_after === null ? Infinity : call.at.getTime() + seconds(call.gave_up_after);
-    const settled = now.getTime() + seconds(first?.after ?? Math.max(...outcomes.map(({ after }) => after)));
+      .toSorted(
+        (a, b) =>
+          a.after - b.after ||
+          Number(b.real?.status === 'connected') - Number(a.real?.status === 'connected'),
+      );
+    const gives_up =
+      call.gave_up_after === null ? Infinity : call.at.getTime() + seconds(call.gave_up_after);
+    const settled =
+      now.getTime() + seconds(first?.after ?? Math.max(...outcomes.map(({ after }) => after)));
     const until = Math.min(settled, gives_up);
     for (const { one, after } of outcomes) {
       if (one === first?.one && until === settled) continue;
@@ -232,7 +297,13 @@ export function* replay({ buyers, groups, payouts }: Configuration, { calls, see
     current.last = owner;
     if (call.caller_number !== null) previous.set(call.caller_number, owner.subject.id);
     for (const slot of slotsOf(one)) {
-      slot.owner.caps.record({ usage: { connection: 1 }, pending: { connections: -slot.pending.connections, conversions: 0, revenue: 0 } }, now);
+      slot.owner.caps.record(
+        {
+          usage: { connection: 1 },
+          pending: { connections: -slot.pending.connections, conversions: 0, revenue: 0 },
+        },
+        now,
+      );
       slot.pending = { ...slot.pending, connections: 0 };
     }
     const talked = talkOf(call.talked, chances, expected);
@@ -240,14 +311,24 @@ export function* replay({ buyers, groups, payouts }: Configuration, { calls, see
     plan(ends, () => {
       const at = new Date(ends);
       const rate = expected.rates.get(owner.subject.id)!.conversion.rate;
-      books.bill(billOf(current, one), { talked, is_told: chances(owner.subject.id, 'conversion') < rate, now: at });
+      books.bill(billOf(current, one), {
+        talked,
+        is_told: chances(owner.subject.id, 'conversion') < rate,
+        now: at,
+      });
       for (const slot of slotsOf(one)) free(slot, at);
       over(current);
     });
   };
 
-  const billOf = ({ call }: Current, one: Dialed): Bill => ({ call, owner: one.owner, slots: slotsOf(one), dialed_at: one.at });
-  const slotsOf = (one: Dialed): Slot[] => [group_slots.get(one), one.slot].filter((slot) => slot !== undefined);
+  const billOf = ({ call }: Current, one: Dialed): Bill => ({
+    call,
+    owner: one.owner,
+    slots: slotsOf(one),
+    dialed_at: one.at,
+  });
+  const slotsOf = (one: Dialed): Slot[] =>
+    [group_slots.get(one), one.slot].filter((slot) => slot !== undefined);
   for (const call of calls) {
     while (next(call.at.getTime())) yield;
     begin(call);
@@ -258,7 +339,11 @@ export function* replay({ buyers, groups, payouts }: Configuration, { calls, see
 }
 
 const NO_LISTS: Candidate['suppressed_by'] = [];
-const negative = ({ connections, conversions, revenue }: Pending): Pending => ({ connections: -connections, conversions: -conversions, revenue: -revenue });
+const negative = ({ connections, conversions, revenue }: Pending): Pending => ({
+  connections: -connections,
+  conversions: -conversions,
+  revenue: -revenue,
+});
 
 const mostOf = (members: readonly Member[]): Pending => ({
   connections: 1,

@@ -1,7 +1,17 @@
 import { type ContactHours, nextContact, type Shift } from './contact-hours';
 import { instantOf, offsetAt } from './zone';
 
-export type ActionType = 'dial' | 'sms' | 'email' | 'wait' | 'webhook' | 'exit' | 'opt_out' | 'block' | 'restart' | 'move_to_schedule';
+export type ActionType =
+  | 'dial'
+  | 'sms'
+  | 'email'
+  | 'wait'
+  | 'webhook'
+  | 'exit'
+  | 'opt_out'
+  | 'block'
+  | 'restart'
+  | 'move_to_schedule';
 export type Phase = 'actions' | 'end';
 export type ExitReason = 'completed' | 'expired' | 'exceeded_max_calls';
 
@@ -51,7 +61,9 @@ export interface Facts {
 }
 
 /** Something that happened on the way to the next action, for the lead's log. */
-export type Passed = { event: 'skipped'; action: Action; reason: 'token_filter' } | { event: 'left_schedule'; reason: ExitReason };
+export type Passed =
+  | { event: 'skipped'; action: Action; reason: 'token_filter' }
+  | { event: 'left_schedule'; reason: ExitReason };
 
 export type Next =
   /** Do it now. A callback is a call that the lead asked for, outside the order of the actions. */
@@ -75,7 +87,10 @@ export const isAttempt = (type: ActionType): boolean => type === 'dial' || type 
 export const isContact = (type: ActionType): boolean => CONTACTS.has(type);
 
 /** When the lead leaves the schedule by itself; undefined for never. */
-export function expiryOf({ hours_to_expire, expires_in }: Plan, { entered_at }: Progress): Date | undefined {
+export function expiryOf(
+  { hours_to_expire, expires_in }: Plan,
+  { entered_at }: Progress,
+): Date | undefined {
   const minutes = expires_in ?? (hours_to_expire === null ? null : hours_to_expire * 60);
   return minutes === null ? undefined : new Date(entered_at.getTime() + minutes * 60_000);
 }
@@ -84,7 +99,10 @@ export function expiryOf({ hours_to_expire, expires_in }: Plan, { entered_at }: 
 export function usedUp(progress: Progress, plan: Plan, now: Date): ExitReason | undefined {
   const expiry = expiryOf(plan, progress);
   if (expiry && expiry <= now) return 'expired';
-  return plan.max_contact_attempts !== null && progress.contact_attempts >= plan.max_contact_attempts ? 'exceeded_max_calls' : undefined;
+  return plan.max_contact_attempts !== null &&
+    progress.contact_attempts >= plan.max_contact_attempts
+    ? 'exceeded_max_calls'
+    : undefined;
 }
 
 /**
@@ -101,10 +119,18 @@ export function nextStep(progress: Progress, plan: Plan, facts: Facts): Step {
   if (at.callback_at) return { progress: at, passed, next: callback(at.callback_at, plan, facts) };
   const over = at.phase === 'actions' ? usedUp(at, plan, facts.now) : undefined;
   if (over) leave(over);
-  if (at.not_before && at.not_before > facts.now) return { progress: at, passed, next: sooner({ kind: 'wait', at: at.not_before, why: 'wait' }, at, plan) };
+  if (at.not_before && at.not_before > facts.now)
+    return {
+      progress: at,
+      passed,
+      next: sooner({ kind: 'wait', at: at.not_before, why: 'wait' }, at, plan),
+    };
   for (;;) {
-    const action = (at.phase === 'actions' ? plan.actions : plan.end).find(({ position }) => at.position === null || position > at.position);
-    if (!action && at.phase === 'end') return { progress: at, passed, next: { kind: 'end', reason: at.exit_reason ?? 'completed' } };
+    const action = (at.phase === 'actions' ? plan.actions : plan.end).find(
+      ({ position }) => at.position === null || position > at.position,
+    );
+    if (!action && at.phase === 'end')
+      return { progress: at, passed, next: { kind: 'end', reason: at.exit_reason ?? 'completed' } };
     if (!action) leave('completed');
     else if (!action.applies) {
       passed.push({ event: 'skipped', action, reason: 'token_filter' });
@@ -112,7 +138,12 @@ export function nextStep(progress: Progress, plan: Plan, facts: Facts): Step {
     } else if (action.type === 'wait') {
       const until = endOfWait(action, plan, facts.now);
       at = { ...at, position: action.position, not_before: until };
-      if (until > facts.now) return { progress: at, passed, next: sooner({ kind: 'wait', at: until, why: 'wait', action }, at, plan) };
+      if (until > facts.now)
+        return {
+          progress: at,
+          passed,
+          next: sooner({ kind: 'wait', at: until, why: 'wait', action }, at, plan),
+        };
     } else return { progress: at, passed, next: sooner(allowed(action, plan, facts), at, plan) };
   }
 }
@@ -138,14 +169,18 @@ function callback(callback_at: Date, { hours }: Plan, { now, zones }: Facts): Ne
   if (callback_at > now) return { kind: 'wait', at: callback_at, why: 'callback' };
   const open = nextContact(hours, zones, now);
   if (!open) return { kind: 'stuck' };
-  return open.shifted_by ? { kind: 'wait', at: open.at, why: open.shifted_by } : { kind: 'callback' };
+  return open.shifted_by
+    ? { kind: 'wait', at: open.at, why: open.shifted_by }
+    : { kind: 'callback' };
 }
 
 function allowed(action: Action, { hours }: Plan, { now, zones }: Facts): Next {
   if (!isContact(action.type)) return { kind: 'perform', action };
   const open = nextContact(hours, zones, now);
   if (!open) return { kind: 'stuck', action };
-  return open.shifted_by ? { kind: 'wait', at: open.at, why: open.shifted_by, action } : { kind: 'perform', action };
+  return open.shifted_by
+    ? { kind: 'wait', at: open.at, why: open.shifted_by, action }
+    : { kind: 'perform', action };
 }
 
 /** A lead that waits is looked at again no later than it expires. */
@@ -160,5 +195,7 @@ function endOfWait({ wait }: Action, { hours: { business_zone } }: Plan, now: Da
   const local = now.getTime() + offsetAt(business_zone, now);
   const midnight = local - (local % 86_400_000);
   const today = instantOf(new Date(midnight + wait.until * 60_000), business_zone);
-  return today > now ? today : instantOf(new Date(midnight + 86_400_000 + wait.until * 60_000), business_zone);
+  return today > now
+    ? today
+    : instantOf(new Date(midnight + 86_400_000 + wait.until * 60_000), business_zone);
 }

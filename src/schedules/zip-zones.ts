@@ -6,10 +6,13 @@
 const US_CENTERS: Readonly<Record<string, string>> = {
   'America/Puerto_Rico': '006-009',
   // 324 for Port St. Joe; 368 for Phenix City and Valley, which by custom keep the time of Georgia.
-  'America/New_York': '005 010-089 100-324 326-339 341-349 368 373-374 376-379 398-418 425-427 430-462 465-475 478-499',
-  'America/Chicago': '324-325 350-373 375 377 380-397 401 420-424 426-427 463-465 469 475-477 479 498-567 570-576 580-588 600-692 700-798',
+  'America/New_York':
+    '005 010-089 100-324 326-339 341-349 368 373-374 376-379 398-418 425-427 430-462 465-475 478-499',
+  'America/Chicago':
+    '324-325 350-373 375 377 380-397 401 420-424 426-427 463-465 469 475-477 479 498-567 570-576 580-588 600-692 700-798',
   // 898 for West Wendover; 860 and 865 for the Navajo Nation, which changes its clocks when the rest of Arizona does not.
-  'America/Denver': '575-577 585-586 590-599 677-678 690-693 798-837 840-847 860 865 870-885 898 979',
+  'America/Denver':
+    '575-577 585-586 590-599 677-678 690-693 798-837 840-847 860 865 870-885 898 979',
   'America/Phoenix': '850-865',
   'America/Los_Angeles': '835 838 889-898 900-961 970-994',
   'America/Anchorage': '995-999',
@@ -67,7 +70,9 @@ function byPlace(table: Readonly<Record<string, string>>): ReadonlyMap<string, r
 function placesOf(range: string): string[] {
   const [from, to] = range.split('-');
   if (from === undefined || to === undefined) return [range];
-  return Array.from({ length: Number(to) - Number(from) + 1 }, (_, n) => String(Number(from) + n).padStart(3, '0'));
+  return Array.from({ length: Number(to) - Number(from) + 1 }, (_, n) =>
+    String(Number(from) + n).padStart(3, '0'),
+  );
 }
 
 const centers = byPlace(US_CENTERS);
@@ -87,5 +92,10 @@ export function zipZones(zip: string): readonly string[] {
     return whole === PLACEHOLDER ? NONE : (elsewhere.get(whole) ?? centers.get(center) ?? NONE);
   }
   if (!CANADIAN_CODE.test(code)) return NONE;
-  return canada.get(code.slice(0, 3)) ?? canada.get(code.slice(0, 2)) ?? canada.get(code.slice(0, 1)) ?? NONE;
+  return (
+    canada.get(code.slice(0, 3)) ??
+    canada.get(code.slice(0, 2)) ??
+    canada.get(code.slice(0, 1)) ??
+    NONE
+  );
 }

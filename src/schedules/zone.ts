@@ -2,7 +2,10 @@ import { toZonedTime } from 'date-fns-tz';
 import { DISPLAY_NAMES } from './zone-names';
 
 /** Every IANA name this Node knows, with UTC, which the list of the runtime leaves out. */
-export const IANA_NAMES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')];
+export const IANA_NAMES: readonly string[] = [
+  'UTC',
+  ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC'),
+];
 
 const known = new Map<string, string | undefined>();
 
@@ -86,7 +89,8 @@ export function instantOf(wall: Date, zone: string): Date {
   return offsetAt(zone, late) === after ? late : new Date(wall.getTime() - before);
 }
 
-const FORM = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?\s*(Z|UTC|[+-]\d{2}:?\d{2})?$/i;
+const FORM =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?\s*(Z|UTC|[+-]\d{2}:?\d{2})?$/i;
 
 /**
  * Reads a date-time in any accepted spelling: `YYYY-MM-DD HH:MM:SS +ZZZZ`, with `UTC`, ISO 8601, without offset (then in `zone`),
@@ -94,11 +98,35 @@ const FORM = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{
  */
 export function parseInstant(text: string, zone = 'UTC'): Date | undefined {
   // A plus sign in a query string arrives as a space.
-  const match = FORM.exec(text.trim().replace(/ (\d{2}:?\d{2})$/, (tail, offset: string) => (/\d{2}:\d{2}.* /.test(text) ? ` +${offset}` : tail)));
+  const match = FORM.exec(
+    text
+      .trim()
+      .replace(/ (\d{2}:?\d{2})$/, (tail, offset: string) =>
+        /\d{2}:\d{2}.* /.test(text) ? ` +${offset}` : tail,
+      ),
+  );
   if (!match) return undefined;
-  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '0', suffix] = match;
-  const parts = [year, month, day, hour, minute, second].map(Number) as [number, number, number, number, number, number];
-  const wall = new Date(Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3], parts[4], parts[5], Math.floor(Number(`0.${fraction}`) * 1000)));
+  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '0', suffix] =
+    match;
+  const parts = [year, month, day, hour, minute, second].map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const wall = new Date(
+    Date.UTC(
+      parts[0],
+      parts[1] - 1,
+      parts[2],
+      parts[3],
+      parts[4],
+      parts[5],
+      Math.floor(Number(`0.${fraction}`) * 1000),
+    ),
+  );
   const real =
     wall.getUTCFullYear() === parts[0] &&
     wall.getUTCMonth() === parts[1] - 1 &&
@@ -112,5 +140,7 @@ export function parseInstant(text: string, zone = 'UTC'): Date | undefined {
   if (/^(Z|UTC)$/i.test(suffix)) return wall;
   const sign = suffix.startsWith('-') ? -1 : 1;
   const offset_minutes = Number(suffix.slice(1, 3)) * 60 + Number(suffix.slice(-2));
-  return offset_minutes > 14 * 60 ? undefined : new Date(wall.getTime() - sign * offset_minutes * 60_000);
+  return offset_minutes > 14 * 60
+    ? undefined
+    : new Date(wall.getTime() - sign * offset_minutes * 60_000);
 }

@@ -11,7 +11,10 @@ export interface Hooked {
 }
 
 /** Our URLs for the carrier to call about a call: what it sends there of a buyer's leg names neither the call nor a number of ours, so the URLs do. */
-export function hooksOf(public_url: string, { uuid, round, number_called }: Hooked): Hooks & { key(attempt: string): string } {
+export function hooksOf(
+  public_url: string,
+  { uuid, round, number_called }: Hooked,
+): Hooks & { key(attempt: string): string } {
   const base = `${public_url.replace(/\/+$/, '')}${BASE_PATH}/telephony`;
   const hook = (name: string, more: Record<string, string> = {}) =>
     `${base}/${name}?${new URLSearchParams({ call: uuid, ...more, number: String(number_called ?? '') }).toString()}`;

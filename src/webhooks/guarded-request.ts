@@ -13,7 +13,8 @@ export interface Outgoing {
 
 /** `refused_…` is what was never sent; any other reason is what the other side, or the way there, did. */
 export type Answered =
-  { ok: true; code: number; body: string; headers: Record<string, string>; duration_ms: number } | { ok: false; reason: string; duration_ms: number };
+  | { ok: true; code: number; body: string; headers: Record<string, string>; duration_ms: number }
+  | { ok: false; reason: string; duration_ms: number };
 
 export type GuardedRequest = (outgoing: Outgoing) => Promise<Answered>;
 
@@ -39,7 +40,17 @@ const ATTEMPT_MS = 2_000;
 
 // IANA's special-purpose registry (https://www.iana.org/assignments/iana-ipv4-special-registry), multicast, and Azure's metadata server.
 const REFUSED_IPV4 = networks(
-  ['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24'].concat([
+  [
+    '0.0.0.0/8',
+    '10.0.0.0/8',
+    '100.64.0.0/10',
+    '127.0.0.0/8',
+    '169.254.0.0/16',
+    '172.16.0.0/12',
+    '192.0.0.0/24',
+    '192.0.2.0/24',
+    '192.88.99.0/24',
+  ].concat([
     '192.168.0.0/16',
     '198.18.0.0/15',
     '198.51.100.0/24',
@@ -57,10 +68,17 @@ const REFUSED_IPV6 = networks(['2001::/23', '2001:db8::/32', '2002::/16', '3fff:
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 /** Where a message ends and whom it is for is ours to say: saying it twice is how requests are smuggled. */
 const OUR_HEADERS = new Set(
-  ['host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'expect', 'te', 'trailer'].concat([
-    'proxy-connection',
-    'proxy-authorization',
-  ]),
+  [
+    'host',
+    'content-length',
+    'transfer-encoding',
+    'connection',
+    'keep-alive',
+    'upgrade',
+    'expect',
+    'te',
+    'trailer',
+  ].concat(['proxy-connection', 'proxy-authorization']),
 );
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -81,7 +99,11 @@ function networks(cidrs: readonly string[]): Judge {
     const family = isIP(base);
     if (!family) throw new Error(`${cidr} is no network such as 10.1.0.0/16 or fd00::/8`);
     const longest = family === 4 ? 32 : 128;
-    lists[`ipv${family as 4 | 6}`].addSubnet(base, Number(bits ?? longest), `ipv${family as 4 | 6}`);
+    lists[`ipv${family as 4 | 6}`].addSubnet(
+      base,
+      Number(bits ?? longest),
+      `ipv${family as 4 | 6}`,
+    );
   }
   return (address) => {
     const family = isIP(address);
@@ -121,7 +143,8 @@ function embeddedIpv4(address: string): string | undefined {
 /** The eight groups of an IPv6 address; URL writes a dotted end (`::ffff:127.0.0.1`) as groups. */
 function groupsOf(address: string): number[] {
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
-  const read = (part: string) => (part === '' ? [] : part.split(':').map((group) => parseInt(group, 16)));
+  const read = (part: string) =>
+    part === '' ? [] : part.split(':').map((group) => parseInt(group, 16));
   const [first, last] = [read(head), read(tail ?? '')];
   return [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last];
 }
@@ -129,14 +152,24 @@ function groupsOf(address: string): number[] {
 /** URL has canonicalised the host: `0x7f.1`, `2130706433` and `①②⑦.0.0.1` are 127.0.0.1 here. */
 function judgeUrl(text: string, refused: Judge): Fault | URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') return { reason: 'refused_url', message: 'must be an http or https URL' };
-  if (url.username || url.password) return { reason: 'refused_url', message: 'must not hold a user name or password' };
-  if (BAD_PORTS.has(url.port)) return { reason: 'refused_url', message: `must not lead to port ${url.port}` };
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    return { reason: 'refused_url', message: 'must be an http or https URL' };
+  if (url.username || url.password)
+    return { reason: 'refused_url', message: 'must not hold a user name or password' };
+  if (BAD_PORTS.has(url.port))
+    return { reason: 'refused_url', message: `must not lead to port ${url.port}` };
   const host = url.hostname.replace(/^\[|\]$/g, '');
   // The name is judged as what it stands for; whether it does here, the lookup tells.
-  const addresses = /(^|\.)localhost\.*$/.test(host) ? ['127.0.0.1', '::1'] : isIP(host) ? [host] : [];
+  const addresses = /(^|\.)localhost\.*$/.test(host)
+    ? ['127.0.0.1', '::1']
+    : isIP(host)
+      ? [host]
+      : [];
   if (addresses.length === 0 || !addresses.every(refused)) return url;
-  return { reason: 'refused_address', message: 'must not lead to a local, private or reserved address' };
+  return {
+    reason: 'refused_address',
+    message: 'must not lead to a local, private or reserved address',
+  };
 }
 
 /**
@@ -151,9 +184,12 @@ export function refusedUrl(url: string, allow_networks: readonly string[]): stri
 /** What is wrong with the headers a customer typed; undefined when they may be saved. */
 export function refusedHeaders(headers: Record<string, string>): string | undefined {
   for (const [name, value] of Object.entries(headers)) {
-    if (!HEADER_NAME.test(name)) return `must not have the header ${JSON.stringify(name)}: that is no name of a header`;
-    if (OUR_HEADERS.has(name.toLowerCase())) return `must not have the header ${name}: it is set by the service`;
-    if (!HEADER_VALUE.test(value)) return `must not have line breaks or characters beyond Latin-1 in the header ${name}`;
+    if (!HEADER_NAME.test(name))
+      return `must not have the header ${JSON.stringify(name)}: that is no name of a header`;
+    if (OUR_HEADERS.has(name.toLowerCase()))
+      return `must not have the header ${name}: it is set by the service`;
+    if (!HEADER_VALUE.test(value))
+      return `must not have line breaks or characters beyond Latin-1 in the header ${name}`;
   }
   return undefined;
 }
@@ -171,7 +207,10 @@ function guardedLookup(lookup: Lookup, refused: Judge): LookupFunction {
   };
   return (hostname, { all }, callback) => {
     judged(hostname).then(
-      (addresses) => (all ? callback(null, addresses) : callback(null, addresses[0]!.address, addresses[0]!.family)),
+      (addresses) =>
+        all
+          ? callback(null, addresses)
+          : callback(null, addresses[0]!.address, addresses[0]!.family),
       (error) => callback(error, ''),
     );
   };
@@ -183,7 +222,10 @@ const coded = (code: string): NodeJS.ErrnoException => Object.assign(new Error(c
  * Requests to URLs that a customer typed: none reaches a network that is not the internet's, by whatever spelling, name or change of a name.
  * Never rejects. A redirect is an answer like any other. Of a body 20 kB are read.
  */
-export function guardedRequest({ allow_networks, lookup = (name) => systemLookup(name, { all: true }) }: GuardOptions): GuardedRequest & {
+export function guardedRequest({
+  allow_networks,
+  lookup = (name) => systemLookup(name, { all: true }),
+}: GuardOptions): GuardedRequest & {
   /** Waits for the requests under way. */
   close(): Promise<void>;
 } {
@@ -194,7 +236,12 @@ export function guardedRequest({ allow_networks, lookup = (name) => systemLookup
     headersTimeout: 0,
     bodyTimeout: 0,
     // A lookup is not asked about an address: those are judged with the URL.
-    connect: { timeout: CONNECT_MS, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: ATTEMPT_MS, lookup: guardedLookup(lookup, refused) },
+    connect: {
+      timeout: CONNECT_MS,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: ATTEMPT_MS,
+      lookup: guardedLookup(lookup, refused),
+    },
   });
   const judge = remembering((url) => judgeUrl(url, refused));
   const running = new Set<Promise<Answered>>();
@@ -223,18 +270,28 @@ function remembering(judge: (url: string) => Fault | URL): (url: string) => Faul
   };
 }
 
-async function answerTo(outgoing: Outgoing, agent: Agent, judge: (url: string) => Fault | URL): Promise<Answered> {
+async function answerTo(
+  outgoing: Outgoing,
+  agent: Agent,
+  judge: (url: string) => Fault | URL,
+): Promise<Answered> {
   const started = performance.now();
   const duration = () => Math.round(performance.now() - started);
   const judged = judge(outgoing.url);
-  if (!(judged instanceof URL)) return { ok: false, reason: judged.reason, duration_ms: duration() };
+  if (!(judged instanceof URL))
+    return { ok: false, reason: judged.reason, duration_ms: duration() };
   const method = outgoing.method.toUpperCase() as Dispatcher.HttpMethod;
   if (!METHODS.has(method)) return { ok: false, reason: 'refused_method', duration_ms: duration() };
-  if (refusedHeaders(outgoing.headers)) return { ok: false, reason: 'refused_header', duration_ms: duration() };
+  if (refusedHeaders(outgoing.headers))
+    return { ok: false, reason: 'refused_header', duration_ms: duration() };
   try {
     const { headers, body, timeout_ms } = outgoing;
     const path = `${judged.pathname}${judged.search}`;
-    const answer = await exchange(agent, { origin: judged.origin, path, method, headers, body }, timeout_ms);
+    const answer = await exchange(
+      agent,
+      { origin: judged.origin, path, method, headers, body },
+      timeout_ms,
+    );
     return { ok: true, ...answer, duration_ms: duration() };
   } catch (error) {
     return { ok: false, reason: reasonOf(error), duration_ms: duration() };
@@ -293,11 +350,18 @@ function exchange(
 }
 
 const flat = (fields: Record<string, string | string[] | undefined>): Record<string, string> =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]));
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]),
+  );
 
 /** In a stream a character that was cut in two is left out. */
 const textOf = (pieces: readonly Uint8Array[], bytes: number): string =>
-  new TextDecoder().decode(Buffer.concat(pieces).subarray(0, BODY_BYTES), { stream: bytes > BODY_BYTES });
+  new TextDecoder().decode(Buffer.concat(pieces).subarray(0, BODY_BYTES), {
+    stream: bytes > BODY_BYTES,
+  });
 
 const REASONS = new Map([
   ['refused_address', 'refused_address'],
@@ -316,7 +380,8 @@ const REASONS = new Map([
 function reasonOf(error: unknown): string {
   const { name, code = '' } = error as NodeJS.ErrnoException;
   // Not every one of the parser's errors has a code.
-  if (name === 'HTTPParserError' || /^UND_ERR_(HEADERS_OVERFLOW|RES_|RESPONSE)/.test(code)) return 'invalid response';
+  if (name === 'HTTPParserError' || /^UND_ERR_(HEADERS_OVERFLOW|RES_|RESPONSE)/.test(code))
+    return 'invalid response';
   if (/CERT|SSL|TLS|UNABLE_TO/.test(code)) return 'no secure connection';
   return REASONS.get(code) ?? 'request failed';
 }

@@ -11,21 +11,34 @@ export interface RequestTemplate {
 }
 
 /** Headers that are made at each attempt. */
-export const SIGNING_HEADERS: ReadonlySet<string> = new Set(['webhook-id', 'webhook-timestamp', 'webhook-signature']);
+export const SIGNING_HEADERS: ReadonlySet<string> = new Set([
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+]);
 
 /** A request with the values of its tokens; `fallback` is the body where none is written. */
-export function filled({ url, method, headers, body }: RequestTemplate, tokens: TokenSource, fallback: string): Omit<Outgoing, 'timeout_ms'> {
+export function filled(
+  { url, method, headers, body }: RequestTemplate,
+  tokens: TokenSource,
+  fallback: string,
+): Omit<Outgoing, 'timeout_ms'> {
   const verb = method.toUpperCase();
   const own = Object.entries(headers).filter(([name]) => !SIGNING_HEADERS.has(name.toLowerCase()));
-  const values = Object.fromEntries(own.map(([name, value]) => [name, headerValue(substitute(value, tokens))]));
+  const values = Object.fromEntries(
+    own.map(([name, value]) => [name, headerValue(substitute(value, tokens))]),
+  );
   const named = Object.entries(values).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-  const media_type = named ?? (body === null || isJson(body) ? 'application/json' : 'text/plain; charset=utf-8');
+  const media_type =
+    named ?? (body === null || isJson(body) ? 'application/json' : 'text/plain; charset=utf-8');
   const bodiless = verb === 'GET' || verb === 'DELETE';
   return {
     url: substitute(url, tokens, encodeURIComponent),
     method: verb,
     headers: { ...(bodiless || named ? {} : { 'Content-Type': media_type }), ...values },
-    ...(bodiless ? {} : { body: body === null ? fallback : substitute(body, tokens, escapeIn(media_type)) }),
+    ...(bodiless
+      ? {}
+      : { body: body === null ? fallback : substitute(body, tokens, escapeIn(media_type)) }),
   };
 }
 
@@ -52,7 +65,12 @@ const SECRET_NAME = /^(proxy-)?authorization$|cookie|token|secret|key|password|p
 
 /** Headers as they may be shown. */
 export const shownHeaders = (headers: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, SECRET_NAME.test(name) ? '[hidden]' : value]));
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      SECRET_NAME.test(name) ? '[hidden]' : value,
+    ]),
+  );
 
 /** The beginning of a text as PostgreSQL takes it in JSON: without U+0000, and without half of a pair where it is cut. */
 export const storable = (text: string, longest: number): string =>

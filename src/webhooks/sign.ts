@@ -17,18 +17,37 @@ function keyOf(pepper: string, uuid: string, version: number): Buffer {
 }
 
 /** The present secret as receivers are told it. */
-export const shownSecret = (pepper: string, { uuid, secret_version }: Pick<Secrets, 'uuid' | 'secret_version'>): string =>
-  `whsec_${keyOf(pepper, uuid, secret_version).toString('base64')}`;
+export const shownSecret = (
+  pepper: string,
+  { uuid, secret_version }: Pick<Secrets, 'uuid' | 'secret_version'>,
+): string => `whsec_${keyOf(pepper, uuid, secret_version).toString('base64')}`;
 
 /** The keys to sign with at a time: for a day after the secret was rotated two of them, the present one first. */
-export function keysAt(pepper: string, { uuid, secret_version, secret_rotated_at }: Secrets, now: Date): Buffer[] {
-  const before = secret_rotated_at !== null && now.getTime() < secret_rotated_at.getTime() + OLD_SECRET_MS;
-  return [secret_version, ...(before ? [secret_version - 1] : [])].map((version) => keyOf(pepper, uuid, version));
+export function keysAt(
+  pepper: string,
+  { uuid, secret_version, secret_rotated_at }: Secrets,
+  now: Date,
+): Buffer[] {
+  const before =
+    secret_rotated_at !== null && now.getTime() < secret_rotated_at.getTime() + OLD_SECRET_MS;
+  return [secret_version, ...(before ? [secret_version - 1] : [])].map((version) =>
+    keyOf(pepper, uuid, version),
+  );
 }
 
 /** The headers of one attempt. */
-export function signed(keys: readonly Buffer[], { id, at, body }: { id: string; at: Date; body: string }): Record<string, string> {
+export function signed(
+  keys: readonly Buffer[],
+  { id, at, body }: { id: string; at: Date; body: string },
+): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / 1000));
-  const signatures = keys.map((key) => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`);
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
+  const signatures = keys.map(
+    (key) =>
+      `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`,
+  );
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.join(' '),
+  };
 }

@@ -14,6 +14,11 @@ export async function acceptInvitation(
       AND deleted_at IS NULL RETURNING email`,
     values: [db.company_id, user_id, number, now.toISOString()],
   });
-  if (!user) throw new Refusal(401, 'This invitation has been accepted, or another has taken its place.');
-  return issueCredentials(db, { name, kind: 'user_token', permissions: [], superuser: false, user_email: user.email }, { pepper, now });
+  if (!user)
+    throw new Refusal(401, 'This invitation has been accepted, or another has taken its place.');
+  return issueCredentials(
+    db,
+    { name, kind: 'user_token', permissions: [], superuser: false, user_email: user.email },
+    { pepper, now },
+  );
 }

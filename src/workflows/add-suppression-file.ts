@@ -51,7 +51,11 @@ export async function addSuppressionFile(
  * The id of the list that `fields` name, locked: its queue is about to change. With it the list the file was on, in the order of their ids, so that
  * two that move files to and fro do not wait for each other. Null for none, undefined when nothing is said.
  */
-export async function listOf(db: Db, { buyer_suppression_id: list }: Fields, was: bigint | null = null): Promise<bigint | null | undefined> {
+export async function listOf(
+  db: Db,
+  { buyer_suppression_id: list }: Fields,
+  was: bigint | null = null,
+): Promise<bigint | null | undefined> {
   if (list === undefined || list === null) return list;
   const named = identify(list);
   if (was !== null && named) {
@@ -60,17 +64,28 @@ export async function listOf(db: Db, { buyer_suppression_id: list }: Fields, was
       values: [db.company_id, named.value, was],
     });
   }
-  const [id] = await resolveReferences(db, 'buyer_suppressions', [list], { field: 'buyer_suppression_id', lock: 'UPDATE' });
+  const [id] = await resolveReferences(db, 'buyer_suppressions', [list], {
+    field: 'buyer_suppression_id',
+    lock: 'UPDATE',
+  });
   return id;
 }
 
 /** The fields that are columns of the file's row under the same name. */
-export function columnsOf({ name, caller_id_column_name, headers, apply_block_or_unblock, external_record_id }: Fields) {
+export function columnsOf({
+  name,
+  caller_id_column_name,
+  headers,
+  apply_block_or_unblock,
+  external_record_id,
+}: Fields) {
   return {
     ...(name !== undefined && { name }),
     ...(caller_id_column_name !== undefined && { caller_id_column_name }),
     ...(headers !== undefined && { headers: headers ?? [] }),
-    ...(apply_block_or_unblock !== undefined && { apply_block_or_unblock: apply_block_or_unblock ?? 'block' }),
+    ...(apply_block_or_unblock !== undefined && {
+      apply_block_or_unblock: apply_block_or_unblock ?? 'block',
+    }),
     ...(external_record_id !== undefined && { external_record_id }),
   };
 }

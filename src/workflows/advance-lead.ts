@@ -1,6 +1,13 @@
 import type { ContactState, DueLead } from '../db/due-leads';
 import type { LeadState, Recording } from '../db/lead-turns';
-import { done, isAttempt, type Action, type ExitReason, type Plan, type Progress } from '../schedules/cadence';
+import {
+  done,
+  isAttempt,
+  type Action,
+  type ExitReason,
+  type Plan,
+  type Progress,
+} from '../schedules/cadence';
 import type { OfferVerdict } from '../schedules/offer-turn';
 import type { TurnEvent } from '../schedules/turn';
 import { draft, draftCall, type Draft, type Edges, type Fault, type Sent } from './contact';
@@ -48,7 +55,11 @@ export async function advanceLead(locked: DueLead, errand: Errand): Promise<Adva
   if (world.isOrphan(locked)) return turns.finish('disabled');
   const plan = planFor(world, locked);
   for (let n = 0; n < MOST_STEPS; n++) {
-    const facts = { now: world.now, zones: locked.zones, standing: world.standingOf(turns.lead, contact) };
+    const facts = {
+      now: world.now,
+      zones: locked.zones,
+      standing: world.standingOf(turns.lead, contact),
+    };
     const { progress, events, verdict } = turnOf(turns.lead, turns.progress, plan, facts);
     turns.proceed(progress, events);
     const ended = await turns.obey(verdict, plan);
@@ -58,7 +69,8 @@ export async function advanceLead(locked: DueLead, errand: Errand): Promise<Adva
 }
 
 /** The turn of a lead for which it cannot be worked out what is due: it is put off, and nothing else of it changes. */
-export const putOff = (locked: DueLead, errand: Errand): Advanced => new Turns(locked, errand).putOff();
+export const putOff = (locked: DueLead, errand: Errand): Advanced =>
+  new Turns(locked, errand).putOff();
 
 /** The turns of one lead, as they are taken. */
 class Turns {
@@ -72,9 +84,25 @@ class Turns {
   ) {
     this.lead = { ...locked };
     this.progress = { ...locked, not_before: locked.next_action_at };
-    const made = { text_messages: [], emails: [], calls: [], logs: [], callbacks: [], numbers: [], given_up: [] };
+    const made = {
+      text_messages: [],
+      emails: [],
+      calls: [],
+      logs: [],
+      callbacks: [],
+      numbers: [],
+      given_up: [],
+    };
     const counts = { calls: 0, sms: 0, emails: 0 };
-    this.advanced = { lead: locked, state: stateOf(locked), made, webhooks: [], contact_changes: [], move_to: undefined, counts };
+    this.advanced = {
+      lead: locked,
+      state: stateOf(locked),
+      made,
+      webhooks: [],
+      contact_changes: [],
+      move_to: undefined,
+      counts,
+    };
   }
 
   private get state(): LeadState {
@@ -86,7 +114,8 @@ class Turns {
   }
 
   result(): Advanced {
-    const { phase, position, exit_reason, contact_attempts, entered_at, callback_at } = this.progress;
+    const { phase, position, exit_reason, contact_attempts, entered_at, callback_at } =
+      this.progress;
     Object.assign(this.state, {
       phase,
       position: position === Infinity ? Number.MAX_VALUE : position,
@@ -100,15 +129,18 @@ class Turns {
 
   proceed(progress: Progress, events: readonly TurnEvent[]): void {
     const { callback_at, phase, position } = this.progress;
-    if (callback_at && !progress.callback_at) this.dropCallback('canceled', 'the lead may not be called back');
+    if (callback_at && !progress.callback_at)
+      this.dropCallback('canceled', 'the lead may not be called back');
     // What was being tried is passed over.
-    if (this.state.tries > 0 && (phase !== progress.phase || position !== progress.position)) this.giveUp();
+    if (this.state.tries > 0 && (phase !== progress.phase || position !== progress.position))
+      this.giveUp();
     this.progress = progress;
     for (const event of events) {
       this.log(event.event, wordsOf(event), event.action);
       if (event.event !== 'skipped') continue;
       if (event.reason === 'suppressed') this.state.suppressed = true;
-      if (event.reason === 'no_email' || event.reason === 'no_number') this.state.unreachable = true;
+      if (event.reason === 'no_email' || event.reason === 'no_number')
+        this.state.unreachable = true;
     }
   }
 
@@ -153,12 +185,20 @@ class Turns {
     this.state.next_action_at = iso(not_before && not_before > at ? not_before : at);
     const began = action?.type === 'wait' && this.progress.position !== this.locked.position;
     if (began) this.log('waiting', `until ${at.toISOString()}`, action);
-    else if (reason && reason !== this.locked.delay_reason) this.log('delayed', `${reason} until ${at.toISOString()}`, action);
+    else if (reason && reason !== this.locked.delay_reason)
+      this.log('delayed', `${reason} until ${at.toISOString()}`, action);
     return this;
   }
 
   finish(status: string): Advanced {
-    Object.assign(this.state, { status, is_live: false, due_at: null, next_action_at: null, delay_reason: null, schedule_ended_at: iso(this.now) });
+    Object.assign(this.state, {
+      status,
+      is_live: false,
+      due_at: null,
+      next_action_at: null,
+      delay_reason: null,
+      schedule_ended_at: iso(this.now),
+    });
     if (this.progress.callback_at) this.dropCallback('canceled', 'the lead has ended');
     const { carrier, mailer } = this.errand.edges;
     if (this.state.tries > 0 || !carrier.instant || !mailer.instant) this.giveUp();
@@ -168,7 +208,11 @@ class Turns {
 
   putOff(): Advanced {
     const at = new Date(this.now.getTime() + FAULTY_MS);
-    if (this.state.delay_reason !== 'fault') this.log('delayed', `it cannot be worked out what is due: tried again at ${at.toISOString()}`);
+    if (this.state.delay_reason !== 'fault')
+      this.log(
+        'delayed',
+        `it cannot be worked out what is due: tried again at ${at.toISOString()}`,
+      );
     Object.assign(this.state, { due_at: iso(at), delay_reason: 'fault' });
     return this.result();
   }
@@ -181,18 +225,29 @@ class Turns {
 
   private wait(status: string, due_at: Date | null, delay_reason: string | null): void {
     const running = this.state.status === 'running' && status === 'waiting';
-    Object.assign(this.state, { status: running ? 'running' : status, due_at: iso(due_at), delay_reason });
+    Object.assign(this.state, {
+      status: running ? 'running' : status,
+      due_at: iso(due_at),
+      delay_reason,
+    });
   }
 
   private park(status: 'blocked' | 'opt_out' | 'disabled'): void {
     const { not_before } = this.progress;
-    Object.assign(this.state, { status, due_at: null, delay_reason: null, next_action_at: iso(not_before) });
+    Object.assign(this.state, {
+      status,
+      due_at: null,
+      delay_reason: null,
+      next_action_at: iso(not_before),
+    });
     const events = {
       blocked: ['blocked', 'its number is on the blacklist'],
       opt_out: ['opted_out', 'its number has opted out'],
       disabled: ['disabled', 'its offer or schedule is paused'],
     };
-    const by_itself = this.advanced.contact_changes.some((change) => status === (change === 'block' ? 'blocked' : change));
+    const by_itself = this.advanced.contact_changes.some(
+      (change) => status === (change === 'block' ? 'blocked' : change),
+    );
     if (!by_itself) this.log(events[status][0]!, events[status][1]);
   }
 
@@ -215,7 +270,8 @@ class Turns {
     }
     const sent = await courier(this.lead, meant);
     if (sent === 'next turn') return this.stay();
-    if (!sent.ok && sent.retryable && this.state.tries + 1 < MOST_TRIES) return this.retry(sent, action);
+    if (!sent.ok && sent.retryable && this.state.tries + 1 < MOST_TRIES)
+      return this.retry(sent, action);
     this.record(sent, action);
     // What texts say of calls is to be true of this one too.
     const is_stale = meant.table === 'calls' && (world.scheduleOf(this.lead)?.uses_calls ?? false);
@@ -226,7 +282,9 @@ class Turns {
   private callback(): Draft | Fault {
     const { world, edges } = this.errand;
     const connection = world.connectionOf(this.lead);
-    return connection ? draftCall(this.lead, connection, { world, edges }) : { fault: 'there is nobody to whom the callback could be connected' };
+    return connection
+      ? draftCall(this.lead, connection, { world, edges })
+      : { fault: 'there is nobody to whom the callback could be connected' };
   }
 
   private stay(): true {
@@ -239,7 +297,11 @@ class Turns {
     const wait = Math.min(FIRST_RETRY_MS * 2 ** this.state.tries, LONGEST_RETRY_MS);
     this.add(sent.draft);
     this.state.tries += 1;
-    this.later({ at: new Date(this.now.getTime() + wait), reason: 'carrier', ...(action && { action }) });
+    this.later({
+      at: new Date(this.now.getTime() + wait),
+      reason: 'carrier',
+      ...(action && { action }),
+    });
     // The step itself is due: only its next try waits.
     if (this.progress.callback_at) this.state.next_action_at = iso(this.progress.not_before);
     return true;
@@ -248,12 +310,25 @@ class Turns {
   private record(sent: Sent, action?: Action): void {
     // Tried in vain as often as it may be.
     const { draft: meant, ok } =
-      sent.ok || !sent.retryable ? sent : { ...sent, draft: { ...sent.draft, row: { ...sent.draft.row, status: 'failed' } } as Draft };
+      sent.ok || !sent.retryable
+        ? sent
+        : {
+            ...sent,
+            draft: { ...sent.draft, row: { ...sent.draft.row, status: 'failed' } } as Draft,
+          };
     const { row, table } = meant;
     this.add(meant);
-    const words = row.error_code || row.error_message ? `${row.status}: ${row.error_message ?? row.error_code}` : row.status;
+    const words =
+      row.error_code || row.error_message
+        ? `${row.status}: ${row.error_message ?? row.error_code}`
+        : row.status;
     const link = { [LINKS[table]]: row.uuid };
-    this.log(`${EVENTS[table]}_${ok ? (table === 'calls' ? 'placed' : 'sent') : 'failed'}`, words, action, link);
+    this.log(
+      `${EVENTS[table]}_${ok ? (table === 'calls' ? 'placed' : 'sent') : 'failed'}`,
+      words,
+      action,
+      link,
+    );
     if (ok) this.reached(meant);
     else if (row.status !== 'unknown') this.state.unreachable = true;
     this.completed(action, table === 'calls' ? row.uuid : undefined);
@@ -268,7 +343,8 @@ class Turns {
     const { status, uuid } = meant.row;
     Object.assign(this.state, { last_call_at: iso(this.now), attempted_call: uuid });
     if (status === 'in_progress' || status === 'completed') this.state.connected_call = uuid;
-    if (status === 'queued' || status === 'ringing' || status === 'in_progress') this.state.status = 'running';
+    if (status === 'queued' || status === 'ringing' || status === 'in_progress')
+      this.state.status = 'running';
   }
 
   /** A lead keeps the number that it was contacted from. */
@@ -289,7 +365,11 @@ class Turns {
       return;
     }
     this.dropCallback(call ? 'done' : 'canceled', null, call);
-    this.progress = { ...this.progress, callback_at: null, contact_attempts: this.progress.contact_attempts + (call ? 1 : 0) };
+    this.progress = {
+      ...this.progress,
+      callback_at: null,
+      contact_attempts: this.progress.contact_attempts + (call ? 1 : 0),
+    };
   }
 
   private dropCallback(status: string, why: string | null, call?: string): void {
@@ -313,16 +393,29 @@ class Turns {
     return this.errand.world.scheduleOf(this.lead)!.rows.get(id)!;
   }
 
-  private log(event: string, message?: string | null, action?: Action, link: { call?: string; text_message?: string; email?: string } = {}): void {
+  private log(
+    event: string,
+    message?: string | null,
+    action?: Action,
+    link: { call?: string; text_message?: string; email?: string } = {},
+  ): void {
     const { company_id, id } = this.lead;
-    this.advanced.made.logs.push({ company_id, lead_id: id, event, message: message ?? null, schedule_action_id: action ? String(action.id) : null, ...link });
+    this.advanced.made.logs.push({
+      company_id,
+      lead_id: id,
+      event,
+      message: message ?? null,
+      schedule_action_id: action ? String(action.id) : null,
+      ...link,
+    });
   }
 }
 
 const EVENTS = { text_messages: 'sms', calls: 'call', emails: 'email' } as const;
 const LINKS = { text_messages: 'text_message', calls: 'call', emails: 'email' } as const;
 const COUNTS = { text_messages: 'sms', calls: 'calls', emails: 'emails' } as const;
-const tableOf = ({ type }: Action): Draft['table'] => (type === 'email' ? 'emails' : isAttempt(type) && type === 'dial' ? 'calls' : 'text_messages');
+const tableOf = ({ type }: Action): Draft['table'] =>
+  type === 'email' ? 'emails' : isAttempt(type) && type === 'dial' ? 'calls' : 'text_messages';
 
 function wordsOf(event: TurnEvent): string | null {
   if (event.event === 'restarted') return 'by its schedule';
@@ -330,17 +423,59 @@ function wordsOf(event: TurnEvent): string | null {
 }
 
 function stateOf(lead: DueLead): LeadState {
-  const { company_id, id, status, phase, position, exit_reason, contact_attempts, suppressed, unreachable, step, tries, sms_number_id, dial_number_id } = lead;
+  const {
+    company_id,
+    id,
+    status,
+    phase,
+    position,
+    exit_reason,
+    contact_attempts,
+    suppressed,
+    unreachable,
+    step,
+    tries,
+    sms_number_id,
+    dial_number_id,
+  } = lead;
   return {
-    company_id, id, status, is_live: true, due_at: null, next_action_at: iso(lead.next_action_at), callback_at: iso(lead.callback_at), entered_at: iso(lead.entered_at)!,
-    first_action_at: iso(lead.first_action_at), last_action_at: iso(lead.last_action_at), last_call_at: iso(lead.last_call_at), schedule_ended_at: null, phase, position, exit_reason,
-    contact_attempts, delay_reason: lead.delay_reason, suppressed, unreachable, step, tries, sms_number_id, dial_number_id, attempted_call: null, connected_call: null, called_back: false,
+    company_id,
+    id,
+    status,
+    is_live: true,
+    due_at: null,
+    next_action_at: iso(lead.next_action_at),
+    callback_at: iso(lead.callback_at),
+    entered_at: iso(lead.entered_at)!,
+    first_action_at: iso(lead.first_action_at),
+    last_action_at: iso(lead.last_action_at),
+    last_call_at: iso(lead.last_call_at),
+    schedule_ended_at: null,
+    phase,
+    position,
+    exit_reason,
+    contact_attempts,
+    delay_reason: lead.delay_reason,
+    suppressed,
+    unreachable,
+    step,
+    tries,
+    sms_number_id,
+    dial_number_id,
+    attempted_call: null,
+    connected_call: null,
+    called_back: false,
     keeps_claim: false,
-  }; // prettier-ignore
+  };
 }
 
 /** What a lead that has done its schedule is called. */
-function finalStatus(state: LeadState, reason: ExitReason, lead: DueLead, { actions }: Plan): string {
+function finalStatus(
+  state: LeadState,
+  reason: ExitReason,
+  lead: DueLead,
+  { actions }: Plan,
+): string {
   if (reason !== 'completed') return reason;
   if (lead.buyer_converted) return 'completed_converted';
   if (state.connected_call ?? lead.connected_call_id) return 'completed_connected';

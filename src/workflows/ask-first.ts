@@ -54,13 +54,19 @@ export function requireAsked(
   { vetoes, ...about }: Omit<Question, 'asked'> & { vetoes: Vetoes },
 ): void {
   const asked = members.flatMap((member) => {
-    const wanted = vetoes.verdicts.has(member.buyer.id) ? [] : webhooks.filter((webhook) => isAsked(webhook, member, about));
+    const wanted = vetoes.verdicts.has(member.buyer.id)
+      ? []
+      : webhooks.filter((webhook) => isAsked(webhook, member, about));
     return wanted.length > 0 ? [{ member, webhooks: wanted }] : [];
   });
   if (asked.length > 0) throw new Unasked({ ...about, asked });
 }
 
-function isAsked({ owner_type, owner_id, token_filters }: VetoWebhook, { buyer }: Member, { call, tokens }: Pick<Question, 'call' | 'tokens'>): boolean {
+function isAsked(
+  { owner_type, owner_id, token_filters }: VetoWebhook,
+  { buyer }: Member,
+  { call, tokens }: Pick<Question, 'call' | 'tokens'>,
+): boolean {
   const owners: Record<string, boolean> = {
     Company: true,
     Offer: call.offer_id === owner_id,
@@ -68,15 +74,26 @@ function isAsked({ owner_type, owner_id, token_filters }: VetoWebhook, { buyer }
     BuyerGroup: buyer.groups.some(({ id }) => id === owner_id),
     TrafficSource: call.traffic_source_id === owner_id,
   };
-  return (owners[owner_type] ?? false) && token_filters.every((filter) => compileFilter(filter)?.(tokens) ?? false);
+  return (
+    (owners[owner_type] ?? false) &&
+    token_filters.every((filter) => compileFilter(filter)?.(tokens) ?? false)
+  );
 }
 
 /**
  * Does what may dial buyers, and asks first about those of whom somebody wants to be asked: what was begun is undone, they are asked, and it is done anew
  * with what they said, as things then stand.
  */
-export async function askingFirst<T>(db: Db, edges: Edges, work: (vetoes: Vetoes) => Promise<T>): Promise<T> {
-  const vetoes: Vetoes = { verdicts: new Map(), uuid: uuidv7(edges.clock().getTime()), seed: newSeed() };
+export async function askingFirst<T>(
+  db: Db,
+  edges: Edges,
+  work: (vetoes: Vetoes) => Promise<T>,
+): Promise<T> {
+  const vetoes: Vetoes = {
+    verdicts: new Map(),
+    uuid: uuidv7(edges.clock().getTime()),
+    seed: newSeed(),
+  };
   const logs = new Map<string, string[]>();
   for (;;) {
     const done = await atSavepoint(db, () => work(vetoes)).then(
@@ -102,17 +119,24 @@ async function atSavepoint<T>(db: Db, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Unasked) await db.query({ text: 'ROLLBACK TO SAVEPOINT asking', values: [] });
+    if (error instanceof Unasked)
+      await db.query({ text: 'ROLLBACK TO SAVEPOINT asking', values: [] });
     throw error;
   }
 }
 
 /** Asks all at the same time, and answers the uuids of the logs. */
-async function ask(db: Statements, { call, tokens, asked }: Question, { edges, vetoes }: { edges: Edges; vetoes: Vetoes }): Promise<string[]> {
+async function ask(
+  db: Statements,
+  { call, tokens, asked }: Question,
+  { edges, vetoes }: { edges: Edges; vetoes: Vetoes },
+): Promise<string[]> {
   const logs: AskedLog[] = [];
   await Promise.all(
     asked.map(async ({ member, webhooks }) => {
-      const answers = await Promise.all(webhooks.map((webhook) => askOne(webhook, member, { call, tokens, edges })));
+      const answers = await Promise.all(
+        webhooks.map((webhook) => askOne(webhook, member, { call, tokens, edges })),
+      );
       logs.push(...answers.map(({ log }) => log));
       vetoes.verdicts.set(member.buyer.id, answers.find(({ veto }) => veto !== null)?.veto ?? null);
     }),
@@ -135,24 +159,48 @@ async function askOne(
   const at = clock();
   const id = uuidv7(at.getTime());
   const sent = filled(webhook, tokens, questionOf(call, buyer, at));
-  const secret_rotated_at = webhook.secret_rotated_at === null ? null : new Date(webhook.secret_rotated_at);
+  const secret_rotated_at =
+    webhook.secret_rotated_at === null ? null : new Date(webhook.secret_rotated_at);
   const keys = keysAt(pepper, { ...webhook, secret_rotated_at }, at);
-  const headers = { 'User-Agent': 'Trunkline', ...sent.headers, ...signed(keys, { id, at, body: sent.body ?? '' }) };
+  const headers = {
+    'User-Agent': 'Trunkline',
+    ...sent.headers,
+    ...signed(keys, { id, at, body: sent.body ?? '' }),
+  };
   const answered = await request({ ...sent, headers, timeout_ms: webhook.timeout_seconds * 1000 });
   const { vetoed, notes } = verdictOf(answered);
   const veto = vetoed === undefined ? null : { outgoing_webhook_id: webhook.id, reason: vetoed };
   const { lead_id, offer_id } = call;
-  const of_request = { request_method: sent.method, request_url: sent.url, request_headers: shownHeaders(headers), request_body: sent.body ?? null };
+  const of_request = {
+    request_method: sent.method,
+    request_url: sent.url,
+    request_headers: shownHeaders(headers),
+    request_body: sent.body ?? null,
+  };
   const success = answered.ok && (isAnswer(answered.code) || isRefusal(answered.code));
   const log = {
-    ...answerOf(answered), ...of_request, uuid: id, event_id: id, outgoing_webhook_id: String(webhook.id), buyer_id: buyer.id, lead_id, offer_id, started_at: at.toISOString(), success, notes,
-  }; // prettier-ignore
+    ...answerOf(answered),
+    ...of_request,
+    uuid: id,
+    event_id: id,
+    outgoing_webhook_id: String(webhook.id),
+    buyer_id: buyer.id,
+    lead_id,
+    offer_id,
+    started_at: at.toISOString(),
+    success,
+    notes,
+  };
   return { veto, log };
 }
 
 const e164 = (number: number | null) => (number === null ? null : `+${number}`);
 
-function questionOf(call: DialledCall, { id, name, user_buyer_id, number }: Member['buyer'], at: Date): string {
+function questionOf(
+  call: DialledCall,
+  { id, name, user_buyer_id, number }: Member['buyer'],
+  at: Date,
+): string {
   const { offer_id, lead_id, traffic_source_id, token_values } = call;
   const told = {
     uuid: call.uuid,
@@ -164,7 +212,11 @@ function questionOf(call: DialledCall, { id, name, user_buyer_id, number }: Memb
     token_values,
   };
   const buyer = { id, name, user_buyer_id, number, routes_show_path: `/api/v1/buyers/${id}` };
-  return JSON.stringify({ type: 'before_buyer_dialled', timestamp: at.toISOString(), data: { call: told, buyer } });
+  return JSON.stringify({
+    type: 'before_buyer_dialled',
+    timestamp: at.toISOString(),
+    data: { call: told, buyer },
+  });
 }
 
 const isAnswer = (code: number) => code >= 200 && code < 300;
@@ -177,14 +229,23 @@ function verdictOf(answered: Answered): { vetoed?: string; notes: string } {
   const { code, body } = answered;
   const { accept, reason } = readAnswer(body);
   const said = reason === undefined ? `answered ${code}` : reason;
-  if (isRefusal(code) || (isAnswer(code) && accept === false)) return { vetoed: said, notes: `vetoed: ${said}` };
-  return { notes: isAnswer(code) ? 'the buyer may be dialed' : `answered ${code}: the buyer may be dialed all the same` };
+  if (isRefusal(code) || (isAnswer(code) && accept === false))
+    return { vetoed: said, notes: `vetoed: ${said}` };
+  return {
+    notes: isAnswer(code)
+      ? 'the buyer may be dialed'
+      : `answered ${code}: the buyer may be dialed all the same`,
+  };
 }
 
 function readAnswer(body: string): { accept?: unknown; reason?: string } {
   try {
     const { accept, reason } = (JSON.parse(body) ?? {}) as { accept?: unknown; reason?: unknown };
-    return { accept, ...(typeof reason === 'string' && reason.trim() && { reason: reason.replace(/[\0\s]+/g, ' ').slice(0, REASON_CHARS) }) };
+    return {
+      accept,
+      ...(typeof reason === 'string' &&
+        reason.trim() && { reason: reason.replace(/[\0\s]+/g, ' ').slice(0, REASON_CHARS) }),
+    };
   } catch {
     return {};
   }

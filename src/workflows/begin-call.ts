@@ -47,17 +47,29 @@ export interface Begun {
  */
 export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Promise<Begun> {
   const { carrier, call_sid, offer_id, caller_number, vetoes } = incoming;
-  const told = async (known: CallRow): Promise<Begun> => ({ session: await readSession(db, known, { fresh: true }), created: false });
+  const told = async (known: CallRow): Promise<Begun> => ({
+    session: await readSession(db, known, { fresh: true }),
+    created: false,
+  });
   const known = call_sid === null ? undefined : await findCall(db, carrier, call_sid);
   if (known) return told(known);
   const [found, held] = await Promise.all([
     lookUp(db, { source: sourceOf(incoming), number: caller_number, now }),
-    caller_number === null || offer_id === null ? undefined : findHold(db, { offer_id, caller_number, now }),
+    caller_number === null || offer_id === null
+      ? undefined
+      : findHold(db, { offer_id, caller_number, now }),
   ]);
   if (!found) throw Refusal.field('offer_id', `names no record of yours: ${offer_id}`);
   const { facts, candidates, webhooks } = found;
   const call = rowOf(incoming, facts, { held, now });
-  const asked = routeFacts(facts, { now, seed: vetoes?.seed ?? newSeed(), caller_number, tokens: call.token_values, tried: new Set(), vetoes });
+  const asked = routeFacts(facts, {
+    now,
+    seed: vetoes?.seed ?? newSeed(),
+    caller_number,
+    tokens: call.token_values,
+    tried: new Set(),
+    vetoes,
+  });
   const events = [{ event: 'started', details: { lead_id: call.lead_id } }];
   const begun = await inTurn(db, () =>
     db.statements(async (tx) => {
@@ -67,19 +79,48 @@ export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Prom
         // Somebody has told of the same call a moment before.
         if (other) return other;
       }
-      return newCall(call, await routeCall(tx, { ...call, round: 0 }, { facts, candidates, webhooks, vetoes, asked, held, events }), now);
+      return newCall(
+        call,
+        await routeCall(
+          tx,
+          { ...call, round: 0 },
+          { facts, candidates, webhooks, vetoes, asked, held, events },
+        ),
+        now,
+      );
     }),
   );
   if (!('attempts' in begun)) return told(begun);
-  return { session: sessionOf(begun.call, begun.attempts, { terms: facts.offer, fresh: true }), created: true };
+  return {
+    session: sessionOf(begun.call, begun.attempts, { terms: facts.offer, fresh: true }),
+    created: true,
+  };
 }
 
 /** A call as it has just been written. */
 function newCall(call: NewCall, { id, round, dial, set }: Routed, now: Date) {
-  const row: CallRow = { ...call, ...set, id, round, created_at: now, buyer_id: dial[0]?.buyer_id ?? null, connected_at: null };
+  const row: CallRow = {
+    ...call,
+    ...set,
+    id,
+    round,
+    created_at: now,
+    buyer_id: dial[0]?.buyer_id ?? null,
+    connected_at: null,
+  };
   const attempts = dial.map((each) => {
     const { attempt: uuid, press_one_to_accept, buyer_id, buyer_group_id } = each;
-    return { uuid, status: 'ringing' as const, press_one_to_accept, round, buyer_id, buyer_group_id, created_at: now, connected_at: null, dial: each };
+    return {
+      uuid,
+      status: 'ringing' as const,
+      press_one_to_accept,
+      round,
+      buyer_id,
+      buyer_group_id,
+      created_at: now,
+      connected_at: null,
+      dial: each,
+    };
   });
   return { call: row, attempts };
 }
@@ -95,7 +136,19 @@ function inTurn<T>(db: Db, work: () => Promise<T>): Promise<T> {
 }
 
 function rowOf(
-  { carrier, call_sid, caller_number, caller_city = null, number_called, number_id, offer_id, sub_id, traffic_source_id, tokens, vetoes }: IncomingCall,
+  {
+    carrier,
+    call_sid,
+    caller_number,
+    caller_city = null,
+    number_called,
+    number_id,
+    offer_id,
+    sub_id,
+    traffic_source_id,
+    tokens,
+    vetoes,
+  }: IncomingCall,
   { lead }: CallFacts,
   { held, now }: { held: AwaitedHold | undefined; now: Date },
 ): NewCall {
@@ -104,7 +157,10 @@ function rowOf(
     carrier,
     carrier_call_id: call_sid,
     caller_number,
-    caller_country: caller_number === null ? null : (parsePhoneNumberFromString(`+${caller_number}`)?.country ?? null),
+    caller_country:
+      caller_number === null
+        ? null
+        : (parsePhoneNumberFromString(`+${caller_number}`)?.country ?? null),
     caller_city,
     number_called,
     number_id,
@@ -112,7 +168,9 @@ function rowOf(
     lead_id: lead?.id ?? null,
     schedule_id: lead?.schedule_id ?? null,
     // Who has sold the call knows best where it comes from.
-    traffic_source_id: held?.traffic_source_id ?? (traffic_source_id === null ? (lead?.traffic_source_id ?? null) : Number(traffic_source_id)),
+    traffic_source_id:
+      held?.traffic_source_id ??
+      (traffic_source_id === null ? (lead?.traffic_source_id ?? null) : Number(traffic_source_id)),
     sub_id: sub_id ?? held?.sub_id ?? lead?.sub_id ?? null,
     contact_field_type: lead?.contact_field_type ?? null,
     token_values: { ...lead?.data, ...held?.token_values, ...tokens },

@@ -33,11 +33,30 @@ interface Seen {
 }
 
 /** A call as whoever carries it sees it. */
-export function sessionOf(call: CallRow, attempts: readonly AttemptRow[], { terms, fresh }: Seen): CallSession {
-  const { id, uuid, status, offer_id, caller_number, number_called, carrier_call_id, fallback, hangup_cause, ended_at } = call;
+export function sessionOf(
+  call: CallRow,
+  attempts: readonly AttemptRow[],
+  { terms, fresh }: Seen,
+): CallSession {
+  const {
+    id,
+    uuid,
+    status,
+    offer_id,
+    caller_number,
+    number_called,
+    carrier_call_id,
+    fallback,
+    hangup_cause,
+    ended_at,
+  } = call;
   const given =
     fallback !== null && fallback !== 'hang_up' && terms
-      ? { type: fallback as OfferTerms['fallback_type'], message: terms.fallback_message, number: terms.fallback_number }
+      ? {
+          type: fallback as OfferTerms['fallback_type'],
+          message: terms.fallback_message,
+          number: terms.fallback_number,
+        }
       : null;
   const instruction = instructionOf({
     ended: ended_at !== null,
@@ -47,20 +66,45 @@ export function sessionOf(call: CallRow, attempts: readonly AttemptRow[], { term
     fresh,
     report_within_seconds: leaseOf(call, attempts),
   });
-  return { id, uuid, status, offer_id, caller_number: withPlus(caller_number), number_called: withPlus(number_called), call_sid: carrier_call_id, instruction };
+  return {
+    id,
+    uuid,
+    status,
+    offer_id,
+    caller_number: withPlus(caller_number),
+    number_called: withPlus(number_called),
+    call_sid: carrier_call_id,
+    instruction,
+  };
 }
 
 /** While buyers ring, their time and some more; then what a call is given that goes on. Who carries it by TwiML says nothing until it is over. */
-export function leaseOf({ carrier }: Pick<CallRow, 'carrier'>, attempts: readonly AttemptRow[]): number {
+export function leaseOf(
+  { carrier }: Pick<CallRow, 'carrier'>,
+  attempts: readonly AttemptRow[],
+): number {
   const open = attempts.filter(isOpen);
-  if (carrier === 'twilio' && open.some(({ status }) => status === 'connected')) return DIAL_LIMIT_SECONDS + CONNECTED_GRACE_SECONDS;
-  const ringing = open.filter(({ status }) => status === 'ringing').map(({ dial }) => dial.timeout_seconds);
-  return ringing.length === open.length && ringing.length > 0 ? Math.max(...ringing) + RINGING_GRACE_SECONDS : TALKING_LEASE_SECONDS;
+  if (carrier === 'twilio' && open.some(({ status }) => status === 'connected'))
+    return DIAL_LIMIT_SECONDS + CONNECTED_GRACE_SECONDS;
+  const ringing = open
+    .filter(({ status }) => status === 'ringing')
+    .map(({ dial }) => dial.timeout_seconds);
+  return ringing.length === open.length && ringing.length > 0
+    ? Math.max(...ringing) + RINGING_GRACE_SECONDS
+    : TALKING_LEASE_SECONDS;
 }
 
 /** The same of a call that is read anew. */
-export async function readSession(db: Statements, call: CallRow, { fresh }: Pick<Seen, 'fresh'>): Promise<CallSession> {
+export async function readSession(
+  db: Statements,
+  call: CallRow,
+  { fresh }: Pick<Seen, 'fresh'>,
+): Promise<CallSession> {
   const attempts = await readAttempts(db, call.id);
-  const needs_words = call.fallback !== null && call.fallback !== 'hang_up' && call.offer_id !== null;
-  return sessionOf(call, attempts, { terms: needs_words ? await readOfferWords(db, call.offer_id!) : undefined, fresh });
+  const needs_words =
+    call.fallback !== null && call.fallback !== 'hang_up' && call.offer_id !== null;
+  return sessionOf(call, attempts, {
+    terms: needs_words ? await readOfferWords(db, call.offer_id!) : undefined,
+    fresh,
+  });
 }

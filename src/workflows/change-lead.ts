@@ -25,13 +25,22 @@ const OVER = { is_live: false, due_at: null, claim_id: null };
 
 /** The callbacks that a lead asked for and that did not come yet. */
 const endCallbacks = (db: Db, lead_id: bigint, status: 'canceled' | 'replaced') =>
-  db.prisma.scheduledCallback.updateMany({ where: { lead_id, status: 'pending' }, data: { status } });
+  db.prisma.scheduledCallback.updateMany({
+    where: { lead_id, status: 'pending' },
+    data: { status },
+  });
 
 /** Takes a lead out of its schedule or offer. One that has ended stays as it ended. */
 export async function removeLead(db: Db, id: bigint, now: Date): Promise<void> {
   const { count } = await db.prisma.lead.updateMany({
     where: { id, is_live: true },
-    data: { ...OVER, status: 'disabled', schedule_ended_at: now, updated_at: now, user_updated_at: now },
+    data: {
+      ...OVER,
+      status: 'disabled',
+      schedule_ended_at: now,
+      updated_at: now,
+      user_updated_at: now,
+    },
   });
   if (count === 0) return;
   await endCallbacks(db, id, 'canceled');
@@ -40,33 +49,55 @@ export async function removeLead(db: Db, id: bigint, now: Date): Promise<void> {
 
 /** Deletes a lead whose row is locked. */
 export async function deleteLead(db: Db, id: bigint, now: Date): Promise<void> {
-  await db.prisma.lead.update({ where: where(db, id), data: { ...OVER, deleted_at: now, updated_at: now, user_updated_at: now } });
+  await db.prisma.lead.update({
+    where: where(db, id),
+    data: { ...OVER, deleted_at: now, updated_at: now, user_updated_at: now },
+  });
   await endCallbacks(db, id, 'canceled');
   await log(db, id, [{ event: 'deleted' }], now);
 }
 
 /** Puts a lead before its end-of-schedule actions. Refuses with 422 what is in no schedule, or has left it. */
 export async function moveToEnd(db: Db, id: bigint, now: Date): Promise<void> {
-  const [lead] = await db.query<{ schedule_id: bigint | null; is_live: boolean; due_at: Date | null }>({
+  const [lead] = await db.query<{
+    schedule_id: bigint | null;
+    is_live: boolean;
+    due_at: Date | null;
+  }>({
     text: 'SELECT schedule_id, is_live, due_at FROM leads WHERE company_id = $1 AND id = $2 FOR UPDATE',
     values: [db.company_id, id],
   });
-  if (lead?.schedule_id === null) throw Refusal.field('lead_token', 'is of an offer, which has no schedule');
+  if (lead?.schedule_id === null)
+    throw Refusal.field('lead_token', 'is of an offer, which has no schedule');
   if (!lead?.is_live) throw Refusal.field('caller_id', 'is of a lead that has ended its schedule');
   const acting = lead.due_at !== null;
   await db.prisma.lead.update({
     where: where(db, id),
     data: {
-      phase: 'end', position: null, exit_reason: 'completed', callback_at: null, scheduled_callback_id: null, next_action_at: now, claim_id: null, tries: 0,
-      ...(acting && { status: 'scheduled', due_at: now }), updated_at: now, user_updated_at: now,
-    }, // prettier-ignore
+      phase: 'end',
+      position: null,
+      exit_reason: 'completed',
+      callback_at: null,
+      scheduled_callback_id: null,
+      next_action_at: now,
+      claim_id: null,
+      tries: 0,
+      ...(acting && { status: 'scheduled', due_at: now }),
+      updated_at: now,
+      user_updated_at: now,
+    },
   });
   await endCallbacks(db, id, 'canceled');
   await log(db, id, [{ event: 'moved_to_end' }], now);
 }
 
 /** Changes the contact of a lead, before the lead itself is locked: contacts come first. */
-export async function changeItsContact(db: Db, reference: Reference, { opt_out, blocked }: Fields, now: Date): Promise<void> {
+export async function changeItsContact(
+  db: Db,
+  reference: Reference,
+  { opt_out, blocked }: Fields,
+  now: Date,
+): Promise<void> {
   if (opt_out === undefined && blocked === undefined) return;
   const named = identify(reference);
   if (!named) throw notFound();
@@ -77,18 +108,46 @@ export async function changeItsContact(db: Db, reference: Reference, { opt_out, 
   if (!lead) throw notFound();
   const context = { now, message: 'the lead was changed', newUuid: () => uuidv7(now.getTime()) };
   const numbers = [Number(lead.caller_number)];
-  if (opt_out !== undefined) await changeContacts(db, opt_out ? 'opt_out' : 'opt_in', numbers, context);
-  if (blocked !== undefined) await changeContacts(db, blocked ? 'block' : 'unblock', numbers, context);
+  if (opt_out !== undefined)
+    await changeContacts(db, opt_out ? 'opt_out' : 'opt_in', numbers, context);
+  if (blocked !== undefined)
+    await changeContacts(db, blocked ? 'block' : 'unblock', numbers, context);
 }
 
 /** Changes a lead whose row is locked. Refuses with 422. */
-export async function updateLead(db: Db, id: bigint, fields: Fields, { now, zone }: { now: Date; zone: string }): Promise<void> {
+export async function updateLead(
+  db: Db,
+  id: bigint,
+  fields: Fields,
+  { now, zone }: { now: Date; zone: string },
+): Promise<void> {
   const lead = await db.prisma.lead.findUniqueOrThrow({ where: where(db, id) });
-  const { email, contact_field_type, sub_id, external_record_id, lead_priority, hours_to_expire, max_contact_attempts, traffic_source_id, restart_schedule } =
-    fields;
+  const {
+    email,
+    contact_field_type,
+    sub_id,
+    external_record_id,
+    lead_priority,
+    hours_to_expire,
+    max_contact_attempts,
+    traffic_source_id,
+    restart_schedule,
+  } = fields;
   if (email && !isMailAddress(email)) throw Refusal.field('email', 'must be one e-mail address');
-  const own = { contact_field_type, sub_id, external_record_id, lead_priority, hours_to_expire, max_contact_attempts };
-  const source = traffic_source_id === undefined ? undefined : traffic_source_id === null ? null : await trafficSource(db, traffic_source_id);
+  const own = {
+    contact_field_type,
+    sub_id,
+    external_record_id,
+    lead_priority,
+    hours_to_expire,
+    max_contact_attempts,
+  };
+  const source =
+    traffic_source_id === undefined
+      ? undefined
+      : traffic_source_id === null
+        ? null
+        : await trafficSource(db, traffic_source_id);
   const data = fields.data ? merged(lead.data as Data, fields.data) : undefined;
   const zip = fields.data ? zipOf(fields.data) : undefined;
   const timing = await timingOf(db, lead, fields, now);
@@ -106,16 +165,32 @@ export async function updateLead(db: Db, id: bigint, fields: Fields, { now, zone
     },
   });
   await change.catch(refuseTaken).catch(refuseTooLarge);
-  const moved = fields.next_action_at ? [{ event: 'next_action_changed', message: fields.next_action_at }] : [];
-  const called = fields.schedule_callback_at ? [{ event: 'callback_scheduled', message: fields.schedule_callback_at }] : [];
-  await log(db, id, [{ event: 'updated' }, ...(restart_schedule ? [{ event: 'restarted', message: 'the lead was changed' }] : []), ...moved, ...called], now);
+  const moved = fields.next_action_at
+    ? [{ event: 'next_action_changed', message: fields.next_action_at }]
+    : [];
+  const called = fields.schedule_callback_at
+    ? [{ event: 'callback_scheduled', message: fields.schedule_callback_at }]
+    : [];
+  await log(
+    db,
+    id,
+    [
+      { event: 'updated' },
+      ...(restart_schedule ? [{ event: 'restarted', message: 'the lead was changed' }] : []),
+      ...moved,
+      ...called,
+    ],
+    now,
+  );
 }
 
 /** The tokens of a lead with those that are sent in their place; a null takes one away. */
 function merged(before: Data, sent: Data): Data {
   const { tokens, faults } = tokensOf({}, sent);
   refuseFaults(faults);
-  return Object.fromEntries(Object.entries({ ...before, ...tokens }).filter(([, value]) => value !== null));
+  return Object.fromEntries(
+    Object.entries({ ...before, ...tokens }).filter(([, value]) => value !== null),
+  );
 }
 
 /** Until its contact may be contacted again, or its offer or schedule goes on. */
@@ -131,43 +206,88 @@ interface Standing {
 
 /** When the lead is to be looked at next, and from where in its schedule. */
 async function timingOf(db: Db, lead: Standing, fields: Fields, now: Date) {
-  const { next_action_at, schedule_callback_at, restart_schedule, hours_to_expire, max_contact_attempts } = fields;
+  const {
+    next_action_at,
+    schedule_callback_at,
+    restart_schedule,
+    hours_to_expire,
+    max_contact_attempts,
+  } = fields;
   for (const name of ['next_action_at', 'restart_schedule'] as const) {
-    if (fields[name] && lead.schedule_id === null) throw Refusal.field(name, 'must be left out for the lead of an offer, which has no schedule');
+    if (fields[name] && lead.schedule_id === null)
+      throw Refusal.field(name, 'must be left out for the lead of an offer, which has no schedule');
   }
   for (const name of ['next_action_at', 'schedule_callback_at'] as const) {
     if (fields[name] && !lead.is_live && !restart_schedule)
-      throw Refusal.field(name, 'must be left out for a lead that has ended; restart_schedule begins its schedule anew');
+      throw Refusal.field(
+        name,
+        'must be left out for a lead that has ended; restart_schedule begins its schedule anew',
+      );
   }
   if (restart_schedule && !lead.is_live) await requireNoOther(db, lead);
-  const callback_at = schedule_callback_at ? new Date(schedule_callback_at) : schedule_callback_at === undefined ? undefined : null;
+  const callback_at = schedule_callback_at
+    ? new Date(schedule_callback_at)
+    : schedule_callback_at === undefined
+      ? undefined
+      : null;
   const at_once = restart_schedule || (next_action_at === null && lead.schedule_id !== null);
   const not_before = next_action_at ? new Date(next_action_at) : at_once ? now : undefined;
-  const touched = [next_action_at, schedule_callback_at, hours_to_expire, max_contact_attempts].some((value) => value !== undefined) || restart_schedule;
+  const touched =
+    [next_action_at, schedule_callback_at, hours_to_expire, max_contact_attempts].some(
+      (value) => value !== undefined,
+    ) || restart_schedule;
   if (!touched) return {};
   // One that is stopped stays so: it goes on when the reason is gone.
   const acting = lead.is_live ? !STOPPED.includes(lead.status) : restart_schedule;
   const due_at = callback_at ?? not_before ?? now;
-  const scheduled = callback_at ? { company_id: db.company_id, lead_id: lead.id, callback_at, created_at: now } : undefined;
+  const scheduled = callback_at
+    ? { company_id: db.company_id, lead_id: lead.id, callback_at, created_at: now }
+    : undefined;
   if (callback_at !== undefined) await endCallbacks(db, lead.id, 'replaced');
-  const callback = scheduled && (await db.prisma.scheduledCallback.create({ data: scheduled, select: { id: true } }));
+  const callback =
+    scheduled &&
+    (await db.prisma.scheduledCallback.create({ data: scheduled, select: { id: true } }));
   return {
-    ...(restart_schedule && { phase: 'actions', position: null, exit_reason: null, contact_attempts: 0, entered_at: now, schedule_ended_at: null, is_live: true, tries: 0, suppressed: false, unreachable: false }),
+    ...(restart_schedule && {
+      phase: 'actions',
+      position: null,
+      exit_reason: null,
+      contact_attempts: 0,
+      entered_at: now,
+      schedule_ended_at: null,
+      is_live: true,
+      tries: 0,
+      suppressed: false,
+      unreachable: false,
+    }),
     ...(callback_at !== undefined && { callback_at, scheduled_callback_id: callback?.id ?? null }),
     ...(not_before && { next_action_at: not_before }),
     ...(acting && { due_at, claim_id: null }),
-    ...(acting && (callback_at !== undefined || not_before) && { status: callback_at ? 'waiting' : lead.schedule_id === null ? 'queue' : 'scheduled' }),
-  }; // prettier-ignore
+    ...(acting &&
+      (callback_at !== undefined || not_before) && {
+        status: callback_at ? 'waiting' : lead.schedule_id === null ? 'queue' : 'scheduled',
+      }),
+  };
 }
 
 /** Another lead of its number came into the schedule meanwhile: the index of those that live there says so. */
 function refuseTaken(error: unknown): never {
   if ((error as { code?: string }).code === 'P2002')
-    throw Refusal.field('restart_schedule', 'must be left out: another lead of the same number is in the schedule');
+    throw Refusal.field(
+      'restart_schedule',
+      'must be left out: another lead of the same number is in the schedule',
+    );
   throw error;
 }
 
 async function requireNoOther(db: Db, { schedule_id, caller_number }: Standing): Promise<void> {
-  const other = await db.prisma.lead.findFirst({ where: { schedule_id, caller_number, is_live: true }, select: { id: true } });
-  if (other) throw Refusal.field('restart_schedule', `must be left out: lead ${other.id} of the same number is in the schedule`);
+  const other = await db.prisma.lead.findFirst({
+    where: { schedule_id, caller_number, is_live: true },
+    select: { id: true },
+  });
+  if (other)
+    throw Refusal.field(
+      'restart_schedule',
+      `must be left out: lead ${other.id} of the same number is in the schedule`,
+    );
 }

@@ -30,7 +30,13 @@ export interface WebhookRow {
   external_record_id: string | null;
 }
 
-export const DEFAULTS = { owner_type: 'Company', method: 'post', timeout_seconds: 15, retries: 9, paused: false } as const;
+export const DEFAULTS = {
+  owner_type: 'Company',
+  method: 'post',
+  timeout_seconds: 15,
+  retries: 9,
+  paused: false,
+} as const;
 /** The caller waits for it. */
 const VETO = { least: 1, most: 3 };
 const USUAL = { least: 3, most: 29 };
@@ -45,14 +51,22 @@ const OWNERS: Record<Exclude<OwnerType, 'Company'>, Table> = {
 };
 
 /** The columns of a new or changed webhook: what it was, what the request says, and what they must be together. Refuses with 422. */
-export async function webhookRow(db: Db, before: WebhookRow | undefined, fields: Fields, allow_networks: readonly string[]): Promise<WebhookRow> {
+export async function webhookRow(
+  db: Db,
+  before: WebhookRow | undefined,
+  fields: Fields,
+  allow_networks: readonly string[],
+): Promise<WebhookRow> {
   const { owner_id, owner_type, ...sent } = fields;
   const trigger_type = sent.trigger_type ?? before!.trigger_type;
   const of_kind = trigger_type === 'before_buyer_dialled' ? VETO : USUAL;
   // A time that was only the default of the kind before goes with it.
-  const is_kind_changed = before !== undefined && (before.trigger_type === 'before_buyer_dialled') !== (trigger_type === 'before_buyer_dialled');
+  const is_kind_changed =
+    before !== undefined &&
+    (before.trigger_type === 'before_buyer_dialled') !== (trigger_type === 'before_buyer_dialled');
   const usual = trigger_type === 'before_buyer_dialled' ? VETO.most : DEFAULTS.timeout_seconds;
-  const pick = <T>(value: T | null | undefined, known: T | undefined, fallback: T): T => (value === undefined ? (known ?? fallback) : (value ?? fallback));
+  const pick = <T>(value: T | null | undefined, known: T | undefined, fallback: T): T =>
+    value === undefined ? (known ?? fallback) : (value ?? fallback);
   const url = sent.url ?? before!.url;
   const row = {
     name: sent.name ?? before!.name,
@@ -62,13 +76,19 @@ export async function webhookRow(db: Db, before: WebhookRow | undefined, fields:
     method: pick(sent.method, before?.method, DEFAULTS.method),
     headers: pick(sent.headers, before?.headers, {}),
     body: blank(sent.body === undefined ? before?.body : sent.body),
-    timeout_seconds: pick(sent.timeout_seconds, is_kind_changed ? undefined : before?.timeout_seconds, usual),
+    timeout_seconds: pick(
+      sent.timeout_seconds,
+      is_kind_changed ? undefined : before?.timeout_seconds,
+      usual,
+    ),
     success_codes: pick(sent.success_codes, before?.success_codes, []),
     retries: pick(sent.retries, before?.retries, DEFAULTS.retries),
     paused: pick(sent.paused, before?.paused, DEFAULTS.paused),
     token_filters: pick(sent.record_token_filter_list, before?.token_filters, []),
     alert_email: blank(sent.alert_email === undefined ? before?.alert_email : sent.alert_email),
-    external_record_id: blank(sent.external_record_id === undefined ? before?.external_record_id : sent.external_record_id),
+    external_record_id: blank(
+      sent.external_record_id === undefined ? before?.external_record_id : sent.external_record_id,
+    ),
   };
   refuse(row, of_kind, allow_networks);
   return { ...row, ...(await ownerOf(db, before, { owner_id, owner_type })) };
@@ -76,49 +96,82 @@ export async function webhookRow(db: Db, before: WebhookRow | undefined, fields:
 
 const blank = (text: string | null | undefined): string | null => (text?.trim() ? text : null);
 
-function refuse(row: Omit<WebhookRow, 'owner_type' | 'owner_id'>, { least, most }: typeof USUAL, allow_networks: readonly string[]): void {
+function refuse(
+  row: Omit<WebhookRow, 'owner_type' | 'owner_id'>,
+  { least, most }: typeof USUAL,
+  allow_networks: readonly string[],
+): void {
   const errors: FieldErrors = {};
-  const url = refusedUrl(plainUrl(row.url, 'x'), allow_networks) ?? (originOf(row.url) === undefined ? 'must name its host without tokens' : undefined);
+  const url =
+    refusedUrl(plainUrl(row.url, 'x'), allow_networks) ??
+    (originOf(row.url) === undefined ? 'must name its host without tokens' : undefined);
   if (url) errors.url = [url];
   const signing = Object.keys(row.headers).find((name) => SIGNING_HEADERS.has(name.toLowerCase()));
-  const headers = signing ? `must not have the header ${signing}: it is set by the service` : refusedHeaders(row.headers);
+  const headers = signing
+    ? `must not have the header ${signing}: it is set by the service`
+    : refusedHeaders(row.headers);
   if (headers) errors.headers = [headers];
-  if (row.timeout_seconds < least || row.timeout_seconds > most) errors.timeout_seconds = [`must be from ${least} to ${most} for ${row.trigger_type}`];
+  if (row.timeout_seconds < least || row.timeout_seconds > most)
+    errors.timeout_seconds = [`must be from ${least} to ${most} for ${row.trigger_type}`];
   const odd = row.success_codes.find((code) => (code >= 300 && code < 400) || code === 410);
-  if (odd !== undefined) errors.success_codes = [`must not have ${odd}: a redirect, or 410, never means that it has arrived`];
-  if (row.alert_email !== null && !isMailAddress(row.alert_email)) errors.alert_email = ['must be one e-mail address'];
+  if (odd !== undefined)
+    errors.success_codes = [
+      `must not have ${odd}: a redirect, or 410, never means that it has arrived`,
+    ];
+  if (row.alert_email !== null && !isMailAddress(row.alert_email))
+    errors.alert_email = ['must be one e-mail address'];
   const refusal = Refusal.fields(errors);
   if (refusal) throw refusal;
 }
 
-const plainUrl = (url: string, value: string): string => url.replace(/\{\{\s*\w+\s*\}\}|\[\w+\]\{[^}]*\}/g, value);
+const plainUrl = (url: string, value: string): string =>
+  url.replace(/\{\{\s*\w+\s*\}\}|\[\w+\]\{[^}]*\}/g, value);
 
 /** Scheme, host and port of a URL; undefined where a token stands in them, or it is none. */
 function originOf(url: string): string | undefined {
-  const [one, other] = ['x', 'y'].map((value) => plainUrl(url, value)).map((plain) => (URL.canParse(plain) ? new URL(plain).origin : undefined));
+  const [one, other] = ['x', 'y']
+    .map((value) => plainUrl(url, value))
+    .map((plain) => (URL.canParse(plain) ? new URL(plain).origin : undefined));
   return one === other ? one : undefined;
 }
 
 type Owner = Pick<WebhookRow, 'owner_type' | 'owner_id'>;
 
-async function ownerOf(db: Db, before: Owner | undefined, sent: Pick<Fields, 'owner_id' | 'owner_type'>): Promise<Owner> {
-  const owner_type = sent.owner_type === undefined ? (before?.owner_type ?? DEFAULTS.owner_type) : (sent.owner_type ?? DEFAULTS.owner_type);
+async function ownerOf(
+  db: Db,
+  before: Owner | undefined,
+  sent: Pick<Fields, 'owner_id' | 'owner_type'>,
+): Promise<Owner> {
+  const owner_type =
+    sent.owner_type === undefined
+      ? (before?.owner_type ?? DEFAULTS.owner_type)
+      : (sent.owner_type ?? DEFAULTS.owner_type);
   const kept = before?.owner_type === owner_type ? before.owner_id : null;
   if (owner_type === 'Company') {
-    if (sent.owner_id !== undefined && sent.owner_id !== null) throw Refusal.field('owner_id', 'must be left out for the owner_type Company');
+    if (sent.owner_id !== undefined && sent.owner_id !== null)
+      throw Refusal.field('owner_id', 'must be left out for the owner_type Company');
     return { owner_type, owner_id: null };
   }
   if (sent.owner_id === undefined && kept !== null) return { owner_type, owner_id: kept };
-  if (sent.owner_id === undefined || sent.owner_id === null) throw Refusal.field('owner_id', `must be given for the owner_type ${owner_type}`);
+  if (sent.owner_id === undefined || sent.owner_id === null)
+    throw Refusal.field('owner_id', `must be given for the owner_type ${owner_type}`);
   // Buyers count their webhooks: their rows are written.
   const lock = owner_type === 'Buyer' ? 'UPDATE' : 'SHARE';
-  const [owner_id] = await resolveReferences(db, OWNERS[owner_type], [sent.owner_id], { field: 'owner_id', lock });
+  const [owner_id] = await resolveReferences(db, OWNERS[owner_type], [sent.owner_id], {
+    field: 'owner_id',
+    lock,
+  });
   return { owner_type, owner_id: owner_id! };
 }
 
 /** Counts the webhooks of buyers among these owners anew, in the order of their ids. The webhook is locked before them. */
-export async function countOfOwner(db: Db, owners: readonly { owner_type: string; owner_id: bigint | null }[]): Promise<void> {
-  const ids = owners.flatMap(({ owner_type, owner_id }) => (owner_type === 'Buyer' && owner_id !== null ? [String(owner_id)] : []));
+export async function countOfOwner(
+  db: Db,
+  owners: readonly { owner_type: string; owner_id: bigint | null }[],
+): Promise<void> {
+  const ids = owners.flatMap(({ owner_type, owner_id }) =>
+    owner_type === 'Buyer' && owner_id !== null ? [String(owner_id)] : [],
+  );
   if (ids.length === 0) return;
   await db.query({
     text: `SELECT id FROM buyers WHERE company_id = $1 AND id = ANY($2::bigint[]) ORDER BY id FOR UPDATE`,

@@ -17,9 +17,15 @@ interface Changes {
 }
 
 /** What an import depends on. */
-const DECISIVE = ['caller_id_column_name', 'headers', 'apply_block_or_unblock', 'buyer_suppression_id'] as const;
+const DECISIVE = [
+  'caller_id_column_name',
+  'headers',
+  'apply_block_or_unblock',
+  'buyer_suppression_id',
+] as const;
 
-const same = (a: unknown, b: unknown): boolean => JSON.stringify(a, text) === JSON.stringify(b, text);
+const same = (a: unknown, b: unknown): boolean =>
+  JSON.stringify(a, text) === JSON.stringify(b, text);
 const text = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
 
 /**
@@ -37,7 +43,10 @@ export async function changeSuppressionFile(
   await check?.();
   const sent = DECISIVE.filter((name) => fields[name] !== undefined);
   if (status === 'running' && (upload || sent.length > 0)) {
-    throw Refusal.field(sent[0] ?? 'import_file', 'cannot be changed while the import runs; stop it first');
+    throw Refusal.field(
+      sent[0] ?? 'import_file',
+      'cannot be changed while the import runs; stop it first',
+    );
   }
   const row = { company_id_id: { company_id: db.company_id, id } };
   const before = await db.prisma.buyerSuppressionFile.findUniqueOrThrow({ where: row });
@@ -53,12 +62,19 @@ export async function changeSuppressionFile(
     },
   });
   // What the record shows may be sent back as it was.
-  const shown: Partial<typeof before> = { caller_id_column_name: before.found_column_name, headers: before.found_headers };
+  const shown: Partial<typeof before> = {
+    caller_id_column_name: before.found_column_name,
+    headers: before.found_headers,
+  };
   const moved = after.buyer_suppression_id !== before.buyer_suppression_id;
-  const changed = upload !== undefined || moved || sent.some((name) => !same(after[name], before[name]) && !same(after[name], shown[name]));
+  const changed =
+    upload !== undefined ||
+    moved ||
+    sent.some((name) => !same(after[name], before[name]) && !same(after[name], shown[name]));
   const waits_in_place = status === 'pending' && before.queue_position !== null && !moved;
   const again = status === 'succeeded' ? changed : upload !== undefined || sent.length > 0;
   if (again && !waits_in_place) await queueFile(db, deps.queue, id, now);
-  if (moved && before.buyer_suppression_id !== null) await wakeList(db, deps.queue, before.buyer_suppression_id);
+  if (moved && before.buyer_suppression_id !== null)
+    await wakeList(db, deps.queue, before.buyer_suppression_id);
   return id;
 }

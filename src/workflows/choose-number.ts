@@ -10,7 +10,11 @@ export interface Numbered {
  * The number of the company from which somebody is called or texted: the one that they know, else one of the offer before others, then one of
  * their area (country and area code in North America), then whichever was given out longest ago. Undefined when none may be used.
  */
-export function chooseNumber(numbers: readonly OwnNumber[], { caller_number, offer_id }: Numbered, known: string | null): OwnNumber | undefined {
+export function chooseNumber(
+  numbers: readonly OwnNumber[],
+  { caller_number, offer_id }: Numbered,
+  known: string | null,
+): OwnNumber | undefined {
   const area = caller_number.slice(0, 4);
   let best: OwnNumber | undefined;
   let best_rank = -1;
@@ -18,7 +22,8 @@ export function chooseNumber(numbers: readonly OwnNumber[], { caller_number, off
     if (number.id === known) return number;
     if (number.offer_id !== null && number.offer_id !== offer_id) continue;
     const rank = (number.offer_id === null ? 0 : 2) + (number.number.startsWith(area) ? 1 : 0);
-    if (rank > best_rank || (rank === best_rank && given(number) < given(best!))) [best, best_rank] = [number, rank];
+    if (rank > best_rank || (rank === best_rank && given(number) < given(best!)))
+      [best, best_rank] = [number, rank];
   }
   return best;
 }

@@ -32,8 +32,13 @@ const LONGEST_SMS = 1_600;
  * The key of what is to be done for a lead by an action, or as the callback it asked for: the same however often it is tried, by whichever process,
  * and another for every step and callback. A UUIDv7 whose time is that of the lead.
  */
-function keyOf({ uuid, step, scheduled_callback_id, callback_at }: DueLead, action: ActionRow | undefined): string {
-  const what = action ? `${step}/${action.id}` : `callback/${scheduled_callback_id}/${callback_at?.getTime()}`;
+function keyOf(
+  { uuid, step, scheduled_callback_id, callback_at }: DueLead,
+  action: ActionRow | undefined,
+): string {
+  const what = action
+    ? `${step}/${action.id}`
+    : `callback/${scheduled_callback_id}/${callback_at?.getTime()}`;
   const hash = createHash('sha256').update(`${uuid}/${what}`).digest('hex');
   const variant = ((parseInt(hash[3]!, 16) & 3) | 8).toString(16);
   return `${uuid.slice(0, 13)}-7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`;
@@ -45,14 +50,25 @@ type Drafting = { world: World; edges: Edges };
 export function draft(lead: DueLead, action: ActionRow, { world, edges }: Drafting): Draft | Fault {
   const schedule = world.scheduleOf(lead)?.row;
   if (action.action_type === 'email')
-    return draftEmail(lead, action, { tokens: world.tokensOf(lead), edges, from: action.from_email ?? schedule?.from_email ?? edges.mail_from });
+    return draftEmail(lead, action, {
+      tokens: world.tokensOf(lead),
+      edges,
+      from: action.from_email ?? schedule?.from_email ?? edges.mail_from,
+    });
   if (action.action_type === 'dial')
-    return draftCall(lead, { connect_to: action.connect_to!, timeout_seconds: action.timeout_seconds! }, { world, edges, action });
+    return draftCall(
+      lead,
+      { connect_to: action.connect_to!, timeout_seconds: action.timeout_seconds! },
+      { world, edges, action },
+    );
   const number = world.numberFor(lead, 'sms_number_id');
   if (!number) return { fault: 'the company owns no number to text from' };
   const body = substitute(action.body ?? '', world.tokensOf(lead, number)).trim();
   if (body === '') return { fault: 'the text is empty once its tokens are put in' };
-  if (body.length > LONGEST_SMS) return { fault: `the text has ${body.length} characters once its tokens are put in; at most ${LONGEST_SMS} can be sent` };
+  if (body.length > LONGEST_SMS)
+    return {
+      fault: `the text has ${body.length} characters once its tokens are put in; at most ${LONGEST_SMS} can be sent`,
+    };
   const row = {
     ...common(lead, action),
     from_number: number.number,
@@ -86,12 +102,25 @@ export function draftCall(
 /** Line breaks in a subject would begin another header. */
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-function draftEmail(lead: DueLead, action: ActionRow, { tokens, edges, from }: { tokens: TokenSource; edges: Edges; from: string }): Draft | Fault {
+function draftEmail(
+  lead: DueLead,
+  action: ActionRow,
+  { tokens, edges, from }: { tokens: TokenSource; edges: Edges; from: string },
+): Draft | Fault {
   if (!lead.email) return { fault: 'the lead has no e-mail address' };
   const html = action.html ?? false;
   const subject = oneLine(substitute(action.subject ?? '', tokens));
   const body = substitute(action.body ?? '', tokens, html ? escapeHtml : undefined);
-  const row = { ...common(lead, action), from_email: from, to_email: lead.email, subject, body, html, mailer: edges.mailer.name, message_id: null };
+  const row = {
+    ...common(lead, action),
+    from_email: from,
+    to_email: lead.email,
+    subject,
+    body,
+    html,
+    mailer: edges.mailer.name,
+    message_id: null,
+  };
   return { table: 'emails', row };
 }
 
@@ -109,7 +138,8 @@ const common = (lead: DueLead, action?: ActionRow) => ({
 });
 
 /** Whether it can be sent within the transaction that records it, many of them at once. */
-export const isInstant = ({ table }: Draft, { carrier, mailer }: Edges): boolean => (table === 'emails' ? mailer.instant : carrier.instant);
+export const isInstant = ({ table }: Draft, { carrier, mailer }: Edges): boolean =>
+  table === 'emails' ? mailer.instant : carrier.instant;
 
 /** What is known of earlier tries of a draft. */
 export interface Earlier {
@@ -127,14 +157,33 @@ export interface Sent {
 }
 
 /** Hands a draft to the carrier or the mailer, once. */
-export async function send(draft: Draft, earlier: Earlier, { carrier, mailer }: Edges): Promise<Sent> {
+export async function send(
+  draft: Draft,
+  earlier: Earlier,
+  { carrier, mailer }: Edges,
+): Promise<Sent> {
   const { row } = draft;
   if (draft.table === 'emails') {
     const { from_email: from, to_email: to, subject, body, html } = draft.row;
-    const outcome = await mailer.send({ key: row.uuid, from, to, subject, ...(html ? { html: body } : { text: body }) });
+    const outcome = await mailer.send({
+      key: row.uuid,
+      from,
+      to,
+      subject,
+      ...(html ? { html: body } : { text: body }),
+    });
     if (!outcome.ok) return failed(draft, outcome);
     return {
-      draft: { ...draft, row: { ...draft.row, status: 'sent', error_code: null, error_message: null, message_id: outcome.message_id } },
+      draft: {
+        ...draft,
+        row: {
+          ...draft.row,
+          status: 'sent',
+          error_code: null,
+          error_message: null,
+          message_id: outcome.message_id,
+        },
+      },
       ok: true,
       retryable: false,
     };
@@ -145,13 +194,27 @@ export async function send(draft: Draft, earlier: Earlier, { carrier, mailer }: 
   if (draft.table === 'text_messages') {
     const outcome = await carrier.sendSms({ ...request, body: draft.row.body });
     if (!outcome.ok) return failed(draft, outcome);
-    const told = { ...clean, status: outcome.status, carrier_message_id: outcome.carrier_id, ...(outcome.code && { error_code: outcome.code }) };
+    const told = {
+      ...clean,
+      status: outcome.status,
+      carrier_message_id: outcome.carrier_id,
+      ...(outcome.code && { error_code: outcome.code }),
+    };
     return { draft: { ...draft, row: { ...draft.row, ...told } }, ok: true, retryable: false };
   }
   const { timeout_seconds } = draft;
-  const outcome = await carrier.placeCall({ ...request, connect_to: draft.row.connect_to, timeout_seconds });
+  const outcome = await carrier.placeCall({
+    ...request,
+    connect_to: draft.row.connect_to,
+    timeout_seconds,
+  });
   if (!outcome.ok) return failed(draft, outcome);
-  const told = { ...clean, status: outcome.status, carrier_call_id: outcome.carrier_id, ...(outcome.code && { error_code: outcome.code }) };
+  const told = {
+    ...clean,
+    status: outcome.status,
+    carrier_call_id: outcome.carrier_id,
+    ...(outcome.code && { error_code: outcome.code }),
+  };
   return { draft: { ...draft, row: { ...draft.row, ...told } }, ok: true, retryable: false };
 }
 
@@ -159,9 +222,23 @@ function failed(draft: Draft, failure: Failure | MailFailure): Sent {
   const { retryable, code, message } = failure;
   // Without a code the row stays in doubt: whoever tries again looks first whether this try got through.
   const in_doubt = 'maybe_sent' in failure && failure.maybe_sent === true;
-  return { draft: withStatus(draft, retryable ? 'sending' : 'failed', { code: in_doubt ? null : code, message }), ok: false, retryable };
+  return {
+    draft: withStatus(draft, retryable ? 'sending' : 'failed', {
+      code: in_doubt ? null : code,
+      message,
+    }),
+    ok: false,
+    retryable,
+  };
 }
 
-export function withStatus(draft: Draft, status: string, { code, message }: { code: string | null; message: string | null }): Draft {
-  return { ...draft, row: { ...draft.row, status, error_code: code, error_message: message } } as Draft;
+export function withStatus(
+  draft: Draft,
+  status: string,
+  { code, message }: { code: string | null; message: string | null },
+): Draft {
+  return {
+    ...draft,
+    row: { ...draft.row, status, error_code: code, error_message: message },
+  } as Draft;
 }

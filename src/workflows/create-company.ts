@@ -31,10 +31,20 @@ export async function createCompany(
   const { rows } = await database.pool.query("SELECT nextval('companies_id_seq') AS id");
   const company_id = BigInt(rows[0].id);
   return tenants.of(company_id).transaction(async (db) => {
-    await db.prisma.company.create({ data: { id: company_id, name, country, created_at: clock() } });
+    await db.prisma.company.create({
+      data: { id: company_id, name, country, created_at: clock() },
+    });
     await makeBuiltInStatuses(db, clock());
-    const wanted = { name: 'First key pair', kind: 'key_pair' as const, permissions: [], superuser: true };
-    const company = { company_id, credentials: await issueCredentials(db, wanted, { pepper, now: clock() }) };
+    const wanted = {
+      name: 'First key pair',
+      kind: 'key_pair' as const,
+      permissions: [],
+      superuser: true,
+    };
+    const company = {
+      company_id,
+      credentials: await issueCredentials(db, wanted, { pepper, now: clock() }),
+    };
     await more(db, company);
     return company;
   });

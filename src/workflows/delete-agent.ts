@@ -6,5 +6,9 @@ export async function deleteAgent(db: Db, agent_id: bigint, now: Date): Promise<
   await replaceAttached(db, 'agent_call_centers', { agent_id }, { call_center_id: [] });
   await replaceAttached(db, 'agent_buyers', { agent_id }, { buyer_id: [] });
   const where = { company_id_id: { company_id: db.company_id, id: agent_id } };
-  await db.prisma.agent.update({ where, data: { deleted_at: now, updated_at: now, user_updated_at: now }, select: { id: true } });
+  await db.prisma.agent.update({
+    where,
+    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+    select: { id: true },
+  });
 }

@@ -8,7 +8,11 @@ interface Context extends Pick<Deps, 'queue' | 'clock'> {
 }
 
 /** Deletes a list and its files: they are gone for callers and buyers at once, and a job erases what they held. Refuses with 404. */
-export async function deleteSuppressionList(db: Db, reference: Reference, { queue, clock, check }: Context): Promise<bigint> {
+export async function deleteSuppressionList(
+  db: Db,
+  reference: Reference,
+  { queue, clock, check }: Context,
+): Promise<bigint> {
   const now = clock();
   const list = await findRecord(db, 'buyer_suppressions', reference);
   const key = [db.company_id, list];
@@ -36,6 +40,9 @@ export async function deleteSuppressionList(db: Db, reference: Reference, { queu
   });
   await moveCount(db, 'buyer_suppressions', -1);
   if (files.count > 0) await moveCount(db, 'buyer_suppression_files', -files.count);
-  await queue.add(db, 'erase_suppression_list', { company_id: String(db.company_id), id: String(id) });
+  await queue.add(db, 'erase_suppression_list', {
+    company_id: String(db.company_id),
+    id: String(id),
+  });
   return id;
 }

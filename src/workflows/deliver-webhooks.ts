@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { endQueue } from '../db/webhook-queues';
-import { claimQueues, dueDeliveries, letGoOfQueue, queueKey, renewLeases, type DueDelivery, type Lease } from '../db/webhook-leases';
+import {
+  claimQueues,
+  dueDeliveries,
+  letGoOfQueue,
+  queueKey,
+  renewLeases,
+  type DueDelivery,
+  type Lease,
+} from '../db/webhook-leases';
 import type { Deps } from '../deps';
 import { uuidv7 } from '../ids';
 import { attempt } from '../webhooks/attempt';
@@ -9,7 +17,10 @@ import { DELAYS_MS } from '../webhooks/backoff';
 import { keysAt } from '../webhooks/sign';
 import { resultWriter, type ResultWriter } from './write-webhook-results';
 
-export type DeliveryDeps = Pick<Deps, 'database' | 'tenants' | 'queue' | 'request' | 'pepper' | 'clock' | 'log'>;
+export type DeliveryDeps = Pick<
+  Deps,
+  'database' | 'tenants' | 'queue' | 'request' | 'pepper' | 'clock' | 'log'
+>;
 
 export interface DeliveryOptions {
   /** Between an attempt and the next. */
@@ -49,7 +60,10 @@ export interface Deliverer {
 }
 
 /** Sends what webhooks have to send: each by one process at a time, in the order of its events, one request after the other. */
-export function deliverer(deps: DeliveryDeps, { delays = DELAYS_MS, lease_ms = LEASE_MS }: DeliveryOptions = {}): Deliverer {
+export function deliverer(
+  deps: DeliveryDeps,
+  { delays = DELAYS_MS, lease_ms = LEASE_MS }: DeliveryOptions = {},
+): Deliverer {
   const { database, clock, log } = deps;
   const worker = randomUUID();
   const writer = resultWriter(deps, { worker, patience_ms: lease_ms });
@@ -59,11 +73,30 @@ export function deliverer(deps: DeliveryDeps, { delays = DELAYS_MS, lease_ms = L
 
   const serve = (lease: Lease) => {
     const key = queueKey(lease);
-    const queue: Served = { ...lease, until_ms: performance.now() + lease_ms, over: false, done: Promise.resolve() };
+    const queue: Served = {
+      ...lease,
+      until_ms: performance.now() + lease_ms,
+      over: false,
+      done: Promise.resolve(),
+    };
     served.set(key, queue);
-    const isCrowded = () => served.size >= MOST_QUEUES || (countBy([...served.values()]).get(lease.origin) ?? 0) >= MOST_PER_ORIGIN;
-    queue.done = serveQueue(queue, { deps, writer, worker, delays, isCrowded, stopping: stopping.signal })
-      .catch((error: unknown) => log.warn({ err: error, outgoing_webhook_id: lease.outgoing_webhook_id }, 'a webhook could not be served: tried again'))
+    const isCrowded = () =>
+      served.size >= MOST_QUEUES ||
+      (countBy([...served.values()]).get(lease.origin) ?? 0) >= MOST_PER_ORIGIN;
+    queue.done = serveQueue(queue, {
+      deps,
+      writer,
+      worker,
+      delays,
+      isCrowded,
+      stopping: stopping.signal,
+    })
+      .catch((error: unknown) =>
+        log.warn(
+          { err: error, outgoing_webhook_id: lease.outgoing_webhook_id },
+          'a webhook could not be served: tried again',
+        ),
+      )
       .finally(() => void served.delete(key));
   };
 
@@ -73,7 +106,14 @@ export function deliverer(deps: DeliveryDeps, { delays = DELAYS_MS, lease_ms = L
       if (most <= 0 || stopping.signal.aborted) return false;
       const origins = countBy([...served.values()]);
       const full = [...origins].filter(([, n]) => n >= MOST_PER_ORIGIN).map(([origin]) => origin);
-      const leases = await claimQueues(database.prepared, { worker, now: clock(), until: until(), full, served: [...served.keys()], most });
+      const leases = await claimQueues(database.prepared, {
+        worker,
+        now: clock(),
+        until: until(),
+        full,
+        served: [...served.keys()],
+        most,
+      });
       for (const lease of leases) {
         const n = origins.get(lease.origin) ?? 0;
         origins.set(lease.origin, n + 1);
@@ -96,7 +136,9 @@ export function deliverer(deps: DeliveryDeps, { delays = DELAYS_MS, lease_ms = L
 
     stop: async () => {
       stopping.abort();
-      const all = Promise.all([...served.values()].map(({ done }) => done)).then(() => writer.flushed());
+      const all = Promise.all([...served.values()].map(({ done }) => done)).then(() =>
+        writer.flushed(),
+      );
       await Promise.race([all, setTimeout(FAREWELL_MS, undefined, { ref: false })]);
     },
   };
@@ -123,18 +165,27 @@ async function serveQueue(queue: Served, serving: Serving): Promise<void> {
   const { database, clock } = deps;
   const turn_until = performance.now() + TURN_MS;
   const isLost = () => queue.over || performance.now() > queue.until_ms;
-  const isOver = () => serving.stopping.aborted || isLost() || (performance.now() > turn_until && serving.isCrowded());
+  const isOver = () =>
+    serving.stopping.aborted || isLost() || (performance.now() > turn_until && serving.isCrowded());
   let gone = false;
   let after = '0';
   const look = (sending: readonly DueDelivery[]) =>
-    dueDeliveries(database.prepared, queue, { now: clock(), sent: [...writer.unwritten(), ...sending.map(({ id }) => id)], after, most: BATCH });
+    dueDeliveries(database.prepared, queue, {
+      now: clock(),
+      sent: [...writer.unwritten(), ...sending.map(({ id }) => id)],
+      after,
+      most: BATCH,
+    });
   let due: DueDelivery[] = [];
   while (!gone && !isOver()) {
     if (due.length === 0) due = await look([]);
     if (due.length === 0) break;
     after = due.findLast(({ attempts }) => attempts === 0)?.id ?? after;
     // What comes next is looked for while this is sent.
-    const [is_gone, next] = await Promise.all([sendAll(queue, due, { ...serving, isOver }), look(due)]);
+    const [is_gone, next] = await Promise.all([
+      sendAll(queue, due, { ...serving, isOver }),
+      look(due),
+    ]);
     [gone, due] = [is_gone, next];
   }
   await writer.flushed();
@@ -143,12 +194,22 @@ async function serveQueue(queue: Served, serving: Serving): Promise<void> {
 }
 
 /** Answers whether the receiver wants no more. */
-async function sendAll(queue: Served, due: readonly DueDelivery[], { deps, writer, delays, isOver }: Serving & { isOver: () => boolean }): Promise<boolean> {
+async function sendAll(
+  queue: Served,
+  due: readonly DueDelivery[],
+  { deps, writer, delays, isOver }: Serving & { isOver: () => boolean },
+): Promise<boolean> {
   const { request, pepper, clock } = deps;
   const keys = keysAt(pepper, queue, clock());
   for (const delivery of due) {
     if (isOver()) return false;
-    const { result, gone } = await attempt(queue, delivery, { request, keys, delays, clock, random: Math.random });
+    const { result, gone } = await attempt(queue, delivery, {
+      request,
+      keys,
+      delays,
+      clock,
+      random: Math.random,
+    });
     writer.add({ ...result, uuid: uuidv7() });
     if (gone) return true;
     if (writer.count() > MOST_UNWRITTEN) await writer.flushed();
@@ -156,9 +217,13 @@ async function sendAll(queue: Served, due: readonly DueDelivery[], { deps, write
   return false;
 }
 
-const GONE = 'The receiver answered 410 Gone: it wants no more. Unpause the webhook to go on with what waits.';
+const GONE =
+  'The receiver answered 410 Gone: it wants no more. Unpause the webhook to go on with what waits.';
 
-async function pause({ company_id, outgoing_webhook_id }: Lease, { tenants, queue, clock }: DeliveryDeps): Promise<void> {
+async function pause(
+  { company_id, outgoing_webhook_id }: Lease,
+  { tenants, queue, clock }: DeliveryDeps,
+): Promise<void> {
   await tenants.of(BigInt(company_id)).statements(async (tx) => {
     const paused = await tx.query({
       text: 'UPDATE outgoing_webhooks SET paused = true, paused_reason = $3, updated_at = $4::timestamptz WHERE company_id = $1 AND id = $2 AND NOT paused AND deleted_at IS NULL RETURNING id',

@@ -35,7 +35,11 @@ export interface HandingOver {
  * Hands a draft over to a carrier or a mailer outside, at most once however often processes end in the middle: it is written down first, so that
  * the next one knows. A carrier is then asked what it made of the earlier try, as that was written; an e-mail cannot be asked after.
  */
-export async function handOver(lead: DueLead, draft: Draft, { client, aside, edges, now }: HandingOver): Promise<Sent> {
+export async function handOver(
+  lead: DueLead,
+  draft: Draft,
+  { client, aside, edges, now }: HandingOver,
+): Promise<Sent> {
   const { company_id, uuid } = draft.row;
   const text = `SELECT created_at, status, error_code, ${CONTENT[draft.table].join(', ')} FROM ${draft.table} WHERE company_id = $1 AND uuid = $2::uuid`;
   const [row] = (await client.query({ text, values: [company_id, uuid] })).rows as Row[];
@@ -47,11 +51,23 @@ export async function handOver(lead: DueLead, draft: Draft, { client, aside, edg
   const { created_at: tried_at, status, error_code, ...content } = row;
   const written = { ...draft, row: { ...draft.row, ...content } } as Draft;
   // The carrier has told of it before whoever sent it could record that.
-  if (status !== 'sending') return { draft: withStatus(written, status, { code: error_code, message: null }), ok: status !== 'failed', retryable: false };
+  if (status !== 'sending')
+    return {
+      draft: withStatus(written, status, { code: error_code, message: null }),
+      ok: status !== 'failed',
+      retryable: false,
+    };
   if (draft.table === 'emails') {
     const message = 'the process ended while it was handed over; it is not sent again';
-    return { draft: withStatus(written, 'unknown', { code: 'unknown', message }), ok: false, retryable: false };
+    return {
+      draft: withStatus(written, 'unknown', { code: 'unknown', message }),
+      ok: false,
+      retryable: false,
+    };
   }
-  const { rows } = await client.query({ text: TAKEN[draft.table], values: [company_id, lead.caller_number] });
+  const { rows } = await client.query({
+    text: TAKEN[draft.table],
+    values: [company_id, lead.caller_number],
+  });
   return send(written, { tried_at, taken: (rows as { id: string }[]).map(({ id }) => id) }, edges);
 }

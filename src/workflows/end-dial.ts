@@ -32,8 +32,11 @@ export async function endDial(db: Db, end: DialEnd, now: Date): Promise<void> {
   const call = await readCall(db, end.call);
   const tell = (news: CallNews) => takeCallEvent(db, call.id, { ...news, vetoes: end.vetoes }, now);
   if (end.recording_url) await keepRecording(db, call.id, end.recording_url, now);
-  const open = (await readAttempts(db, call.id)).filter((attempt) => attempt.round === end.round && isOpen(attempt));
-  const took = open.find(({ status }) => status === 'connected') ?? (await unheard(db, call.id, open, end));
+  const open = (await readAttempts(db, call.id)).filter(
+    (attempt) => attempt.round === end.round && isOpen(attempt),
+  );
+  const took =
+    open.find(({ status }) => status === 'connected') ?? (await unheard(db, call.id, open, end));
   if (took?.status === 'ringing') await tell({ event: 'answered', attempt: took.uuid });
   if (took || end.bridged || end.caller_left) {
     // Where a key is asked for the carrier's clock starts before it is pressed.
@@ -48,12 +51,21 @@ export async function endDial(db: Db, end: DialEnd, now: Date): Promise<void> {
  * Who took the call where that was not told before its end: the buyer of the leg, or the only one it can be. Who must press 1 has not, unless it did:
  * the carrier calls it completed too when such a buyer answers and hangs up.
  */
-async function unheard(db: Db, call_id: number, open: readonly AttemptRow[], { status, leg_sid, bridged }: DialEnd): Promise<AttemptRow | undefined> {
+async function unheard(
+  db: Db,
+  call_id: number,
+  open: readonly AttemptRow[],
+  { status, leg_sid, bridged }: DialEnd,
+): Promise<AttemptRow | undefined> {
   if (bridged === false || (status !== 'completed' && status !== 'in_progress')) return undefined;
-  const ringing = open.filter((attempt) => attempt.status === 'ringing' && !attempt.press_one_to_accept);
-  const named = ringing.length > 0 && leg_sid ? await attemptOfLeg(db, call_id, leg_sid) : undefined;
+  const ringing = open.filter(
+    (attempt) => attempt.status === 'ringing' && !attempt.press_one_to_accept,
+  );
+  const named =
+    ringing.length > 0 && leg_sid ? await attemptOfLeg(db, call_id, leg_sid) : undefined;
   if (named) return ringing.find(({ uuid }) => uuid === named);
   return ringing.length === 1 ? ringing[0] : undefined;
 }
 
-const eventOf = (status: CallStatus): CallNews['event'] => (status === 'busy' || status === 'failed' ? status : 'no_answer');
+const eventOf = (status: CallStatus): CallNews['event'] =>
+  status === 'busy' || status === 'failed' ? status : 'no_answer';

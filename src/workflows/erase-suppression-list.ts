@@ -17,14 +17,26 @@ export async function eraseSuppressionList(
     gone AS (DELETE FROM buyer_suppression_numbers WHERE company_id = $1 AND buyer_suppression_id = $2 AND number IN (SELECT number FROM batch))
     SELECT max(number)::text AS last FROM batch`;
   for (let last: string | null = '-1'; last !== null;) {
-    const rows: { last: string | null }[] = await db.query({ text: numbers, values: [...values, last] });
+    const rows: { last: string | null }[] = await db.query({
+      text: numbers,
+      values: [...values, last],
+    });
     last = rows[0]!.last;
     signal.throwIfAborted();
   }
   const files = `SELECT id::text, import_file_key FROM buyer_suppression_files WHERE company_id = $1 AND buyer_suppression_id = $2 AND import_file_key IS NOT NULL`;
-  for (const file of await db.query<{ id: string; import_file_key: string }>({ text: files, values })) {
-    await db.query({ text: 'DELETE FROM rejected_rows WHERE company_id = $1 AND buyer_suppression_file_id = $2', values: [company_id, file.id] });
+  for (const file of await db.query<{ id: string; import_file_key: string }>({
+    text: files,
+    values,
+  })) {
+    await db.query({
+      text: 'DELETE FROM rejected_rows WHERE company_id = $1 AND buyer_suppression_file_id = $2',
+      values: [company_id, file.id],
+    });
     await storage.remove(file.import_file_key);
-    await db.query({ text: 'UPDATE buyer_suppression_files SET import_file_key = NULL WHERE company_id = $1 AND id = $2', values: [company_id, file.id] });
+    await db.query({
+      text: 'UPDATE buyer_suppression_files SET import_file_key = NULL WHERE company_id = $1 AND id = $2',
+      values: [company_id, file.id],
+    });
   }
 }

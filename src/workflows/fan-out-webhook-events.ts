@@ -1,5 +1,10 @@
 import { forgetEvents, oldestEvents, readEvents } from '../db/webhook-events';
-import { insertDeliveries, listeningWebhooks, type ListeningWebhook, type NewDelivery } from '../db/webhook-deliveries';
+import {
+  insertDeliveries,
+  listeningWebhooks,
+  type ListeningWebhook,
+  type NewDelivery,
+} from '../db/webhook-deliveries';
 import type { Statements } from '../db/tenant';
 import type { Deps } from '../deps';
 import { uuidv7 } from '../ids';
@@ -20,31 +25,48 @@ const COMPANIES = `WITH RECURSIVE x AS ((SELECT company_id FROM webhook_events O
 export async function fanOutWebhookEvents(context: Context): Promise<number> {
   const { rows } = await context.database.pool.query<{ company_id: string }>(COMPANIES);
   let all = 0;
-  for (const { company_id } of rows) all += await context.tenants.of(BigInt(company_id)).statements((db) => fanOut(db, context));
+  for (const { company_id } of rows)
+    all += await context.tenants.of(BigInt(company_id)).statements((db) => fanOut(db, context));
   return all;
 }
 
 async function fanOut(db: Statements, { clock, log }: Context): Promise<number> {
   const name = `webhook events/${db.company_id}`;
-  const [lock] = await db.query<{ mine: boolean }>({ text: 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 4111)) AS mine', values: [name] });
+  const [lock] = await db.query<{ mine: boolean }>({
+    text: 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 4111)) AS mine',
+    values: [name],
+  });
   if (!lock!.mine) return 0;
   const ids = await oldestEvents(db, AT_ONCE);
   if (ids.length === 0) return 0;
   const events = await readEvents(db, ids);
   const webhooks = await listeningWebhooks(db, [...new Set(events.map(({ kind }) => kind))]);
   const now = clock();
-  const deliveries = events.map(openEvent).flatMap((event) => webhooks.flatMap((webhook) => made(webhook, event, { log, now })));
-  await insertDeliveries(db, deliveries, { now, newUuid: () => uuidv7(now.getTime()), shown: shownHeaders });
+  const deliveries = events
+    .map(openEvent)
+    .flatMap((event) => webhooks.flatMap((webhook) => made(webhook, event, { log, now })));
+  await insertDeliveries(db, deliveries, {
+    now,
+    newUuid: () => uuidv7(now.getTime()),
+    shown: shownHeaders,
+  });
   await forgetEvents(db, ids);
   return ids.length;
 }
 
 /** One that cannot be made anything of must not keep all that follow it waiting for ever. */
-function made(webhook: ListeningWebhook, event: OpenEvent, { log, now }: Pick<Deps, 'log'> & { now: Date }): NewDelivery[] {
+function made(
+  webhook: ListeningWebhook,
+  event: OpenEvent,
+  { log, now }: Pick<Deps, 'log'> & { now: Date },
+): NewDelivery[] {
   try {
     return isTold(webhook, event) ? [deliveryOf(webhook, event, uuidv7(now.getTime()))] : [];
   } catch (error) {
-    log.error({ err: error, outgoing_webhook_id: webhook.id, event: event.event.kind }, 'an event could not be made a delivery of: it is dropped');
+    log.error(
+      { err: error, outgoing_webhook_id: webhook.id, event: event.event.kind },
+      'an event could not be made a delivery of: it is dropped',
+    );
     return [];
   }
 }

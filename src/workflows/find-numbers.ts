@@ -7,15 +7,29 @@ import { Refusal } from '../refusal';
 const LONGEST_PURCHASE_MS = 60_000;
 
 /** What the carrier has for sale and nobody of the installation owns or is buying. A carrier may offer again what it has sold (the sandbox does). */
-export async function findNumbers(db: Db, search: NumberSearch, { carrier, now }: { carrier: Carrier; now: Date }): Promise<Found> {
+export async function findNumbers(
+  db: Db,
+  search: NumberSearch,
+  { carrier, now }: { carrier: Carrier; now: Date },
+): Promise<Found> {
   const since = new Date(now.getTime() - LONGEST_PURCHASE_MS);
   const except = new Set(search.except);
   for (;;) {
     const found = await carrier.searchNumbers({ ...search, except: [...except] });
     if (!found.ok) return found;
-    const held = new Set(await heldAmong(db, found.numbers.map(({ phone_number }) => phone_number), since)); // prettier-ignore
+    const held = new Set(
+      await heldAmong(
+        db,
+        found.numbers.map(({ phone_number }) => phone_number),
+        since,
+      ),
+    );
     // What is found again, though it was to be left out, would be found for ever.
-    if ([...held].every((number) => except.has(number))) return { ok: true, numbers: found.numbers.filter(({ phone_number }) => !held.has(phone_number)) };
+    if ([...held].every((number) => except.has(number)))
+      return {
+        ok: true,
+        numbers: found.numbers.filter(({ phone_number }) => !held.has(phone_number)),
+      };
     for (const number of held) except.add(number);
   }
 }
@@ -24,5 +38,10 @@ const RETRY_AFTER_SECONDS = '5';
 
 /** 503: the carrier cannot be asked now. What it did not say is in the words for people. */
 export function carrierUnavailable({ message }: Failure, consequence: string): Refusal {
-  return new Refusal(503, `The carrier cannot be asked now. ${consequence} ${message}`, {}, { 'Retry-After': RETRY_AFTER_SECONDS });
+  return new Refusal(
+    503,
+    `The carrier cannot be asked now. ${consequence} ${message}`,
+    {},
+    { 'Retry-After': RETRY_AFTER_SECONDS },
+  );
 }

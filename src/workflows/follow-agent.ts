@@ -19,7 +19,14 @@ interface Follow {
 }
 
 /** The events of an agent after one of them, and those to come, as text of server-sent events. */
-export async function* followAgent({ db, live, followed, events, wait_ms, reader_gone }: Follow): AsyncGenerator<string> {
+export async function* followAgent({
+  db,
+  live,
+  followed,
+  events,
+  wait_ms,
+  reader_gone,
+}: Follow): AsyncGenerator<string> {
   const until = performance.now() + wait_ms;
   // Whoever follows before reading misses nothing that is committed after it was read.
   const following = wait_ms > 0 ? live.follow(followed) : undefined;
@@ -30,7 +37,9 @@ export async function* followAgent({ db, live, followed, events, wait_ms, reader
     yield `retry: ${RETRY_MS}\nid: ${followed.after}\n\n`;
     while (!reader_gone.aborted) {
       const { company_id } = db;
-      const found = await db.query<AgentEvent>(events({ company_id, ...db.reach, agent_id: followed.agent_id, after: followed.after }));
+      const found = await db.query<AgentEvent>(
+        events({ company_id, ...db.reach, agent_id: followed.agent_id, after: followed.after }),
+      );
       for (const event of found) {
         followed.after = event.event_id;
         yield textOf(event);
@@ -48,4 +57,6 @@ export async function* followAgent({ db, live, followed, events, wait_ms, reader
 }
 
 const textOf = ({ event_id, stands, record, message_id }: AgentEvent): string =>
-  stands ? `id: ${event_id}\nevent: agent_message\ndata: ${record}\n\n` : `id: ${event_id}\nevent: agent_message_withdrawn\ndata: {"id":${message_id}}\n\n`;
+  stands
+    ? `id: ${event_id}\nevent: agent_message\ndata: ${record}\n\n`
+    : `id: ${event_id}\nevent: agent_message_withdrawn\ndata: {"id":${message_id}}\n\n`;

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import { copyRejectedRows, mergeNumbers, moveBlocked, UNIQUE_VIOLATION, type Verb } from '../db/suppression';
+import {
+  copyRejectedRows,
+  mergeNumbers,
+  moveBlocked,
+  UNIQUE_VIOLATION,
+  type Verb,
+} from '../db/suppression';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { ColumnProblem, type Wanted } from '../imports/layout';
@@ -42,11 +48,16 @@ type Work = Pick<Deps, 'tenants' | 'queue' | 'storage' | 'clock'>;
  * Applies a suppression file to its list. The file is read to its end before anything is applied; then each transaction applies some of its rows and
  * says so in the file's own row, so that a run which breaks off anywhere is continued by the next where the last transaction ended.
  */
-export async function importSuppressionFile({ company_id, id }: Tasks['import_suppression_file'], context: JobContext, deps: Work): Promise<void> {
+export async function importSuppressionFile(
+  { company_id, id }: Tasks['import_suppression_file'],
+  context: JobContext,
+  deps: Work,
+): Promise<void> {
   const db = deps.tenants.of(BigInt(company_id));
   const run = await claim(db, BigInt(id), context.job_id, deps);
   if (!run) return;
-  if (run.attempts > MOST_ATTEMPTS) return fail(db, run, deps, new Error('the process ended in the middle of it'));
+  if (run.attempts > MOST_ATTEMPTS)
+    return fail(db, run, deps, new Error('the process ended in the middle of it'));
   const reader = openReader({ source: run.source, wanted: run.wanted, owner: [company_id, id] });
   try {
     await apply(db, run, reader, context.signal);
@@ -54,7 +65,8 @@ export async function importSuppressionFile({ company_id, id }: Tasks['import_su
   } catch (error) {
     if (error instanceof Lost) return;
     if (context.signal.aborted) throw error;
-    if (error instanceof FileProblem || run.attempts >= MOST_ATTEMPTS) return await fail(db, run, deps, error as Error);
+    if (error instanceof FileProblem || run.attempts >= MOST_ATTEMPTS)
+      return await fail(db, run, deps, error as Error);
     throw error;
   } finally {
     await reader.close();
@@ -77,7 +89,12 @@ interface Claimed {
 }
 
 /** Makes the file this run's; undefined when it is not its turn, or another job's. A run of the same job that died is succeeded. */
-function claim(db: Db, id: bigint, job_id: string, { storage, clock }: Work): Promise<Run | undefined> {
+function claim(
+  db: Db,
+  id: bigint,
+  job_id: string,
+  { storage, clock }: Work,
+): Promise<Run | undefined> {
   return db.transaction(async (tx) => {
     const [file] = await tx.query<Claimed>({
       text: `SELECT f.buyer_suppression_id AS list, f.status, f.job_id::text, f.apply_block_or_unblock AS verb, f.attempts, f.import_file_key, c.country,
@@ -88,7 +105,8 @@ function claim(db: Db, id: bigint, job_id: string, { storage, clock }: Work): Pr
     });
     if (!file) return undefined;
     const list = BigInt(file.list);
-    const mine = file.status === 'running' ? file.job_id === job_id : (await headOfList(tx, list))?.id === id;
+    const mine =
+      file.status === 'running' ? file.job_id === job_id : (await headOfList(tx, list))?.id === id;
     if (!mine) return undefined;
     const run_id = randomUUID();
     await tx.query({
@@ -107,9 +125,15 @@ function claim(db: Db, id: bigint, job_id: string, { storage, clock }: Work): Pr
 
 async function apply(db: Db, run: Run, reader: ImportReader, signal: AbortSignal): Promise<void> {
   const { layout, total, ...rejects } = await readWhole(db, run, reader, signal);
-  await write(db, run, 'total_count = $4, found_headers = $5::text[], found_column_name = $6', [total, layout.headers, layout.headers[layout.column] ?? '']);
+  await write(db, run, 'total_count = $4, found_headers = $5::text[], found_column_name = $6', [
+    total,
+    layout.headers,
+    layout.headers[layout.column] ?? '',
+  ]);
   const commit = (step: Omit<Step, 'run'>) =>
-    inTransaction(db, signal, (client, beside_others) => applyStep(client, { ...step, run, beside_others, company_id: db.company_id }));
+    inTransaction(db, signal, (client, beside_others) =>
+      applyStep(client, { ...step, run, beside_others, company_id: db.company_id }),
+    );
   if (run.first && rejects.rejected_count > 0) await commit(rejects);
   const size = Math.min(MOST_ROWS, Math.max(FEWEST_ROWS, Math.ceil(total / STEPS)));
   for await (const batch of reader.batches({ skip: run.taken, size })) await commit({ batch });
@@ -119,7 +143,12 @@ async function apply(db: Db, run: Run, reader: ImportReader, signal: AbortSignal
 const LOOK_MS = 2_000;
 
 /** Waits until the file has been read, unless the process must stop or the file is taken away meanwhile: then the reading ends at once. */
-async function readWhole(db: Db, run: Run, reader: ImportReader, signal: AbortSignal): Promise<Summary> {
+async function readWhole(
+  db: Db,
+  run: Run,
+  reader: ImportReader,
+  signal: AbortSignal,
+): Promise<Summary> {
   const close = () => void reader.close();
   signal.addEventListener('abort', close, { once: true });
   let lost: Lost | undefined;
@@ -142,7 +171,9 @@ async function readWhole(db: Db, run: Run, reader: ImportReader, signal: AbortSi
 
 function missing(error: Error, file: string): Error {
   return error.message.includes('ENOENT') && error.message.includes(file)
-    ? new FileProblem('The uploaded file is not in the storage of this server any more. Send it again.')
+    ? new FileProblem(
+        'The uploaded file is not in the storage of this server any more. Send it again.',
+      )
     : error;
 }
 
@@ -161,7 +192,10 @@ interface Applying extends Step {
 }
 
 /** The numbers or rejected rows, the file's progress and the list's count: all of it or nothing. File before list, as everywhere. */
-async function applyStep(client: PoolClient, { company_id, run, batch, rejected, rejected_count = 0, beside_others }: Applying): Promise<void> {
+async function applyStep(
+  client: PoolClient,
+  { company_id, run, batch, rejected, rejected_count = 0, beside_others }: Applying,
+): Promise<void> {
   const list = { company_id, id: run.list };
   const how = run.verb === 'block' && beside_others ? 'block_beside_others' : run.verb;
   const changed = batch ? await mergeNumbers(client, list, how, batch.numbers) : 0;
@@ -192,7 +226,11 @@ async function inTransaction(db: Db, signal: AbortSignal, work: InTransaction): 
 }
 
 /** A transaction on a connection for long statements, which is cut when the job must end or takes too long. */
-async function once(db: Db, signal: AbortSignal, work: (client: PoolClient) => Promise<void>): Promise<void> {
+async function once(
+  db: Db,
+  signal: AbortSignal,
+  work: (client: PoolClient) => Promise<void>,
+): Promise<void> {
   signal.throwIfAborted();
   const client = await db.bulk.connect();
   let cut = false;
@@ -229,14 +267,22 @@ async function write(db: Db, { id, run_id }: Run, set: string, values: unknown[]
 }
 
 async function fail(db: Db, run: Run, deps: Work, error: Error): Promise<void> {
-  const told = error instanceof FileProblem ? error.message : `The import broke off ${run.attempts} times in a row. The last time: ${error.message}`;
+  const told =
+    error instanceof FileProblem
+      ? error.message
+      : `The import broke off ${run.attempts} times in a row. The last time: ${error.message}`;
   const headers = error instanceof ColumnProblem ? error.headers : [];
   await finish(db, run, deps, { told, headers }).catch((lost: unknown) => {
     if (!(lost instanceof Lost)) throw lost;
   });
 }
 
-function finish(db: Db, run: Run, { queue, clock }: Work, failure: { told: string; headers: string[] } | undefined): Promise<void> {
+function finish(
+  db: Db,
+  run: Run,
+  { queue, clock }: Work,
+  failure: { told: string; headers: string[] } | undefined,
+): Promise<void> {
   const now = clock();
   return db.transaction(async (tx) => {
     if (failure) {

@@ -17,11 +17,16 @@ export function newWebhookToken(pepper: string): WebhookToken {
 }
 
 /** Makes a name the one address of an endpoint; refuses with 422 when somebody of the installation has it. */
-export async function takeVanityUri(db: Db, inbound_webhook_id: bigint, vanity_uri: string): Promise<void> {
+export async function takeVanityUri(
+  db: Db,
+  inbound_webhook_id: bigint,
+  vanity_uri: string,
+): Promise<void> {
   await db.prisma.inboundWebhookLookup.deleteMany({ where: { inbound_webhook_id } });
   const taken = await db.query({
     text: 'INSERT INTO inbound_webhook_lookups (vanity_uri, company_id, inbound_webhook_id) VALUES ($1, $2, $3) ON CONFLICT (vanity_uri) DO NOTHING RETURNING 1',
     values: [vanity_uri, db.company_id, inbound_webhook_id],
   });
-  if (taken.length === 0) throw Refusal.field('vanity_uri', 'is taken; it must be unique in this installation');
+  if (taken.length === 0)
+    throw Refusal.field('vanity_uri', 'is taken; it must be unique in this installation');
 }

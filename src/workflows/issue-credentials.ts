@@ -23,11 +23,16 @@ export interface IssuedCredentials {
 }
 
 /** Makes credentials with the row that finds them, in the transaction given. */
-export async function issueCredentials(db: Db, wanted: NewCredentials, { pepper, now }: { pepper: string; now: Date }): Promise<IssuedCredentials> {
+export async function issueCredentials(
+  db: Db,
+  wanted: NewCredentials,
+  { pepper, now }: { pepper: string; now: Date },
+): Promise<IssuedCredentials> {
   const { company_id } = db;
   const credentials = mintCredentials(wanted.kind);
   const { public_key, secret } = credentials;
-  const user_id = wanted.user_email === undefined ? null : (await usersWith(db, [wanted.user_email], now))[0]!;
+  const user_id =
+    wanted.user_email === undefined ? null : (await usersWith(db, [wanted.user_email], now))[0]!;
   const { id } = await db.prisma.accessToken.create({
     data: {
       company_id,
@@ -45,9 +50,15 @@ export async function issueCredentials(db: Db, wanted: NewCredentials, { pepper,
     },
     select: { id: true },
   });
-  await db.prisma.credentialLookup.create({ data: { public_key, company_id, access_token_id: id } });
+  await db.prisma.credentialLookup.create({
+    data: { public_key, company_id, access_token_id: id },
+  });
   await moveCount(db, 'access_tokens', 1);
-  return { id, public_key, ...(wanted.kind === 'key_pair' ? { private_key: secret } : { token: tokenOf(credentials) }) };
+  return {
+    id,
+    public_key,
+    ...(wanted.kind === 'key_pair' ? { private_key: secret } : { token: tokenOf(credentials) }),
+  };
 }
 
 /** Revokes living credentials; false when they were revoked already. */

@@ -32,13 +32,25 @@ const WORDS: Record<Obstacle | 'daylight_hours' | 'business_hours', string> = {
 };
 
 /** What happened to a lead and what will. */
-export async function timelineOf(db: Db, lead: DueLead, viewing: Viewing): Promise<Schemas['Timeline']> {
+export async function timelineOf(
+  db: Db,
+  lead: DueLead,
+  viewing: Viewing,
+): Promise<Schemas['Timeline']> {
   const { contact, world, zone } = viewing;
-  const past = await db.query<{ created_at: Date; event: Schemas['LeadEvent']; message: string | null; schedule_action_id: string | null }>({
+  const past = await db.query<{
+    created_at: Date;
+    event: Schemas['LeadEvent'];
+    message: string | null;
+    schedule_action_id: string | null;
+  }>({
     text: `SELECT * FROM (SELECT id, created_at, event, message, schedule_action_id FROM lead_logs WHERE company_id = $1 AND lead_id = $2 ORDER BY id DESC LIMIT ${MOST_EVENTS}) l ORDER BY id`,
     values: [db.company_id, lead.id],
   });
-  const future = lead.is_live && !world.isOrphan(lead) ? outlook(progressOf(lead), planFor(world, lead), situationOf(lead, contact, world)) : [];
+  const future =
+    lead.is_live && !world.isOrphan(lead)
+      ? outlook(progressOf(lead), planFor(world, lead), situationOf(lead, contact, world))
+      : [];
   return {
     past: past.map(({ created_at, event, message, schedule_action_id }) => ({
       at: formatInstant(created_at, zone),
@@ -58,14 +70,21 @@ function situationOf(lead: DueLead, contact: ContactState, world: World): Situat
   const parked = PARKED[lead.status];
   const delayed_by = delayOf(lead, world);
   const more = { ...(parked && { parked }), ...(delayed_by && { delayed_by }) };
-  return { now, zones: lead.zones, standing: world.standingOf(lead, contact), in_schedule: lead.schedule_id !== null, ...more };
+  return {
+    now,
+    zones: lead.zones,
+    standing: world.standingOf(lead, contact),
+    in_schedule: lead.schedule_id !== null,
+    ...more,
+  };
 }
 
 /** What put the lead off to the time that it waits for; undefined when that time was meant. */
 function delayOf(lead: DueLead, world: World): Situation['delayed_by'] {
   const { delay_reason, next_action_at, callback_at, zones, tries } = lead;
   if (tries > 0 && delay_reason === 'carrier' && !callback_at) return 'carrier';
-  if (callback_at || (delay_reason !== 'daylight_hours' && delay_reason !== 'business_hours')) return undefined;
+  if (callback_at || (delay_reason !== 'daylight_hours' && delay_reason !== 'business_hours'))
+    return undefined;
   const open = nextContact(planFor(world, lead).hours, zones, world.now);
   return open?.at.getTime() === next_action_at?.getTime() ? delay_reason : undefined;
 }
@@ -76,7 +95,8 @@ function shown(
   { world, edges, zone }: Viewing,
 ): Schemas['TimelineStep'] {
   const row = action && world.scheduleOf(lead)?.rows.get(action.id);
-  const meant = row && ['sms', 'email', 'dial'].includes(kind) ? draft(lead, row, { world, edges }) : undefined;
+  const meant =
+    row && ['sms', 'email', 'dial'].includes(kind) ? draft(lead, row, { world, edges }) : undefined;
   const text =
     !meant || 'fault' in meant
       ? undefined
@@ -95,6 +115,14 @@ function shown(
     text: text ?? null,
     delayed_by: delayed_by ?? null,
     blocked_by: blocked_by ?? null,
-    message: message ?? (until ? `until ${formatInstant(until, zone)}` : why ? WORDS[why] : meant && 'fault' in meant ? meant.fault : null),
+    message:
+      message ??
+      (until
+        ? `until ${formatInstant(until, zone)}`
+        : why
+          ? WORDS[why]
+          : meant && 'fault' in meant
+            ? meant.fault
+            : null),
   };
 }

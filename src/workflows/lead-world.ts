@@ -1,6 +1,16 @@
 import {
-  loadCallFacts, loadNumbers, loadOffers, loadSchedules, loadSuppressed, type CallFacts, type ContactState, type DueLead, type Executor, type OfferRow, type OwnNumber,
-} from '../db/due-leads'; // prettier-ignore
+  loadCallFacts,
+  loadNumbers,
+  loadOffers,
+  loadSchedules,
+  loadSuppressed,
+  type CallFacts,
+  type ContactState,
+  type DueLead,
+  type Executor,
+  type OfferRow,
+  type OwnNumber,
+} from '../db/due-leads';
 import { loadCandidates } from '../db/offer-buyers';
 import { availableInOrder } from '../routing/route';
 import type { Facts, Plan, Progress } from '../schedules/cadence';
@@ -38,28 +48,77 @@ export interface Connection {
 const key = ({ company_id }: { company_id: string }, id: string | null) => `${company_id}/${id}`;
 
 /** Loads what the leads depend on, in a fixed number of statements. */
-export async function openWorld(client: Executor, leads: readonly DueLead[], now: Date): Promise<World> {
-  const named = (column: 'schedule_id' | 'offer_id') => leads.map((lead) => ({ company_id: lead.company_id, id: lead[column] }));
+export async function openWorld(
+  client: Executor,
+  leads: readonly DueLead[],
+  now: Date,
+): Promise<World> {
+  const named = (column: 'schedule_id' | 'offer_id') =>
+    leads.map((lead) => ({ company_id: lead.company_id, id: lead[column] }));
   const rows = await loadSchedules(client, named('schedule_id'));
   const schedules = new Map([...rows].map(([name, row]) => [name, compileSchedule(row)]));
   const offers = await loadOffers(client, named('offer_id'));
   const scheduleOf = (lead: DueLead) => schedules.get(key(lead, lead.schedule_id));
   const offerOf = (lead: DueLead): OfferRow | undefined => offers.get(key(lead, lead.offer_id));
-  const lists = (lead: DueLead) => [...(scheduleOf(lead)?.row.lists ?? []), ...(offerOf(lead)?.lists ?? [])];
-  const asked = leads.map((lead) => ({ company_id: lead.company_id, caller_number: lead.caller_number, lists: lists(lead) }));
+  const lists = (lead: DueLead) => [
+    ...(scheduleOf(lead)?.row.lists ?? []),
+    ...(offerOf(lead)?.lists ?? []),
+  ];
+  const asked = leads.map((lead) => ({
+    company_id: lead.company_id,
+    caller_number: lead.caller_number,
+    lists: lists(lead),
+  }));
   const suppressed = await loadSuppressed(client, asked);
   const suppressed_by = new Map([...suppressed].map(([n, list]) => [leads[n]!.id, Number(list)]));
-  const numbers = await loadNumbers(client, leads.map(({ company_id }) => company_id)); // prettier-ignore
-  const called = await loadCallFacts(client, leads.filter((lead) => scheduleOf(lead)?.uses_calls), now); // prettier-ignore
-  const numberFor = (lead: DueLead, column: NumberColumn) => chooseNumber(numbers.get(lead.company_id) ?? [], lead, lead[column]);
-  const dialOf = (lead: DueLead) => scheduleOf(lead)?.row.actions.find(({ action_type }) => action_type === 'dial');
-  const waiting = leads.filter((lead) => lead.callback_at !== null && lead.callback_at <= now && !dialOf(lead) && lead.offer_id !== null);
-  const candidates = await loadCandidates(client, waiting.map(({ company_id, offer_id, caller_number }) => ({ company_id, offer_id: offer_id!, caller_number })), now); // prettier-ignore
+  const numbers = await loadNumbers(
+    client,
+    leads.map(({ company_id }) => company_id),
+  );
+  const called = await loadCallFacts(
+    client,
+    leads.filter((lead) => scheduleOf(lead)?.uses_calls),
+    now,
+  );
+  const numberFor = (lead: DueLead, column: NumberColumn) =>
+    chooseNumber(numbers.get(lead.company_id) ?? [], lead, lead[column]);
+  const dialOf = (lead: DueLead) =>
+    scheduleOf(lead)?.row.actions.find(({ action_type }) => action_type === 'dial');
+  const waiting = leads.filter(
+    (lead) =>
+      lead.callback_at !== null &&
+      lead.callback_at <= now &&
+      !dialOf(lead) &&
+      lead.offer_id !== null,
+  );
+  const candidates = await loadCandidates(
+    client,
+    waiting.map(({ company_id, offer_id, caller_number }) => ({
+      company_id,
+      offer_id: offer_id!,
+      caller_number,
+    })),
+    now,
+  );
   const ownBy = (lead: DueLead, name: 'id' | 'number', value: string | null) =>
-    value === null ? undefined : numbers.get(lead.company_id)?.find((number) => number[name] === value);
-  const tokensOf = (lead: DueLead, service_number = ownBy(lead, 'id', lead.dial_number_id) ?? ownBy(lead, 'id', lead.sms_number_id)) =>
-    leadTokens(lead.data, factsOf(lead, { called: called.get(lead.id), service_number, offer: offerOf(lead) }));
-  const buyers = new Map(waiting.map((lead, n) => [lead.id, availableInOrder(candidates.get(n) ?? [], { now, tokens: tokensOf(lead) })[0]]));
+    value === null
+      ? undefined
+      : numbers.get(lead.company_id)?.find((number) => number[name] === value);
+  const tokensOf = (
+    lead: DueLead,
+    service_number = ownBy(lead, 'id', lead.dial_number_id) ??
+      ownBy(lead, 'id', lead.sms_number_id),
+  ) =>
+    leadTokens(
+      lead.data,
+      factsOf(lead, { called: called.get(lead.id), service_number, offer: offerOf(lead) }),
+    );
+  const buyers = new Map(
+    waiting.map((lead, n) => [
+      lead.id,
+      availableInOrder(candidates.get(n) ?? [], { now, tokens: tokensOf(lead) })[0],
+    ]),
+  );
   return {
     now,
     scheduleOf,
@@ -72,7 +131,8 @@ export async function openWorld(client: Executor, leads: readonly DueLead[], now
       const buyer = buyers.get(lead.id);
       return buyer && { connect_to: buyer.number!, timeout_seconds: buyer.timeout_seconds };
     },
-    isOrphan: (lead) => (lead.schedule_id === null ? offerOf(lead) === undefined : scheduleOf(lead) === undefined),
+    isOrphan: (lead) =>
+      lead.schedule_id === null ? offerOf(lead) === undefined : scheduleOf(lead) === undefined,
     standingOf: (lead, { blocked, opt_out }) => ({
       blocked,
       opt_out,
@@ -106,7 +166,8 @@ function factsOf(lead: DueLead, { called, service_number, offer }: Known) {
 }
 
 /** The plan of a lead as its schedule and its tokens now are. */
-export const planFor = (world: World, lead: DueLead): Plan => planOf(world.scheduleOf(lead), lead, world.tokensOf(lead));
+export const planFor = (world: World, lead: DueLead): Plan =>
+  planOf(world.scheduleOf(lead), lead, world.tokensOf(lead));
 
 /** What is to be done for a lead that stands at `progress`, now. */
 export function turnOf(

@@ -8,7 +8,11 @@ type Context = Pick<Deps, 'tenants' | 'clock'>;
 const BATCH = 2_000;
 
 /** Brings the leads that waited while their offer or schedule was paused back into action; those of a schedule where they stood. */
-export const resumeLeads = (owner: Owner, { signal }: JobContext, context: Context): Promise<void> =>
+export const resumeLeads = (
+  owner: Owner,
+  { signal }: JobContext,
+  context: Context,
+): Promise<void> =>
   inBatches(owner, signal, context, {
     // Those in a schedule of the offer too: they were stopped with it.
     owned: 'l.offer_id = $2::bigint',
@@ -18,7 +22,11 @@ export const resumeLeads = (owner: Owner, { signal }: JobContext, context: Conte
   });
 
 /** Ends the leads of a deleted offer or schedule. */
-export const removeLeads = (owner: Owner, { signal }: JobContext, context: Context): Promise<void> =>
+export const removeLeads = (
+  owner: Owner,
+  { signal }: JobContext,
+  context: Context,
+): Promise<void> =>
   inBatches(owner, signal, context, {
     owned: 'l.offer_id = $2::bigint AND l.schedule_id IS NULL',
     which: 'l.is_live',
@@ -48,7 +56,10 @@ async function inBatches(
     SELECT max(id)::text AS last FROM changed`;
   for (let last: string | null = '0'; last !== null;) {
     signal.throwIfAborted();
-    const rows: { last: string | null }[] = await db.query({ text, values: [company_id, schedule_id ?? offer_id, last, clock()] });
+    const rows: { last: string | null }[] = await db.query({
+      text,
+      values: [company_id, schedule_id ?? offer_id, last, clock()],
+    });
     last = rows[0]!.last;
   }
 }

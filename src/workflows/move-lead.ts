@@ -29,7 +29,11 @@ const MOVE = `WITH asked AS (SELECT c, i, t, row_number() OVER (PARTITION BY c, 
  * Takes locked leads over into other schedules; where its number is already in that one, or that is gone, a lead has done its schedule. Answers
  * what is to be told of them.
  */
-export async function moveLeads(client: Executor, moves: readonly Move[], now: Date): Promise<(LogEntry & { company_id: string })[]> {
+export async function moveLeads(
+  client: Executor,
+  moves: readonly Move[],
+  now: Date,
+): Promise<(LogEntry & { company_id: string })[]> {
   if (moves.length === 0) return [];
   const columns = [
     moves.map(({ lead }) => lead.company_id),
@@ -37,5 +41,7 @@ export async function moveLeads(client: Executor, moves: readonly Move[], now: D
     moves.map(({ to }) => to),
     moves.map(({ lead }) => lead.caller_number),
   ];
-  return (await client.query({ text: MOVE, values: [now, ...columns] })).rows as (LogEntry & { company_id: string })[];
+  return (await client.query({ text: MOVE, values: [now, ...columns] })).rows as (LogEntry & {
+    company_id: string;
+  })[];
 }

@@ -6,7 +6,10 @@ import type { Queue } from '../jobs/queue';
  * content or no list yet only waits. The file is new or locked, and its list is locked FOR UPDATE or will be here: file before list, always.
  */
 export async function queueFile(db: Db, queue: Queue, id: bigint, now: Date): Promise<void> {
-  await db.query({ text: 'DELETE FROM rejected_rows WHERE company_id = $1 AND buyer_suppression_file_id = $2', values: [db.company_id, id] });
+  await db.query({
+    text: 'DELETE FROM rejected_rows WHERE company_id = $1 AND buyer_suppression_file_id = $2',
+    values: [db.company_id, id],
+  });
   const [file] = await db.query<{ list: bigint | string | null; ready: boolean }>({
     text: `UPDATE buyer_suppression_files SET status = 'pending', total_count = NULL, import_count = 0, rejected_count = 0, added_count = 0, removed_count = 0, attempts = 0,
         found_column_name = NULL, found_headers = '{}', error_message = NULL, job_id = NULL, run_id = NULL,
@@ -24,12 +27,22 @@ export async function queueFile(db: Db, queue: Queue, id: bigint, now: Date): Pr
  */
 export async function wakeList(db: Db, queue: Queue, list: bigint): Promise<void> {
   const head = await headOfList(db, list);
-  if (head?.status === 'pending') await queue.add(db, 'import_suppression_file', { company_id: String(db.company_id), id: String(head.id) });
+  if (head?.status === 'pending')
+    await queue.add(db, 'import_suppression_file', {
+      company_id: String(db.company_id),
+      id: String(head.id),
+    });
 }
 
 /** The file whose turn it is on a list, under a lock on the list. */
-export async function headOfList(db: Db, list: bigint): Promise<{ id: bigint; status: string } | undefined> {
-  await db.query({ text: 'SELECT FROM buyer_suppressions WHERE company_id = $1 AND id = $2 FOR UPDATE', values: [db.company_id, list] });
+export async function headOfList(
+  db: Db,
+  list: bigint,
+): Promise<{ id: bigint; status: string } | undefined> {
+  await db.query({
+    text: 'SELECT FROM buyer_suppressions WHERE company_id = $1 AND id = $2 FOR UPDATE',
+    values: [db.company_id, list],
+  });
   const [head] = await db.query<{ id: bigint | string; status: string }>({
     text: `SELECT id, status FROM buyer_suppression_files WHERE company_id = $1 AND buyer_suppression_id = $2 AND status IN ('pending', 'running')
         AND queue_position IS NOT NULL AND deleted_at IS NULL ORDER BY queue_position LIMIT 1`,

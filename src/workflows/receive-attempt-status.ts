@@ -27,10 +27,15 @@ const EVENTS: Partial<Record<CallStatus, CallNews['event']>> = {
  * Takes what a carrier says of one of the buyers it dials. The end of the last that rings is left to the end of the dialing, which comes right after
  * and knows whether the caller is still there: nobody is dialed, and counted, for a caller who has gone.
  */
-export async function receiveAttemptStatus(db: Db, { call: reference, attempt, status, leg_sid, vetoes }: AttemptReport, now: Date): Promise<void> {
+export async function receiveAttemptStatus(
+  db: Db,
+  { call: reference, attempt, status, leg_sid, vetoes }: AttemptReport,
+  now: Date,
+): Promise<void> {
   const call = await readCall(db, reference);
   const own = (await readAttempts(db, call.id)).find(({ uuid }) => uuid === attempt.toLowerCase());
   // Who hangs up instead of pressing a key has declined.
   const event = status === 'completed' && own?.status === 'answered' ? 'no_answer' : EVENTS[status];
-  if (event) await takeCallEvent(db, call.id, { event, attempt, leg_sid, told_again: true, vetoes }, now);
+  if (event)
+    await takeCallEvent(db, call.id, { event, attempt, leg_sid, told_again: true, vetoes }, now);
 }

@@ -17,7 +17,9 @@ const lockLead = (db: Db, table: 'text_messages' | 'calls', key: string) =>
   });
 
 const meaningOf = (code: string): string =>
-  Object.hasOwn(FAILURE_CODES, code) ? FAILURE_CODES[code as keyof typeof FAILURE_CODES] : `the carrier says ${code.replaceAll('_', ' ')}`;
+  Object.hasOwn(FAILURE_CODES, code)
+    ? FAILURE_CODES[code as keyof typeof FAILURE_CODES]
+    : `the carrier says ${code.replaceAll('_', ' ')}`;
 
 export interface MessageReport {
   /** uuid of the message. */
@@ -28,7 +30,11 @@ export interface MessageReport {
 }
 
 /** Takes what the carrier says of a message. Reports may come twice, late, and before the message's own sending was recorded. */
-export async function receiveMessageStatus(db: Db, { key, carrier_message_id, status, error_code }: MessageReport, now: Date): Promise<void> {
+export async function receiveMessageStatus(
+  db: Db,
+  { key, carrier_message_id, status, error_code }: MessageReport,
+  now: Date,
+): Promise<void> {
   const error_message = error_code === undefined ? null : meaningOf(error_code);
   await db.transaction(async (tx) => {
     await lockLead(tx, 'text_messages', key);
@@ -38,12 +44,33 @@ export async function receiveMessageStatus(db: Db, { key, carrier_message_id, st
           delivered_at = CASE WHEN $3 = 'delivered' THEN $6::timestamptz ELSE delivered_at END
         WHERE company_id = $1::bigint AND uuid = $2::uuid AND direction = 'outbound' AND ${messageRank('status')} < ${messageRank('$3')}
         RETURNING id::text, lead_id::text, schedule_action_id::text`,
-      values: [tx.company_id, key, status, error_code ?? null, carrier_message_id, now.toISOString(), error_message],
+      values: [
+        tx.company_id,
+        key,
+        status,
+        error_code ?? null,
+        carrier_message_id,
+        now.toISOString(),
+        error_message,
+      ],
     });
     if (!changed?.lead_id || !['delivered', 'undelivered', 'failed'].includes(status)) return;
     const { id, lead_id, schedule_action_id } = changed;
     const message = error_message ? `${status}: ${error_message}` : status;
-    await writeLogs(tx, [{ company_id: tx.company_id, lead_id, event: 'sms_changed', message, schedule_action_id, text_message_id: id }], now);
+    await writeLogs(
+      tx,
+      [
+        {
+          company_id: tx.company_id,
+          lead_id,
+          event: 'sms_changed',
+          message,
+          schedule_action_id,
+          text_message_id: id,
+        },
+      ],
+      now,
+    );
   });
 }
 
@@ -60,7 +87,11 @@ export interface CallReport {
 export const NOT_RUNNING = `CASE WHEN l.due_at IS NOT NULL THEN 'scheduled' WHEN l.schedule_id IS NULL THEN 'queue' ELSE 'waiting' END`;
 
 /** Takes what the carrier says of a call, and what follows for its lead. */
-export async function receiveCallStatus(db: Db, { key, carrier_call_id, status, duration }: CallReport, now: Date): Promise<void> {
+export async function receiveCallStatus(
+  db: Db,
+  { key, carrier_call_id, status, duration }: CallReport,
+  now: Date,
+): Promise<void> {
   const over = isOver(status);
   const answered = status === 'in_progress' || status === 'completed';
   await db.transaction(async (tx) => {
@@ -70,7 +101,16 @@ export async function receiveCallStatus(db: Db, { key, carrier_call_id, status, 
           answered_at = CASE WHEN $7::boolean THEN coalesce(answered_at, $6::timestamptz - coalesce($5::int, 0) * interval '1 second') ELSE answered_at END,
           ended_at = CASE WHEN $8::boolean THEN $6::timestamptz ELSE ended_at END
         WHERE company_id = $1::bigint AND uuid = $2::uuid AND ${callRank('status')} < ${callRank('$3')} RETURNING id::text, lead_id::text, schedule_action_id::text`,
-      values: [tx.company_id, key, status, carrier_call_id, duration ?? null, now.toISOString(), answered, over],
+      values: [
+        tx.company_id,
+        key,
+        status,
+        carrier_call_id,
+        duration ?? null,
+        now.toISOString(),
+        answered,
+        over,
+      ],
     });
     if (!changed?.lead_id) return;
     const { id, lead_id, schedule_action_id } = changed;
@@ -81,6 +121,20 @@ export async function receiveCallStatus(db: Db, { key, carrier_call_id, status, 
       values: [tx.company_id, lead_id, id, now.toISOString(), answered, over],
     });
     const message = over && duration !== undefined ? `${status} after ${duration} s` : status;
-    if (answered || over) await writeLogs(tx, [{ company_id: tx.company_id, lead_id, event: 'call_changed', message, schedule_action_id, call_id: id }], now);
+    if (answered || over)
+      await writeLogs(
+        tx,
+        [
+          {
+            company_id: tx.company_id,
+            lead_id,
+            event: 'call_changed',
+            message,
+            schedule_action_id,
+            call_id: id,
+          },
+        ],
+        now,
+      );
   });
 }

@@ -24,8 +24,12 @@ export async function redeliver(db: Db, reference: Reference, now: Date): Promis
   const { delivery_id, webhook_id, gone, sendable } = log!;
   const refuse = (why: string) => Refusal.field('id', why);
   if (gone) throw refuse('is of a webhook that is deleted: there is nobody to deliver to');
-  if (delivery_id === null) throw refuse('is of a question before a buyer was dialed, which is asked once');
-  if (!sendable) throw refuse('is of an event whose body was larger than 20 kB: nothing of it is there to be sent');
+  if (delivery_id === null)
+    throw refuse('is of a question before a buyer was dialed, which is asked once');
+  if (!sendable)
+    throw refuse(
+      'is of an event whose body was larger than 20 kB: nothing of it is there to be sent',
+    );
   await db.query({
     text: `UPDATE webhook_deliveries SET status = 'waiting', attempts = 0, due_at = $3::timestamptz WHERE company_id = $1 AND id = $2::bigint RETURNING 1`,
     values: [db.company_id, delivery_id, now.toISOString()],

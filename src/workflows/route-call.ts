@@ -28,7 +28,10 @@ export interface Question {
 }
 
 /** The facts that decide about a call. Pure. */
-export function routeFacts(facts: CallFacts, { now, seed, caller_number, tokens, tried, vetoes }: Question): RouteFacts {
+export function routeFacts(
+  facts: CallFacts,
+  { now, seed, caller_number, tokens, tried, vetoes }: Question,
+): RouteFacts {
   const { offer, previous_buyer_id, paid } = facts;
   const known = leadTokens(tokens, {
     caller_id: caller_number === null ? '' : `+${caller_number}`,
@@ -52,29 +55,64 @@ export function routeFacts(facts: CallFacts, { now, seed, caller_number, tokens,
     refused: refusedBy(facts),
     first_buyer_id: offer.callback_behavior === 'same_buyer_first' ? again : undefined,
     only_buyer_id: offer.callback_behavior === 'same_buyer_only' ? again : undefined,
-    pays_again_at: new Map(offer.skip_duplicates ? paid.map(({ buyer_id, pays_again_at }) => [buyer_id, new Date(pays_again_at)]) : []),
+    pays_again_at: new Map(
+      offer.skip_duplicates
+        ? paid.map(({ buyer_id, pays_again_at }) => [buyer_id, new Date(pays_again_at)])
+        : [],
+    ),
     spacing_seconds: offer.spacing_seconds,
   };
 }
 
 function refusedBy({ offer, blacklisted, suppressed_by }: CallFacts): Refused | undefined {
-  if (blacklisted) return { reason: 'blacklisted', message: "the caller's number is on the blacklist of the company" };
+  if (blacklisted)
+    return {
+      reason: 'blacklisted',
+      message: "the caller's number is on the blacklist of the company",
+    };
   const lists = suppressed_by.map(({ id, name }) => `"${name}" (${id})`).join(', ');
-  if (lists) return { reason: 'offer_suppressed', message: `the caller's number is on a suppression list of the offer: ${lists}` };
+  if (lists)
+    return {
+      reason: 'offer_suppressed',
+      message: `the caller's number is on a suppression list of the offer: ${lists}`,
+    };
   return offer.paused ? { reason: 'offer_paused', message: 'the offer is paused' } : undefined;
 }
 
 /** What is decided of a call as it goes to some buyers, or to nobody. Pure. */
-function verdictOf(facts: CallFacts, { now, seed, refused }: RouteFacts, { round, routed, members, caps }: Omit<Chosen, 'slots'> & { round: number }): Verdict {
+function verdictOf(
+  facts: CallFacts,
+  { now, seed, refused }: RouteFacts,
+  { round, routed, members, caps }: Omit<Chosen, 'slots'> & { round: number },
+): Verdict {
   const buyer_ids = members.map(({ buyer }) => buyer.id);
   const dials = buyer_ids.length > 0;
-  const none = dials ? { reason: null, message: null } : nobody(facts, refused, routed.considered.length);
-  return { round, at: now.toISOString(), seed, offer_id: facts.offer.id, action: dials ? 'dial' : fallbackOf(facts, refused), ...none, buyer_ids, caps };
+  const none = dials
+    ? { reason: null, message: null }
+    : nobody(facts, refused, routed.considered.length);
+  return {
+    round,
+    at: now.toISOString(),
+    seed,
+    offer_id: facts.offer.id,
+    action: dials ? 'dial' : fallbackOf(facts, refused),
+    ...none,
+    buyer_ids,
+    caps,
+  };
 }
 
-function nobody({ offer }: CallFacts, refused: Refused | undefined, candidates: number): { reason: string; message: string } {
+function nobody(
+  { offer }: CallFacts,
+  refused: Refused | undefined,
+  candidates: number,
+): { reason: string; message: string } {
   if (refused) return refused;
-  if (offer.id === null) return { reason: 'no_buyer_available', message: 'the buyer that the number forwards to cannot take the call' };
+  if (offer.id === null)
+    return {
+      reason: 'no_buyer_available',
+      message: 'the buyer that the number forwards to cannot take the call',
+    };
   if (candidates === 0) return { reason: 'no_buyers', message: 'the offer has no buyers' };
   return { reason: 'no_buyer_available', message: 'no buyer of the offer can take the call' };
 }
@@ -86,9 +124,21 @@ function fallbackOf({ offer }: CallFacts, refused: Refused | undefined): Action 
 }
 
 /** What would be decided, without taking anything up. */
-export function explain(facts: CallFacts, candidates: readonly Candidate[], asked: RouteFacts): Decision {
+export function explain(
+  facts: CallFacts,
+  candidates: readonly Candidate[],
+  asked: RouteFacts,
+): Decision {
   const routed = route(candidates, asked);
-  return told(verdictOf(facts, asked, { round: 1, routed, members: routed.choices[0]?.members ?? [], caps: [] }), routed.considered);
+  return told(
+    verdictOf(facts, asked, {
+      round: 1,
+      routed,
+      members: routed.choices[0]?.members ?? [],
+      caps: [],
+    }),
+    routed.considered,
+  );
 }
 
 interface Routing {
@@ -120,17 +170,27 @@ export async function routeCall(
   { facts, candidates, asked, held, webhooks = [], vetoes, events = [] }: Routing,
 ): Promise<Routed> {
   const { now } = asked;
-  const askedFirst = (members: readonly Member[]) => requireAsked(members, webhooks, { call, tokens: asked.tokens, vetoes: vetoes! });
-  const awaited = held && { held, call: { offer_id: facts.offer.id!, caller_number: call.caller_number! } };
+  const askedFirst = (members: readonly Member[]) =>
+    requireAsked(members, webhooks, { call, tokens: asked.tokens, vetoes: vetoes! });
+  const awaited = held && {
+    held,
+    call: { offer_id: facts.offer.id!, caller_number: call.caller_number! },
+  };
   const chosen: TakenOver =
     (awaited && (await takeHeldBuyers(db, candidates, asked, awaited))) ??
-    (await chooseBuyers(db, candidates, { ...asked, ...(vetoes && webhooks.length > 0 && { requireAsked: askedFirst }) }));
+    (await chooseBuyers(db, candidates, {
+      ...asked,
+      ...(vetoes && webhooks.length > 0 && { requireAsked: askedFirst }),
+    }));
   const { members, routed, slots, caps, ping_id } = chosen;
   const dial = members.map((member) => dialOf(member, call, now));
   const round = call.round + 1;
   const verdict = verdictOf(facts, asked, { round, routed, members, caps });
   const longest = Math.max(0, ...dial.map(({ timeout_seconds }) => timeout_seconds));
-  const set = dial.length > 0 ? { status: 'ringing', fallback: null, hangup_cause: null, ended_at: null } : ended(verdict, facts, now);
+  const set =
+    dial.length > 0
+      ? { status: 'ringing', fallback: null, hangup_cause: null, ended_at: null }
+      : ended(verdict, facts, now);
   const id = await recordRound(db, 'id' in call ? call.id : call, {
     round,
     now,
@@ -146,16 +206,27 @@ export async function routeCall(
     set,
   });
   if (ping_id !== undefined) await tellPing(db, ping_id, id);
-  for (const { buyer } of members) if (buyer.pays_at_dial) await convertCall(db, { call_id: id, buyer_id: buyer.id, answered_seconds: 0, now });
+  for (const { buyer } of members)
+    if (buyer.pays_at_dial)
+      await convertCall(db, { call_id: id, buyer_id: buyer.id, answered_seconds: 0, now });
   return { id, round, dial, set };
 }
 
 /** Nobody is left: the search is over, and the call with it as far as it is ours. */
 function ended({ action, reason }: Verdict, { offer }: CallFacts, now: Date) {
-  return { status: 'no_answer', fallback: action === 'fallback' ? offer.fallback_type : 'hang_up', hangup_cause: reason, ended_at: now };
+  return {
+    status: 'no_answer',
+    fallback: action === 'fallback' ? offer.fallback_type : 'hang_up',
+    hangup_cause: reason,
+    ended_at: now,
+  };
 }
 
-function dialOf({ buyer, group }: Member, { caller_number }: Pick<CallRow, 'caller_number'>, now: Date): DialBuyer {
+function dialOf(
+  { buyer, group }: Member,
+  { caller_number }: Pick<CallRow, 'caller_number'>,
+  now: Date,
+): DialBuyer {
   return {
     attempt: uuidv7(now.getTime()),
     buyer_id: buyer.id,
@@ -172,7 +243,12 @@ function dialOf({ buyer, group }: Member, { caller_number }: Pick<CallRow, 'call
 }
 
 /** A withheld number stays so; a fake one is none. */
-function callerIdOf({ display_caller_id_type, display_service_number }: Candidate, caller_number: number | null): string | null {
+function callerIdOf(
+  { display_caller_id_type, display_service_number }: Candidate,
+  caller_number: number | null,
+): string | null {
   if (display_caller_id_type === 'display_service_number_id') return display_service_number;
-  return display_caller_id_type === 'display_caller_id' && caller_number !== null ? `+${caller_number}` : null;
+  return display_caller_id_type === 'display_caller_id' && caller_number !== null
+    ? `+${caller_number}`
+    : null;
 }

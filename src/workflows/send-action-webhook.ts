@@ -14,7 +14,11 @@ type Context = Pick<Deps, 'tenants' | 'clock' | 'request'>;
 
 const TIMEOUT_MS = 15_000;
 const MOST_TRIES = 5;
-const NO_ACTION: Answered = { ok: false, reason: 'the action is gone, or sends no webhook any more', duration_ms: 0 };
+const NO_ACTION: Answered = {
+  ok: false,
+  reason: 'the action is gone, or sends no webhook any more',
+  duration_ms: 0,
+};
 
 interface Queued {
   lead_id: string;
@@ -44,11 +48,24 @@ export async function sendActionWebhook(
     values: [company_id, queued.schedule_action_id],
   });
   signal.throwIfAborted();
-  const answered = action ? await request(webhookOf(lead, action, { tokens: world.tokensOf(lead), webhook_id: `lead_log_${lead_log_id}` })) : NO_ACTION;
+  const answered = action
+    ? await request(
+        webhookOf(lead, action, {
+          tokens: world.tokensOf(lead),
+          webhook_id: `lead_log_${lead_log_id}`,
+        }),
+      )
+    : NO_ACTION;
   const tries = (queued.details?.tries ?? 0) + (action ? 1 : 0);
   const delivered = answered.ok && answered.code >= 200 && answered.code < 300;
-  const over = delivered || tries >= MOST_TRIES || !action || (!answered.ok && answered.reason.startsWith('refused_'));
-  await db.transaction((tx) => record(tx, { lead_log_id, queued, answered, tries, over, delivered, now: clock() }));
+  const over =
+    delivered ||
+    tries >= MOST_TRIES ||
+    !action ||
+    (!answered.ok && answered.reason.startsWith('refused_'));
+  await db.transaction((tx) =>
+    record(tx, { lead_log_id, queued, answered, tries, over, delivered, now: clock() }),
+  );
   if (!over) throw new Error(`the webhook was not delivered: ${wordsOf(answered)}`);
 }
 
@@ -62,11 +79,28 @@ function webhookOf(
   { url, method, headers, body }: Pick<ActionRow, 'url' | 'method' | 'headers' | 'body'>,
   { tokens, webhook_id }: Sending,
 ): Outgoing {
-  const request = filled({ url: url!, method: method ?? 'post', headers: headers ?? {}, body }, tokens, JSON.stringify(summaryOf(lead)));
-  return { ...request, headers: { ...request.headers, 'Webhook-Id': webhook_id }, timeout_ms: TIMEOUT_MS };
+  const request = filled(
+    { url: url!, method: method ?? 'post', headers: headers ?? {}, body },
+    tokens,
+    JSON.stringify(summaryOf(lead)),
+  );
+  return {
+    ...request,
+    headers: { ...request.headers, 'Webhook-Id': webhook_id },
+    timeout_ms: TIMEOUT_MS,
+  };
 }
 
-const summaryOf = ({ id, uuid, caller_number, email, offer_id, schedule_id, status, data }: DueLead) => ({
+const summaryOf = ({
+  id,
+  uuid,
+  caller_number,
+  email,
+  offer_id,
+  schedule_id,
+  status,
+  data,
+}: DueLead) => ({
   lead_id: Number(id),
   uuid,
   caller_id: `+${caller_number}`,
@@ -77,10 +111,12 @@ const summaryOf = ({ id, uuid, caller_number, email, offer_id, schedule_id, stat
   data,
 });
 
-const wordsOf = (answered: Answered): string => (answered.ok ? `answered ${answered.code}` : answered.reason);
+const wordsOf = (answered: Answered): string =>
+  answered.ok ? `answered ${answered.code}` : answered.reason;
 
 /** Half of a pair where it is cut is left out. */
-const cut = (text: string): string => storable(text.slice(0, 1_000).replace(/[\ud800-\udbff]$/, ''), 1_000);
+const cut = (text: string): string =>
+  storable(text.slice(0, 1_000).replace(/[\ud800-\udbff]$/, ''), 1_000);
 
 interface Outcome {
   lead_log_id: string;
@@ -93,7 +129,10 @@ interface Outcome {
 }
 
 /** Two runs of one job record one outcome: whoever is second finds it over. */
-async function record(db: Db, { lead_log_id, queued, answered, tries, over, delivered, now }: Outcome): Promise<void> {
+async function record(
+  db: Db,
+  { lead_log_id, queued, answered, tries, over, delivered, now }: Outcome,
+): Promise<void> {
   const changed = await db.query({
     text: `UPDATE lead_logs SET details = $3::jsonb WHERE company_id = $1 AND id = $2::bigint AND coalesce((details->>'over')::boolean, false) = false RETURNING id`,
     values: [db.company_id, lead_log_id, JSON.stringify({ tries, over, last: wordsOf(answered) })],
@@ -103,12 +142,23 @@ async function record(db: Db, { lead_log_id, queued, answered, tries, over, deli
   const details = {
     tries,
     duration_ms: answered.duration_ms,
-    ...(answered.ok ? { code: answered.code, response_body: cut(answered.body) } : { reason: answered.reason }),
+    ...(answered.ok
+      ? { code: answered.code, response_body: cut(answered.body) }
+      : { reason: answered.reason }),
   };
   const event = delivered ? 'webhook_delivered' : 'webhook_failed';
   await writeLogs(
     db,
-    [{ company_id: db.company_id, lead_id: String(lead_id), event, message: wordsOf(answered), schedule_action_id: String(schedule_action_id), details }],
+    [
+      {
+        company_id: db.company_id,
+        lead_id: String(lead_id),
+        event,
+        message: wordsOf(answered),
+        schedule_action_id: String(schedule_action_id),
+        details,
+      },
+    ],
     now,
   );
 }

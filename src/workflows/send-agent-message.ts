@@ -20,8 +20,16 @@ export interface Targets {
 }
 
 const LISTS = {
-  call_center_ids: { table: 'call_centers', pairs: 'agent_message_call_centers', column: 'call_center_id' },
-  buyer_group_ids: { table: 'buyer_groups', pairs: 'agent_message_buyer_groups', column: 'buyer_group_id' },
+  call_center_ids: {
+    table: 'call_centers',
+    pairs: 'agent_message_call_centers',
+    column: 'call_center_id',
+  },
+  buyer_group_ids: {
+    table: 'buyer_groups',
+    pairs: 'agent_message_buyer_groups',
+    column: 'buyer_group_id',
+  },
   buyer_ids: { table: 'buyers', pairs: 'agent_message_buyers', column: 'buyer_id' },
 } as const;
 type ListName = keyof typeof LISTS;
@@ -32,10 +40,18 @@ export async function targetsOf(db: Db, fields: TargetFields): Promise<Targets> 
   const targets: Targets = {};
   const { agent_status_id: status } = fields;
   if (status !== undefined) {
-    targets.agent_status_id = status === null ? null : (await resolveReferences(db, 'agent_statuses', [status], { field: 'agent_status_id' }))[0]!;
+    targets.agent_status_id =
+      status === null
+        ? null
+        : (
+            await resolveReferences(db, 'agent_statuses', [status], { field: 'agent_status_id' })
+          )[0]!;
   }
   for (const field of LIST_NAMES) {
-    if (fields[field] !== undefined) targets[field] = await resolveReferences(db, LISTS[field].table, fields[field] ?? [], { field });
+    if (fields[field] !== undefined)
+      targets[field] = await resolveReferences(db, LISTS[field].table, fields[field] ?? [], {
+        field,
+      });
   }
   return targets;
 }
@@ -46,7 +62,11 @@ export async function writeTargets(db: Db, id: bigint, targets: Targets): Promis
   if (targets.agent_status_id !== undefined) {
     const same = { id, agent_status_id: targets.agent_status_id };
     changed = (await db.prisma.agentMessage.count({ where: same })) === 0;
-    if (changed) await db.prisma.agentMessage.updateMany({ where: { id }, data: { agent_status_id: targets.agent_status_id } });
+    if (changed)
+      await db.prisma.agentMessage.updateMany({
+        where: { id },
+        data: { agent_status_id: targets.agent_status_id },
+      });
   }
   for (const name of LIST_NAMES) {
     const wanted = targets[name];
@@ -78,33 +98,48 @@ const LOCK = `SELECT a.id::text AS id, ${REACHED} AS reached FROM agents a, agen
 /** Works out anew whom the message reaches, and tells them; those it reached before and no longer does are told that it is withdrawn. `again`: those it reached before too. */
 export async function reach(db: Db, id: bigint, { again }: { again: boolean }): Promise<void> {
   const before = await recipients(db, id);
-  const [row] = await db.query<{ named: string[] | null }>({ text: NAMED, values: [db.company_id, id] });
-  const locked = await db.query<{ id: string; reached: boolean }>({ text: LOCK, values: [db.company_id, id, before, row!.named] });
+  const [row] = await db.query<{ named: string[] | null }>({
+    text: NAMED,
+    values: [db.company_id, id],
+  });
+  const locked = await db.query<{ id: string; reached: boolean }>({
+    text: LOCK,
+    values: [db.company_id, id, before, row!.named],
+  });
   const now = locked.filter(({ reached }) => reached).map((agent) => agent.id);
   const [had, has] = [new Set(before), new Set(now)];
   const lost = before.filter((agent) => !has.has(agent));
   const gained = now.filter((agent) => !had.has(agent));
   const values = (agents: string[]) => [db.company_id, id, agents];
-  await db.query({ text: `DELETE FROM agent_message_recipients x WHERE ${OF_MESSAGE} AND agent_id = ANY($3::bigint[])`, values: values(lost) });
+  await db.query({
+    text: `DELETE FROM agent_message_recipients x WHERE ${OF_MESSAGE} AND agent_id = ANY($3::bigint[])`,
+    values: values(lost),
+  });
   await db.query({
     text: 'INSERT INTO agent_message_recipients (company_id, agent_message_id, agent_id) SELECT $1, $2::bigint, unnest($3::bigint[])',
     values: values(gained),
   });
-  await db.prisma.agentMessage.updateMany({ where: { id }, data: { agent_widget_count: now.length } });
+  await db.prisma.agentMessage.updateMany({
+    where: { id },
+    data: { agent_widget_count: now.length },
+  });
   await tell(db, id, again ? [...lost, ...now] : [...lost, ...gained]);
 }
 
 /** Tells those whom the message has reached that it is no longer as it was. */
 export async function tellRecipients(db: Db, id: bigint): Promise<void> {
   const agents = await recipients(db, id);
-  const text = 'SELECT id::text FROM agents WHERE company_id = $1 AND id = ANY($2::bigint[]) ORDER BY id FOR NO KEY UPDATE';
+  const text =
+    'SELECT id::text FROM agents WHERE company_id = $1 AND id = ANY($2::bigint[]) ORDER BY id FOR NO KEY UPDATE';
   await db.query({ text, values: [db.company_id, agents] });
   await tell(db, id, agents);
 }
 
 async function recipients(db: Db, id: bigint): Promise<string[]> {
   const text = `SELECT agent_id::text AS id FROM agent_message_recipients x WHERE ${OF_MESSAGE} ORDER BY agent_id`;
-  return (await db.query<{ id: string }>({ text, values: [db.company_id, id] })).map((row) => row.id);
+  return (await db.query<{ id: string }>({ text, values: [db.company_id, id] })).map(
+    (row) => row.id,
+  );
 }
 
 /** Gives each agent, whose row is locked, its next event. */
@@ -115,5 +150,8 @@ async function tell(db: Db, id: bigint, agents: readonly string[]): Promise<void
       INSERT INTO agent_events (company_id, agent_id, event_id, agent_message_id) SELECT $1, id, last_event_id, $2::bigint FROM a`,
     values: [db.company_id, id, agents],
   });
-  await db.query({ text: 'SELECT pg_notify($1, $2::text || id)::text FROM unnest($3::text[]) id', values: [AGENT_CHANNEL, `${db.company_id}/`, agents] });
+  await db.query({
+    text: 'SELECT pg_notify($1, $2::text || id)::text FROM unnest($3::text[]) id',
+    values: [AGENT_CHANNEL, `${db.company_id}/`, agents],
+  });
 }

@@ -15,7 +15,10 @@ export async function sendInvitation(
   const { rows } = await database.pool.query(FIND, [company_id, user_id, number]);
   if (!rows[0]) return;
   const { email, company } = rows[0] as { email: string; company: string };
-  const token = invitationToken({ company_id: BigInt(company_id), user_id: BigInt(user_id), number }, pepper);
+  const token = invitationToken(
+    { company_id: BigInt(company_id), user_id: BigInt(user_id), number },
+    pepper,
+  );
   const lines = [
     `You are invited to work with ${company}.`,
     '',
@@ -24,8 +27,17 @@ export async function sendInvitation(
     `It works once, within ${INVITED_DAYS} days.`,
   ];
   const subject = `Invitation to ${company.replace(/[\r\n]+/g, ' ')}`;
-  const sent = await mailer.send({ key: `invitation-${company_id}-${user_id}-${number}`, from: config.mail_from, to: email, subject, text: lines.join('\n') });
+  const sent = await mailer.send({
+    key: `invitation-${company_id}-${user_id}-${number}`,
+    from: config.mail_from,
+    to: email,
+    subject,
+    text: lines.join('\n'),
+  });
   if (sent.ok) return;
   if (sent.retryable) throw new Error(`an invitation was not taken: ${sent.code}`);
-  log.warn({ code: sent.code, company_id, user_id }, 'an invitation was refused by the mail server');
+  log.warn(
+    { code: sent.code, company_id, user_id },
+    'an invitation was refused by the mail server',
+  );
 }

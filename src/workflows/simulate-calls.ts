@@ -23,21 +23,38 @@ function groupedBy<T, K>(all: readonly T[], keyOf: (one: T) => K): Map<K, T[]> {
 
 /** The groups through which buyers come to the offer, each once. */
 export const groupsOf = (candidates: readonly Candidate[]): CandidateGroup[] => [
-  ...new Map(candidates.flatMap(({ groups }) => groups.map((group) => [group.id, group] as const))).values(),
+  ...new Map(
+    candidates.flatMap(({ groups }) => groups.map((group) => [group.id, group] as const)),
+  ).values(),
 ];
 
 /** The offer as it is configured now. */
-export function configurationOf(candidates: readonly Candidate[], { caps, hours, conversions }: Setup, { offer }: CallFacts): Configuration {
+export function configurationOf(
+  candidates: readonly Candidate[],
+  { caps, hours, conversions }: Setup,
+  { offer }: CallFacts,
+): Configuration {
   const of_buyer = groupedBy(hours, ({ buyer_id }) => buyer_id);
   const paid_for = groupedBy(conversions, ({ buyer_id }) => buyer_id);
-  const own = new Map(caps.map((row) => [row.buyer_id === null ? `group/${row.buyer_group_id}` : `buyer/${row.buyer_id}`, row]));
+  const own = new Map(
+    caps.map((row) => [
+      row.buyer_id === null ? `group/${row.buyer_group_id}` : `buyer/${row.buyer_id}`,
+      row,
+    ]),
+  );
   const none = (zone: string) => ({ zone, limits: {}, used: {} });
   return {
     payouts: offer.payouts,
-    groups: groupsOf(candidates).map((group) => ({ group, caps: own.get(`group/${group.id}`) ?? none(group.zone) })),
+    groups: groupsOf(candidates).map((group) => ({
+      group,
+      caps: own.get(`group/${group.id}`) ?? none(group.zone),
+    })),
     buyers: candidates.map((candidate) => ({
       candidate,
-      caps: { ...(own.get(`buyer/${candidate.id}`) ?? none(candidate.zone)), hours: of_buyer.get(candidate.id) ?? [] },
+      caps: {
+        ...(own.get(`buyer/${candidate.id}`) ?? none(candidate.zone)),
+        hours: of_buyer.get(candidate.id) ?? [],
+      },
       conversions: paid_for.get(candidate.id) ?? [],
     })),
   };
@@ -47,10 +64,19 @@ const NO_CALLS = { 1: 0, 7: 0, 30: 0, 90: 0 };
 
 /** The facts of one call, from what all calls of the offer have in common. */
 const factsOf =
-  (facts: CallFacts, { caller_number, tokens }: { caller_number: number | null; tokens: Record<string, unknown> }) =>
+  (
+    facts: CallFacts,
+    { caller_number, tokens }: { caller_number: number | null; tokens: Record<string, unknown> },
+  ) =>
   ({ now, seed, tried, previous_buyer_id, pays_again_at }: Looking) => {
-    const paid = [...pays_again_at].map(([buyer_id, at]) => ({ buyer_id, pays_again_at: at.toISOString() }));
-    return routeFacts({ ...facts, previous_buyer_id, paid }, { now, seed, caller_number, tokens, tried });
+    const paid = [...pays_again_at].map(([buyer_id, at]) => ({
+      buyer_id,
+      pays_again_at: at.toISOString(),
+    }));
+    return routeFacts(
+      { ...facts, previous_buyer_id, paid },
+      { now, seed, caller_number, tokens, tried },
+    );
   };
 
 /** Calls at times drawn evenly from a period. */
@@ -60,7 +86,12 @@ export function syntheticCalls(
   { from, to, seed }: { from: Date; to: Date; seed: string },
 ): ReplayedCall[] {
   const draw = drawBy(`${seed}/arrivals`);
-  const times = Array.from({ length: calls }, (_, n) => from.getTime() + Math.floor(Math.exp(-draw({ key: n, weight: 1 })) * (to.getTime() - from.getTime())));
+  const times = Array.from(
+    { length: calls },
+    (_, n) =>
+      from.getTime() +
+      Math.floor(Math.exp(-draw({ key: n, weight: 1 })) * (to.getTime() - from.getTime())),
+  );
   // Nobody knows these callers: each calls once.
   const common = {
     caller_number: null,
@@ -73,26 +104,65 @@ export function syntheticCalls(
     talked: null,
     gave_up_after: null,
   };
-  return times.toSorted((a, b) => a - b).map((at, n) => ({ ...common, id: n + 1, at: new Date(at), facts: factsOf(facts, { caller_number: null, tokens }) }));
+  return times
+    .toSorted((a, b) => a - b)
+    .map((at, n) => ({
+      ...common,
+      id: n + 1,
+      at: new Date(at),
+      facts: factsOf(facts, { caller_number: null, tokens }),
+    }));
 }
 
 /** Calls that have come, to be replayed. */
-export function realCalls(past: readonly PastCall[], facts: CallFacts, callers: Callers): ReplayedCall[] {
+export function realCalls(
+  past: readonly PastCall[],
+  facts: CallFacts,
+  callers: Callers,
+): ReplayedCall[] {
   const knownOf = known(callers);
   return past.map((call): ReplayedCall => {
     const { caller_number, token_values, previous_fleets, calls_last } = call;
     const { blacklisted, suppressed_by, ...rest } = knownOf(caller_number);
-    const own = { ...facts, blacklisted, suppressed_by, previous_fleets: previous_fleets ?? [], calls_last: calls_last ?? NO_CALLS };
+    const own = {
+      ...facts,
+      blacklisted,
+      suppressed_by,
+      previous_fleets: previous_fleets ?? [],
+      calls_last: calls_last ?? NO_CALLS,
+    };
     const { id, at, traffic_source_id, seeds, talked, gave_up_after } = call;
     const attempts = call.attempts.map((attempt) => attemptOf(attempt, call));
-    const told = { id, at, caller_number, traffic_source_id, seeds, talked, gave_up_after, attempts };
+    const told = {
+      id,
+      at,
+      caller_number,
+      traffic_source_id,
+      seeds,
+      talked,
+      gave_up_after,
+      attempts,
+    };
     return { ...told, ...rest, facts: factsOf(own, { caller_number, tokens: token_values ?? {} }) };
   });
 }
 
-function attemptOf({ buyer_id, connected, status, rang, revenue }: PastCall['attempts'][number], { repeat_caller }: PastCall): RealAttempt {
-  if (connected) return { buyer_id, status: 'connected', rang, revenue: revenue ?? (repeat_caller ? undefined : null) };
-  return { buyer_id, status: status === 'released' || status === 'canceled' ? status : 'unanswered', rang };
+function attemptOf(
+  { buyer_id, connected, status, rang, revenue }: PastCall['attempts'][number],
+  { repeat_caller }: PastCall,
+): RealAttempt {
+  if (connected)
+    return {
+      buyer_id,
+      status: 'connected',
+      rang,
+      revenue: revenue ?? (repeat_caller ? undefined : null),
+    };
+  return {
+    buyer_id,
+    status: status === 'released' || status === 'canceled' ? status : 'unanswered',
+    rang,
+  };
 }
 
 /** What is known of each caller. */
@@ -108,15 +178,24 @@ function known({ blacklisted, lists, previous, paid }: Callers) {
     const of_caller = number === null ? [] : (holding.get(number) ?? []);
     const told = ({ id, name }: { id: number; name: string }) => ({ id, name });
     const suppressed = groupedBy(
-      of_caller.flatMap((list) => list.buyer_ids.map((buyer_id) => ({ buyer_id, list: told(list) }))),
+      of_caller.flatMap((list) =>
+        list.buyer_ids.map((buyer_id) => ({ buyer_id, list: told(list) })),
+      ),
       ({ buyer_id }) => buyer_id,
     );
     return {
       blacklisted: number !== null && blocked.has(number),
       suppressed_by: of_caller.filter(({ of_offer }) => of_offer).map(told),
-      suppressed: new Map([...suppressed].map(([buyer_id, rows]) => [buyer_id, rows.map(({ list }) => list)])),
+      suppressed: new Map(
+        [...suppressed].map(([buyer_id, rows]) => [buyer_id, rows.map(({ list }) => list)]),
+      ),
       previous_buyer_id: (number === null ? undefined : before.get(number)) ?? null,
-      paid_at: new Map((number === null ? [] : (payments.get(number) ?? [])).map(({ buyer_id, at }) => [buyer_id, new Date(at)])),
+      paid_at: new Map(
+        (number === null ? [] : (payments.get(number) ?? [])).map(({ buyer_id, at }) => [
+          buyer_id,
+          new Date(at),
+        ]),
+      ),
     };
   };
 }

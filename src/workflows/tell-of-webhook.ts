@@ -22,10 +22,12 @@ export async function tellOfWebhook(
   context: Context,
 ): Promise<void> {
   const { tenants, mailer, config } = context;
-  const [webhook] = await tenants.of(BigInt(company_id)).query<{ name: string; url: string; alert_email: string }>({
-    text: 'SELECT name, url, alert_email FROM outgoing_webhooks WHERE company_id = $1 AND id = $2 AND alert_email IS NOT NULL AND deleted_at IS NULL',
-    values: [company_id, outgoing_webhook_id],
-  });
+  const [webhook] = await tenants
+    .of(BigInt(company_id))
+    .query<{ name: string; url: string; alert_email: string }>({
+      text: 'SELECT name, url, alert_email FROM outgoing_webhooks WHERE company_id = $1 AND id = $2 AND alert_email IS NOT NULL AND deleted_at IS NULL',
+      values: [company_id, outgoing_webhook_id],
+    });
   if (!webhook) return;
   const { subject, text } = NEWS[news];
   const name = webhook.name.replace(/[\r\n\0]+/g, ' ');

@@ -22,7 +22,10 @@ export interface ResultWriter {
   flushed(): Promise<void>;
 }
 
-export function resultWriter(context: Context, { worker, patience_ms }: { worker: string; patience_ms: number }): ResultWriter {
+export function resultWriter(
+  context: Context,
+  { worker, patience_ms }: { worker: string; patience_ms: number },
+): ResultWriter {
   let waiting: { result: Result; until: number }[] = [];
   let writing: typeof waiting = [];
   let running: Promise<void> | undefined;
@@ -31,10 +34,15 @@ export function resultWriter(context: Context, { worker, patience_ms }: { worker
   const run = async () => {
     while (waiting.length > 0) {
       hurry = new AbortController();
-      if (waiting.length < ENOUGH) await setTimeout(EVERY_MS, undefined, { signal: hurry.signal }).catch(() => undefined);
+      if (waiting.length < ENOUGH)
+        await setTimeout(EVERY_MS, undefined, { signal: hurry.signal }).catch(() => undefined);
       writing = waiting.splice(0, MOST);
       try {
-        await write(context, worker, writing.map(({ result }) => result)); // prettier-ignore
+        await write(
+          context,
+          worker,
+          writing.map(({ result }) => result),
+        );
       } catch (error) {
         context.log.warn({ err: error }, 'what came of webhooks could not be written: tried again');
         // Once the lease is over another process has sent it again.
@@ -64,13 +72,33 @@ export function resultWriter(context: Context, { worker, patience_ms }: { worker
 }
 
 /** Whoever is to be told of a dead delivery is told in the same transaction. */
-async function write({ database, queue, clock }: Context, worker: string, results: readonly Result[]): Promise<void> {
+async function write(
+  { database, queue, clock }: Context,
+  worker: string,
+  results: readonly Result[],
+): Promise<void> {
   await inTransaction(database.prepared, async (client) => {
     const written = await writeResults(client, worker, results);
-    const dead = new Map(written.filter(({ status }) => status === 'dead').map((each) => [`${each.company_id}/${each.outgoing_webhook_id}`, each]));
-    for (const [, { company_id, outgoing_webhook_id }] of [...dead].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-      if (!(await isToBeAlerted((statement) => client.query(statement), { company_id, outgoing_webhook_id }, clock()))) continue;
-      const db = { query: async <Row>(statement: { text: string; values: unknown[] }) => (await client.query(statement)).rows as Row[] };
+    const dead = new Map(
+      written
+        .filter(({ status }) => status === 'dead')
+        .map((each) => [`${each.company_id}/${each.outgoing_webhook_id}`, each]),
+    );
+    for (const [, { company_id, outgoing_webhook_id }] of [...dead].toSorted(([a], [b]) =>
+      a < b ? -1 : 1,
+    )) {
+      if (
+        !(await isToBeAlerted(
+          (statement) => client.query(statement),
+          { company_id, outgoing_webhook_id },
+          clock(),
+        ))
+      )
+        continue;
+      const db = {
+        query: async <Row>(statement: { text: string; values: unknown[] }) =>
+          (await client.query(statement)).rows as Row[],
+      };
       await queue.add(db, 'tell_of_webhook', { company_id, outgoing_webhook_id, news: 'dead' });
     }
   });

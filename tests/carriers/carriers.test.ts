@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { openCarrier } from '../../src/carriers';
-import { CALL_STATUSES, FAILURE_CODES, MESSAGE_STATUSES, type Carrier, type CarrierName, type Outcome } from '../../src/carriers/carrier';
+import {
+  CALL_STATUSES,
+  FAILURE_CODES,
+  MESSAGE_STATUSES,
+  type Carrier,
+  type CarrierName,
+  type Outcome,
+} from '../../src/carriers/carrier';
 import { fictionNumbers } from '../../src/carriers/inventory';
 import { MAGIC_NUMBERS } from '../../src/carriers/sandbox';
 import { callStatusOf, failureCodeOf, messageStatusOf } from '../../src/carriers/twilio-words';
@@ -13,14 +20,24 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const OPEN: Record<CarrierName, () => Carrier> = { sandbox: () => openCarrier('sandbox'), twilio: () => openTwilio(server) };
+const OPEN: Record<CarrierName, () => Carrier> = {
+  sandbox: () => openCarrier('sandbox'),
+  twilio: () => openTwilio(server),
+};
 
 /** How a thing ended, in our words: the sandbox knows it at once, Twilio tells it later. */
-function ended(outcome: Outcome<string>, collection: 'messages' | 'calls', statusOf: (status: string) => string | undefined) {
+function ended(
+  outcome: Outcome<string>,
+  collection: 'messages' | 'calls',
+  statusOf: (status: string) => string | undefined,
+) {
   if (!outcome.ok) return { code: outcome.code };
   const record = server[collection].find(({ sid }) => sid === outcome.carrier_id);
   if (!record) return { status: outcome.status, code: outcome.code };
-  return { status: statusOf(String(record.status)), code: record.error_code ? failureCodeOf(String(record.error_code)) : undefined };
+  return {
+    status: statusOf(String(record.status)),
+    code: record.error_code ? failureCodeOf(String(record.error_code)) : undefined,
+  };
 }
 
 describe.each(Object.entries(OPEN))('%s', (name, open) => {
@@ -30,30 +47,46 @@ describe.each(Object.entries(OPEN))('%s', (name, open) => {
 
   test('a text is sent, and arrives', async () => {
     const outcome = await open().sendSms(sms());
-    expect(outcome).toEqual({ ok: true, carrier_id: expect.stringMatching(/^S[BM][0-9a-f]{32}$/), status: expect.any(String) });
+    expect(outcome).toEqual({
+      ok: true,
+      carrier_id: expect.stringMatching(/^S[BM][0-9a-f]{32}$/),
+      status: expect.any(String),
+    });
     expect(MESSAGE_STATUSES).toContain(outcome.ok && outcome.status);
     expect(ended(outcome, 'messages', messageStatusOf)).toEqual({ status: 'delivered' });
   });
 
-  test.each(['+13105550160', 'sip:desk@example.com;transport=tls'])('a call is placed and connected to %s', async (connect_to) => {
-    const outcome = await open().placeCall(call({ connect_to }));
-    expect(outcome).toMatchObject({ ok: true });
-    expect(CALL_STATUSES).toContain(outcome.ok && outcome.status);
-    expect(ended(outcome, 'calls', callStatusOf)).toMatchObject({ status: 'completed' });
-  });
+  test.each(['+13105550160', 'sip:desk@example.com;transport=tls'])(
+    'a call is placed and connected to %s',
+    async (connect_to) => {
+      const outcome = await open().placeCall(call({ connect_to }));
+      expect(outcome).toMatchObject({ ok: true });
+      expect(CALL_STATUSES).toContain(outcome.ok && outcome.status);
+      expect(ended(outcome, 'calls', callStatusOf)).toMatchObject({ status: 'completed' });
+    },
+  );
 
   test.each(Object.entries(MAGIC_NUMBERS).map(([last, magic]) => ({ last, ...magic })))(
     'a number that ends in $last: $meaning',
     async ({ last, sms: text, call: ring }) => {
       const carrier = open();
       const to = `+1310555${last}`;
-      const [sent, placed] = [await carrier.sendSms(sms({ to })), await carrier.placeCall(call({ to }))];
+      const [sent, placed] = [
+        await carrier.sendSms(sms({ to })),
+        await carrier.placeCall(call({ to })),
+      ];
       const retryable = { retryable: last === '0104' };
       if (!sent.ok) expect(sent).toMatchObject(retryable);
       if (!placed.ok) expect(placed).toMatchObject({ ...retryable, message: expect.any(String) });
-      expect(ended(sent, 'messages', messageStatusOf)).toMatchObject(text ? { code: text.code } : { status: 'delivered' });
+      expect(ended(sent, 'messages', messageStatusOf)).toMatchObject(
+        text ? { code: text.code } : { status: 'delivered' },
+      );
       expect(ended(placed, 'calls', callStatusOf)).toMatchObject(
-        !ring ? { status: 'completed' } : 'status' in ring ? { status: ring.status } : { code: ring.code },
+        !ring
+          ? { status: 'completed' }
+          : 'status' in ring
+            ? { status: ring.status }
+            : { code: ring.code },
       );
     },
   );
@@ -119,7 +152,12 @@ describe.each(Object.entries(OPEN))('%s', (name, open) => {
       const numbers = await found(search);
       expect(numbers.length).toBeGreaterThan(0);
       const { country, toll_free = false } = search as { country: string; toll_free?: boolean };
-      for (const number of numbers) expect(number).toEqual({ phone_number: expect.stringMatching(pattern), country, toll_free });
+      for (const number of numbers)
+        expect(number).toEqual({
+          phone_number: expect.stringMatching(pattern),
+          country,
+          toll_free,
+        });
       expect(await found(search)).toEqual(numbers);
     });
 
@@ -131,12 +169,14 @@ describe.each(Object.entries(OPEN))('%s', (name, open) => {
       expect(rest).not.toContainEqual(numbers[0]);
     });
 
-    test.each([{ country: 'DE' }, { country: 'XX' }, { country: 'US', prefix: '999' }, { country: 'GB', query: '999999999' }])(
-      '%p finds none',
-      async (search) => {
-        expect(await found(search)).toEqual([]);
-      },
-    );
+    test.each([
+      { country: 'DE' },
+      { country: 'XX' },
+      { country: 'US', prefix: '999' },
+      { country: 'GB', query: '999999999' },
+    ])('%p finds none', async (search) => {
+      expect(await found(search)).toEqual([]);
+    });
 
     test('what was bought can be given back, again and again, and then bought anew', async () => {
       const carrier = open();
@@ -154,8 +194,13 @@ describe.each(Object.entries(OPEN))('%s', (name, open) => {
     test('what was found can be bought, what is not for sale cannot', async () => {
       const carrier = open();
       for (const { phone_number } of await found({ country: 'GB', limit: 2 }))
-        expect(await carrier.buyNumber({ key: randomUUID(), phone_number })).toMatchObject({ ok: true, status: 'bought' });
-      expect(await carrier.buyNumber({ key: randomUUID(), phone_number: '+13105550101' })).toMatchObject({
+        expect(await carrier.buyNumber({ key: randomUUID(), phone_number })).toMatchObject({
+          ok: true,
+          status: 'bought',
+        });
+      expect(
+        await carrier.buyNumber({ key: randomUUID(), phone_number: '+13105550101' }),
+      ).toMatchObject({
         ok: false,
         retryable: false,
         code: 'not_available',
@@ -167,13 +212,23 @@ describe.each(Object.entries(OPEN))('%s', (name, open) => {
 describe('sandbox', () => {
   test('has no magic in a number that may be somebody’s, nor in its own numbers', async () => {
     for (const to of ['+13105551101', '+13102220101', '+442079460101'])
-      expect(await openCarrier('sandbox').sendSms(sms({ to }))).toMatchObject({ status: 'delivered' });
-    expect(fictionNumbers().filter(({ phone_number }) => /^\+1\d{3}555010\d$/.test(phone_number))).toEqual([]);
-    expect(new Set(fictionNumbers().map(({ phone_number }) => phone_number)).size).toBe(fictionNumbers().length);
+      expect(await openCarrier('sandbox').sendSms(sms({ to }))).toMatchObject({
+        status: 'delivered',
+      });
+    expect(
+      fictionNumbers().filter(({ phone_number }) => /^\+1\d{3}555010\d$/.test(phone_number)),
+    ).toEqual([]);
+    expect(new Set(fictionNumbers().map(({ phone_number }) => phone_number)).size).toBe(
+      fictionNumbers().length,
+    );
   });
 
   test('every code it answers means the same at every carrier', () => {
-    const codes = Object.values(MAGIC_NUMBERS).flatMap(({ sms: text, call: ring }) => [text?.code, ring && 'code' in ring ? ring.code : undefined]);
-    for (const code of codes.filter((code) => code !== undefined)) expect(Object.keys(FAILURE_CODES)).toContain(code);
+    const codes = Object.values(MAGIC_NUMBERS).flatMap(({ sms: text, call: ring }) => [
+      text?.code,
+      ring && 'code' in ring ? ring.code : undefined,
+    ]);
+    for (const code of codes.filter((code) => code !== undefined))
+      expect(Object.keys(FAILURE_CODES)).toContain(code);
   });
 });

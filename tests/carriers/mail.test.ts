@@ -13,8 +13,16 @@ interface Delivered {
 }
 
 const FROM = '"Acme, Inc." <leads@acme.example>';
-const mail = (more: Partial<Mail> = {}): Mail => ({ key: randomUUID(), from: FROM, to: 'ann@example.com', subject: 'A new lead: Zoë', text: 'Hello', ...more });
-const rejection = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode });
+const mail = (more: Partial<Mail> = {}): Mail => ({
+  key: randomUUID(),
+  from: FROM,
+  to: 'ann@example.com',
+  subject: 'A new lead: Zoë',
+  text: 'Hello',
+  ...more,
+});
+const rejection = (responseCode: number, message: string) =>
+  Object.assign(new Error(message), { responseCode });
 
 /** Refuses by the names that are magic in the sandbox, and 5xx content by a word. */
 const RULES: SMTPServerOptions = {
@@ -42,7 +50,11 @@ async function listen(more: SMTPServerOptions = {}): Promise<string> {
       stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       stream.once('end', () => {
         if (text.includes('SPAM')) return done(rejection(554, 'Refused by content'));
-        delivered.push({ from: envelope.mailFrom ? envelope.mailFrom.address : '', to: envelope.rcptTo.map(({ address }) => address), text });
+        delivered.push({
+          from: envelope.mailFrom ? envelope.mailFrom.address : '',
+          to: envelope.rcptTo.map(({ address }) => address),
+          text,
+        });
         done(null, 'Taken');
       });
     },
@@ -110,37 +122,74 @@ describe.each<MailerName>(['sandbox', 'smtp'])('%s', (name) => {
     const mailer = open(name);
     expect(mailer).toMatchObject({ name, instant: name === 'sandbox' });
     const sent = await mailer.send(one);
-    expect(sent).toEqual({ ok: true, message_id: `<${one.key}@${name === 'smtp' ? 'acme.example' : 'sandbox'}>` });
+    expect(sent).toEqual({
+      ok: true,
+      message_id: `<${one.key}@${name === 'smtp' ? 'acme.example' : 'sandbox'}>`,
+    });
     expect(await mailer.send(one)).toEqual(sent);
-    expect(delivered.map(({ to }) => to)).toEqual(name === 'smtp' ? [['ann@example.com'], ['ann@example.com']] : []);
+    expect(delivered.map(({ to }) => to)).toEqual(
+      name === 'smtp' ? [['ann@example.com'], ['ann@example.com']] : [],
+    );
   });
 
-  test.each(Object.entries(MAGIC_MAILBOXES))('%s@ is refused as said', async (local, { failure }) => {
-    const { retryable, code } = failure;
-    expect(await open(name).send(mail({ to: `${local}@example.com` }))).toMatchObject({ ok: false, retryable, code, message: expect.any(String) });
-    expect(delivered).toEqual([]);
-  });
-
-  test.each([...ADDRESS_LISTS, 'Ann <ann@example.com>'])('to %j is refused, and nobody gets it', async (to) => {
-    expect(await open(name).send(mail({ to }))).toMatchObject({ ok: false, retryable: false, code: 'invalid_to' });
-    expect(delivered).toEqual([]);
-  });
-
-  test.each([...ADDRESS_LISTS, 'Ann\r\nBcc: eve@example.net <ann@example.com>', 'eve@example.net <ann@example.com>', 'Ann, Eve <ann@example.com>'])(
-    'from %j is refused',
-    async (from) => {
-      expect(await open(name).send(mail({ from }))).toMatchObject({ ok: false, retryable: false, code: 'invalid_from' });
+  test.each(Object.entries(MAGIC_MAILBOXES))(
+    '%s@ is refused as said',
+    async (local, { failure }) => {
+      const { retryable, code } = failure;
+      expect(await open(name).send(mail({ to: `${local}@example.com` }))).toMatchObject({
+        ok: false,
+        retryable,
+        code,
+        message: expect.any(String),
+      });
       expect(delivered).toEqual([]);
     },
   );
 
-  test.each(['A\r\nBcc: eve@example.net', 'A\nB', 'A\rB', 'A\0B'])('the subject %j is refused', async (subject) => {
-    expect(await open(name).send(mail({ subject }))).toMatchObject({ ok: false, retryable: false, code: 'invalid_subject' });
+  test.each([...ADDRESS_LISTS, 'Ann <ann@example.com>'])(
+    'to %j is refused, and nobody gets it',
+    async (to) => {
+      expect(await open(name).send(mail({ to }))).toMatchObject({
+        ok: false,
+        retryable: false,
+        code: 'invalid_to',
+      });
+      expect(delivered).toEqual([]);
+    },
+  );
+
+  test.each([
+    ...ADDRESS_LISTS,
+    'Ann\r\nBcc: eve@example.net <ann@example.com>',
+    'eve@example.net <ann@example.com>',
+    'Ann, Eve <ann@example.com>',
+  ])('from %j is refused', async (from) => {
+    expect(await open(name).send(mail({ from }))).toMatchObject({
+      ok: false,
+      retryable: false,
+      code: 'invalid_from',
+    });
     expect(delivered).toEqual([]);
   });
 
+  test.each(['A\r\nBcc: eve@example.net', 'A\nB', 'A\rB', 'A\0B'])(
+    'the subject %j is refused',
+    async (subject) => {
+      expect(await open(name).send(mail({ subject }))).toMatchObject({
+        ok: false,
+        retryable: false,
+        code: 'invalid_subject',
+      });
+      expect(delivered).toEqual([]);
+    },
+  );
+
   test.each(['', 'a\r\nBcc: eve@example.net', 'a>b'])('the key %j is refused', async (key) => {
-    expect(await open(name).send(mail({ key }))).toMatchObject({ ok: false, retryable: false, code: 'invalid_key' });
+    expect(await open(name).send(mail({ key }))).toMatchObject({
+      ok: false,
+      retryable: false,
+      code: 'invalid_key',
+    });
   });
 });
 
@@ -152,7 +201,11 @@ describe('smtp: what arrives', () => {
     expect([from, to]).toEqual(['leads@acme.example', ['ann@example.com']]);
     const headers = text.slice(0, text.indexOf('\r\n\r\n')).split('\r\n');
     expect(headers).toEqual(
-      expect.arrayContaining(['From: "Acme, Inc." <leads@acme.example>', 'To: ann@example.com', `Message-ID: <${one.key}@acme.example>`]),
+      expect.arrayContaining([
+        'From: "Acme, Inc." <leads@acme.example>',
+        'To: ann@example.com',
+        `Message-ID: <${one.key}@acme.example>`,
+      ]),
     );
     expect(headers.find((header) => header.startsWith('Subject:'))).toMatch(/=\?UTF-8\?/);
     expect(headers.filter((header) => /^(b?cc|to):/i.test(header))).toHaveLength(1);
@@ -168,7 +221,9 @@ describe('smtp: what arrives', () => {
   test('twenty at once each arrive once', async () => {
     const mailer = open('smtp');
     const mails = Array.from({ length: 20 }, (_, n) => mail({ to: `n${n}@example.com` }));
-    expect((await Promise.all(mails.map((one) => mailer.send(one)))).every(({ ok }) => ok)).toBe(true);
+    expect((await Promise.all(mails.map((one) => mailer.send(one)))).every(({ ok }) => ok)).toBe(
+      true,
+    );
     expect(delivered.flatMap(({ to }) => to).sort()).toEqual(mails.map(({ to }) => to).sort());
   });
 
@@ -190,11 +245,18 @@ describe('smtp: failures', () => {
   });
 
   test('a login that is refused is for the operator to mend', async () => {
-    const other = new SMTPServer({ ...RULES, authOptional: false, allowInsecureAuth: true, onAuth: (_auth, _session, done) => done(new Error('No')) });
+    const other = new SMTPServer({
+      ...RULES,
+      authOptional: false,
+      allowInsecureAuth: true,
+      onAuth: (_auth, _session, done) => done(new Error('No')),
+    });
     await new Promise<void>((done) => other.listen(0, '127.0.0.1', () => done()));
     const { port } = other.server.address() as AddressInfo;
     for (const credentials of ['user:secret@', ''])
-      expect(await open('smtp', { url: `smtp://${credentials}127.0.0.1:${port}` }).send(mail())).toMatchObject({
+      expect(
+        await open('smtp', { url: `smtp://${credentials}127.0.0.1:${port}` }).send(mail()),
+      ).toMatchObject({
         ok: false,
         retryable: true,
         code: 'unauthorized',
@@ -204,18 +266,30 @@ describe('smtp: failures', () => {
 
   test('a greeting that is refused is about us, not about the mail', async () => {
     const refusing = await listenRaw((socket) => socket.end('554 Not from there\r\n'));
-    expect(await open('smtp', { url: refusing }).send(mail())).toMatchObject({ ok: false, retryable: true, code: 'unavailable' });
+    expect(await open('smtp', { url: refusing }).send(mail())).toMatchObject({
+      ok: false,
+      retryable: true,
+      code: 'unavailable',
+    });
   });
 
   test('nobody listens', async () => {
     await new Promise<void>((done) => smtpServer.close(() => done()));
-    expect(await open('smtp').send(mail())).toMatchObject({ ok: false, retryable: true, code: 'unavailable' });
+    expect(await open('smtp').send(mail())).toMatchObject({
+      ok: false,
+      retryable: true,
+      code: 'unavailable',
+    });
   });
 
   test('a server that never greets is given up within six seconds', async () => {
     const silent = await listenRaw(() => undefined);
     const began = Date.now();
-    expect(await open('smtp', { url: silent }).send(mail())).toMatchObject({ ok: false, retryable: true, code: 'unavailable' });
+    expect(await open('smtp', { url: silent }).send(mail())).toMatchObject({
+      ok: false,
+      retryable: true,
+      code: 'unavailable',
+    });
     expect(Date.now() - began).toBeLessThan(6_000);
   });
 
@@ -226,7 +300,11 @@ describe('smtp: failures', () => {
       socket.once('close', () => clearInterval(drip));
     });
     const began = Date.now();
-    expect(await open('smtp', { url: dripping, timeout_ms: 300 }).send(mail())).toMatchObject({ ok: false, retryable: true, code: 'unavailable' });
+    expect(await open('smtp', { url: dripping, timeout_ms: 300 }).send(mail())).toMatchObject({
+      ok: false,
+      retryable: true,
+      code: 'unavailable',
+    });
     expect(Date.now() - began).toBeLessThan(2_000);
   });
 
@@ -246,14 +324,20 @@ describe('smtp: failures', () => {
         else if (['EHLO', 'MAIL', 'RCPT'].includes(command)) socket.write('250 ok\r\n');
       });
     });
-    expect(await open('smtp', { url: dying, timeout_ms: 1_000 }).send(mail())).toMatchObject({ ok: false, retryable: true, code: 'unavailable' });
+    expect(await open('smtp', { url: dying, timeout_ms: 1_000 }).send(mail())).toMatchObject({
+      ok: false,
+      retryable: true,
+      code: 'unavailable',
+    });
     expect(given).toBe(1);
   });
 
   test('a connection that the server has closed meanwhile costs no mail', async () => {
     const mailer = open('smtp');
     await mailer.send(mail());
-    for (const { _socket } of (smtpServer as unknown as { connections: Set<{ _socket: Socket }> }).connections) _socket.destroy();
+    for (const { _socket } of (smtpServer as unknown as { connections: Set<{ _socket: Socket }> })
+      .connections)
+      _socket.destroy();
     expect(await mailer.send(mail())).toMatchObject({ ok: true });
     expect(delivered).toHaveLength(2);
   });
@@ -264,7 +348,12 @@ describe('smtp: failures', () => {
 });
 
 describe('addresses', () => {
-  test.each(['ann@example.com', 'a.b+c@sub.example.co.uk', 'zoë@example.com', "o'hara@example.com"])('%s is one', (address) => {
+  test.each([
+    'ann@example.com',
+    'a.b+c@sub.example.co.uk',
+    'zoë@example.com',
+    "o'hara@example.com",
+  ])('%s is one', (address) => {
     expect([isMailAddress(address), parseMailbox(address)]).toEqual([true, { address }]);
   });
 
@@ -284,7 +373,12 @@ describe('addresses', () => {
 
   test('a long text is read in no time', () => {
     const began = Date.now();
-    for (const text of ['a'.repeat(100_000), `${' '.repeat(5_000)}<`, `"${' '.repeat(5_000)}`, `a@${'a.'.repeat(5_000)}`])
+    for (const text of [
+      'a'.repeat(100_000),
+      `${' '.repeat(5_000)}<`,
+      `"${' '.repeat(5_000)}`,
+      `a@${'a.'.repeat(5_000)}`,
+    ])
       expect(parseMailbox(text)).toBeUndefined();
     expect(Date.now() - began).toBeLessThan(500);
   });

@@ -14,16 +14,26 @@ beforeEach(async () => {
 afterAll(() => world.close());
 
 const numberOf = (n: number) => `3105550${String(n).padStart(3, '0')}`;
-const live = () => world.sql<{ caller_number: string; data: Record<string, string> }>('SELECT caller_number, data FROM leads WHERE company_id = $1 AND is_live', [world.company.id]); // prettier-ignore
+const live = () =>
+  world.sql<{ caller_number: string; data: Record<string, string> }>(
+    'SELECT caller_number, data FROM leads WHERE company_id = $1 AND is_live',
+    [world.company.id],
+  );
 
 describe('submissions that come at the same time', () => {
   test('are each answered with their own lead, of which there is one a number', async () => {
-    const sent = Array.from({ length: 400 }, (_, n) => ({ caller_id: numberOf(n % 150), [`token_${n}`]: `value ${n}` }));
+    const sent = Array.from({ length: 400 }, (_, n) => ({
+      caller_id: numberOf(n % 150),
+      [`token_${n}`]: `value ${n}`,
+    }));
     const answers = await Promise.all(sent.map((fields) => submit(world, lead_token, fields)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(150);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(250);
     answers.forEach(({ body }, n) => {
-      expect(body.lead).toMatchObject({ caller_id: `+1${sent[n]!.caller_id}`, data: { [`token_${n}`]: `value ${n}` } });
+      expect(body.lead).toMatchObject({
+        caller_id: `+1${sent[n]!.caller_id}`,
+        data: { [`token_${n}`]: `value ${n}` },
+      });
     });
     const kept = await live();
     expect(kept).toHaveLength(150);
@@ -34,10 +44,13 @@ describe('submissions that come at the same time', () => {
 
   test('are refused one by one: what is wrong with one is no matter to the others', async () => {
     const large = (key: string) => ({ [key]: 'x'.repeat(60_000) });
-    const post = (caller_id: string, data: object) => world.company.api('post', 'leads', { auth: null, body: { lead_token, caller_id, data } });
+    const post = (caller_id: string, data: object) =>
+      world.company.api('post', 'leads', { auth: null, body: { lead_token, caller_id, data } });
     await post(numberOf(0), large('a'));
     await post(numberOf(0), large('b'));
-    const answers = await Promise.all(Array.from({ length: 60 }, (_, n) => post(numberOf(n), n === 0 ? large('c') : { n })));
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, n) => post(numberOf(n), n === 0 ? large('c') : { n })),
+    );
     expect(answers.map(({ status }) => status)).toEqual([422, ...Array(59).fill(201)]);
     expect(answers[0]!.body.errors).toEqual({ data: [expect.stringContaining('128 kB')] });
   });
@@ -50,9 +63,15 @@ describe('submissions that come at the same time', () => {
       await client.query('BEGIN');
       await client.query('SELECT FROM leads WHERE company_id = $1 FOR UPDATE', [world.company.id]);
       let is_answered = false;
-      locked = submit(world, lead_token, { caller_id: numberOf(0), again: 'yes' }).then((res) => ((is_answered = true), res));
+      locked = submit(world, lead_token, { caller_id: numberOf(0), again: 'yes' }).then(
+        (res) => ((is_answered = true), res),
+      );
       for (let round = 0; round < 3; round++) {
-        const others = await Promise.all(Array.from({ length: 20 }, (_, n) => submit(world, lead_token, { caller_id: numberOf(1 + n + round * 20) })));
+        const others = await Promise.all(
+          Array.from({ length: 20 }, (_, n) =>
+            submit(world, lead_token, { caller_id: numberOf(1 + n + round * 20) }),
+          ),
+        );
         expect(others.map(({ status }) => status)).toEqual(Array(20).fill(201));
       }
       await setTimeout(600);
@@ -66,12 +85,19 @@ describe('submissions that come at the same time', () => {
 
   test('to a schedule that is deleted meanwhile are made leads or refused, never lost', async () => {
     const schedule = (await openShop(world, [])).schedule;
-    const sending = Array.from({ length: 100 }, (_, n) => submit(world, schedule.lead_token, { caller_id: numberOf(n) }));
+    const sending = Array.from({ length: 100 }, (_, n) =>
+      submit(world, schedule.lead_token, { caller_id: numberOf(n) }),
+    );
     await world.company.api('delete', `schedules/${schedule.id}`);
     const answers = await Promise.all(sending);
     const made = answers.filter(({ status }) => status === 201).map(({ body }) => body.lead_id);
     expect(answers.filter(({ status }) => ![201, 401, 422].includes(status))).toEqual([]);
-    const kept = await world.sql<{ id: string }>('SELECT id FROM leads WHERE company_id = $1 AND schedule_id = $2', [world.company.id, schedule.id]);
-    expect(kept.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(made.sort((a, b) => a - b));
+    const kept = await world.sql<{ id: string }>(
+      'SELECT id FROM leads WHERE company_id = $1 AND schedule_id = $2',
+      [world.company.id, schedule.id],
+    );
+    expect(kept.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(
+      made.sort((a, b) => a - b),
+    );
   });
 });

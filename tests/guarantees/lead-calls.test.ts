@@ -14,7 +14,11 @@ beforeEach(async () => {
   world.company = await world.addCompany();
   buyer = await made('buyers', { number: '+12125550101' });
   offer = await made('offers', { name: 'Auto', buyer_ids: [buyer] });
-  lead = (await world.company.api('post', 'leads/capture', { body: { caller_id: CALLER, offer_id: offer } })).body.lead_id;
+  lead = (
+    await world.company.api('post', 'leads/capture', {
+      body: { caller_id: CALLER, offer_id: offer },
+    })
+  ).body.lead_id;
 });
 afterAll(() => world.close());
 
@@ -23,17 +27,24 @@ async function made(path: string, body: object): Promise<number> {
   return res.body[res.body.metadata.root].id;
 }
 const call = async () =>
-  (await world.company.api('post', 'call_sessions', { body: { offer_id: offer, caller_number: CALLER } })).body.call_session.id as number;
-const tell = (id: number, event: string) => world.company.api('post', `call_sessions/${id}/events`, { body: { event } });
+  (
+    await world.company.api('post', 'call_sessions', {
+      body: { offer_id: offer, caller_number: CALLER },
+    })
+  ).body.call_session.id as number;
+const tell = (id: number, event: string) =>
+  world.company.api('post', `call_sessions/${id}/events`, { body: { event } });
 const told = () => tellLeads(world.deps.database.pool, new Date());
 const seen = async () => {
-  const { attempted_call_id, connected_call_id, buyer_id } = (await world.company.api('get', `leads/${lead}`)).body.lead;
+  const { attempted_call_id, connected_call_id, buyer_id } = (
+    await world.company.api('get', `leads/${lead}`)
+  ).body.lead;
   return [attempted_call_id, connected_call_id, buyer_id];
 };
 const story = async () =>
-  (await world.company.api('get', 'lead_logs', { query: { lead_id: lead, event: 'call_changed' } })).body.lead_logs.map(
-    ({ message }: { message: string }) => message,
-  );
+  (
+    await world.company.api('get', 'lead_logs', { query: { lead_id: lead, event: 'call_changed' } })
+  ).body.lead_logs.map(({ message }: { message: string }) => message);
 
 describe('a lead is told of its calls', () => {
   test('which was tried, which was connected, and to whom; once each, however many tell it', async () => {
@@ -55,18 +66,27 @@ describe('a lead is told of its calls', () => {
     let id: number;
     try {
       await client.query('BEGIN');
-      await client.query('SELECT FROM leads WHERE company_id = $1 AND id = $2 FOR NO KEY UPDATE', [world.company.id, lead]);
+      await client.query('SELECT FROM leads WHERE company_id = $1 AND id = $2 FOR NO KEY UPDATE', [
+        world.company.id,
+        lead,
+      ]);
       id = await call();
       await tell(id, 'answered');
       await told();
-      expect(await world.sql('SELECT call_id::int FROM lead_calls WHERE company_id = $1', [world.company.id])).toEqual([{ call_id: id }]);
+      expect(
+        await world.sql('SELECT call_id::int FROM lead_calls WHERE company_id = $1', [
+          world.company.id,
+        ]),
+      ).toEqual([{ call_id: id }]);
     } finally {
       await client.query('ROLLBACK');
       client.release();
     }
     await told();
     expect(await seen()).toEqual([id, id, buyer]);
-    expect(await world.sql('SELECT FROM lead_calls WHERE company_id = $1', [world.company.id])).toEqual([]);
+    expect(
+      await world.sql('SELECT FROM lead_calls WHERE company_id = $1', [world.company.id]),
+    ).toEqual([]);
   });
 
   test('what happens while it is told is told too', async () => {

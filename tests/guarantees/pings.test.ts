@@ -28,9 +28,16 @@ const ok = async (path: string, body: Fields, method: 'post' | 'put' = 'post') =
   if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
   return res.body;
 };
-const later = (seconds: number) => time.set(new Date(time.read().getTime() + seconds * 1000).toISOString());
+const later = (seconds: number) =>
+  time.set(new Date(time.read().getTime() + seconds * 1000).toISOString());
 const buyer = async (fields: Fields = {}): Promise<number> =>
-  (await ok('buyers', { name: 'Buyer', number: `+1212555${String(1000 + made++).slice(-4)}`, ...fields })).buyer.id;
+  (
+    await ok('buyers', {
+      name: 'Buyer',
+      number: `+1212555${String(1000 + made++).slice(-4)}`,
+      ...fields,
+    })
+  ).buyer.id;
 
 interface Shop {
   offer: number;
@@ -46,29 +53,55 @@ async function shop(buyer_ids: number[], fields: Fields = {}): Promise<Shop> {
 }
 
 const ask = async (kind: 'ping' | 'post' | 'full', { at }: Shop, body: Fields) => {
-  const res = await world.company.api('post', `inbound_webhooks/${kind}/${at}`, { auth: null, body });
+  const res = await world.company.api('post', `inbound_webhooks/${kind}/${at}`, {
+    auth: null,
+    body,
+  });
   if (res.status !== 200) throw new Error(res.text);
   return res.body;
 };
 const ping = (at: Shop, fields: Fields = {}) => ask('ping', at, { caller_id: CALLER, ...fields });
 const post = (at: Shop, fields: Fields) => ask('post', at, fields);
-const call = async ({ offer }: Shop, caller_number = CALLER) => (await ok('call_sessions', { offer_id: offer, caller_number })).call_session;
+const call = async ({ offer }: Shop, caller_number = CALLER) =>
+  (await ok('call_sessions', { offer_id: offer, caller_number })).call_session;
 const sweep = () => freeExpiredHolds(world.deps.database.pool, time.read());
 const used = async (id: number) => {
   const { buyer: found } = (await world.company.api('get', `buyers/${id}`)).body;
-  const { attempt_total_used, attempt_monthly_used, attempt_daily_used, attempt_hourly_used, concurrency_cap_used } = found;
-  return [attempt_total_used, attempt_monthly_used, attempt_daily_used, attempt_hourly_used, concurrency_cap_used];
+  const {
+    attempt_total_used,
+    attempt_monthly_used,
+    attempt_daily_used,
+    attempt_hourly_used,
+    concurrency_cap_used,
+  } = found;
+  return [
+    attempt_total_used,
+    attempt_monthly_used,
+    attempt_daily_used,
+    attempt_hourly_used,
+    concurrency_cap_used,
+  ];
 };
 const all = (n: number) => Array(5).fill(n) as number[];
-const holds = async () => (await world.sql<{ n: number }>('SELECT count(*)::int AS n FROM call_holds WHERE company_id = $1', [world.company.id]))[0]!.n;
+const holds = async () =>
+  (
+    await world.sql<{ n: number }>(
+      'SELECT count(*)::int AS n FROM call_holds WHERE company_id = $1',
+      [world.company.id],
+    )
+  )[0]!.n;
 
 describe('a cap', () => {
   test('of 50 is held 50 times by 200 simultaneous pings, and given back as often, by many at once', async () => {
     const id = await buyer({ attempt_daily_limit: 50 });
     const at = await shop([id]);
-    const told = await Promise.all(Array.from({ length: 200 }, (_, n) => ping(at, { caller_id: `+1310555${1000 + n}` })));
+    const told = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => ping(at, { caller_id: `+1310555${1000 + n}` })),
+    );
     expect(told.filter(({ success }) => success)).toHaveLength(50);
-    expect(new Set(told.map(({ status }) => status))).toEqual(new Set(['accepted', 'no_buyer_available']));
+    expect(new Set(told.map(({ status }) => status))).toEqual(
+      new Set(['accepted', 'no_buyer_available']),
+    );
     expect(await used(id)).toEqual(all(50));
     later(59.999);
     expect(await sweep()).toBe(0);
@@ -81,10 +114,17 @@ describe('a cap', () => {
 
   test('of a group is held with its buyer, and given back with it', async () => {
     const id = await buyer();
-    const { buyer_group } = await ok('buyer_groups', { name: 'Group', buyer_ids: [id], attempt_total_limit: 1 });
+    const { buyer_group } = await ok('buyer_groups', {
+      name: 'Group',
+      buyer_ids: [id],
+      attempt_total_limit: 1,
+    });
     const at = await shop([]);
     await ok(`offers/${at.offer}`, { buyer_group_ids: [buyer_group.id] }, 'put');
-    expect([(await ping(at)).status, (await ping(at)).status]).toEqual(['accepted', 'no_buyer_available']);
+    expect([(await ping(at)).status, (await ping(at)).status]).toEqual([
+      'accepted',
+      'no_buyer_available',
+    ]);
     later(60);
     await sweep();
     expect((await ping(at)).status).toBe('accepted');
@@ -124,7 +164,13 @@ describe('a post', () => {
     expect((await ping(at, { caller_id: '+13105550102' })).status).toBe('no_buyer_available');
     later(59);
     for (const ping_id of [told.buyers[0].ping_id, told.try_all_buyers_ping_id]) {
-      expect(await post(at, { ping_id })).toMatchObject({ success: true, status: 'accepted', late: false, warnings: [], buyer_id: id });
+      expect(await post(at, { ping_id })).toMatchObject({
+        success: true,
+        status: 'accepted',
+        late: false,
+        warnings: [],
+        buyer_id: id,
+      });
     }
     expect(await used(id)).toEqual([2, 2, 2, 2, 2]);
   });
@@ -161,13 +207,20 @@ describe('a post', () => {
   });
 
   test('too late chooses anew among those it may, and says so', async () => {
-    const [first, second] = [await buyer({ tier: 1, attempt_total_limit: 1 }), await buyer({ tier: 2 })];
+    const [first, second] = [
+      await buyer({ tier: 1, attempt_total_limit: 1 }),
+      await buyer({ tier: 2 }),
+    ];
     const at = await shop([first, second]);
     const { buyers, try_all_buyers_ping_id } = await ping(at);
     later(60);
     await sweep();
     await ping(at, { caller_id: '+13105550102' });
-    expect(await post(at, { ping_id: buyers[0].ping_id })).toMatchObject({ success: false, status: 'no_buyer_available', errors: [expect.any(String)] });
+    expect(await post(at, { ping_id: buyers[0].ping_id })).toMatchObject({
+      success: false,
+      status: 'no_buyer_available',
+      errors: [expect.any(String)],
+    });
     expect(await post(at, { ping_id: try_all_buyers_ping_id })).toMatchObject({
       success: true,
       late: true,
@@ -176,19 +229,24 @@ describe('a post', () => {
     });
   });
 
-  test.each([0, 1, 2, 3, 4])('that races the end of its hold has it or does not, never half (%s)', async (n) => {
-    const id = await buyer({ attempt_total_limit: 1 });
-    const at = await shop([id]);
-    const { buyers } = await ping(at);
-    later(59.999);
-    const answers = [post(at, { ping_id: buyers[0].ping_id })];
-    const sweeping = Array.from({ length: n }, () => freeExpiredHolds(world.deps.database.pool, new Date(time.read().getTime() + 1)));
-    const [answer] = await Promise.all(answers);
-    await Promise.all(sweeping);
-    // Either it was in time, or it was swept a moment before and chosen anew: held once in any case.
-    expect(answer).toMatchObject({ success: true, buyer_id: id });
-    expect([await used(id), await holds()]).toEqual([all(1), 1]);
-  });
+  test.each([0, 1, 2, 3, 4])(
+    'that races the end of its hold has it or does not, never half (%s)',
+    async (n) => {
+      const id = await buyer({ attempt_total_limit: 1 });
+      const at = await shop([id]);
+      const { buyers } = await ping(at);
+      later(59.999);
+      const answers = [post(at, { ping_id: buyers[0].ping_id })];
+      const sweeping = Array.from({ length: n }, () =>
+        freeExpiredHolds(world.deps.database.pool, new Date(time.read().getTime() + 1)),
+      );
+      const [answer] = await Promise.all(answers);
+      await Promise.all(sweeping);
+      // Either it was in time, or it was swept a moment before and chosen anew: held once in any case.
+      expect(answer).toMatchObject({ success: true, buyer_id: id });
+      expect([await used(id), await holds()]).toEqual([all(1), 1]);
+    },
+  );
 
   test('of another buyer than the one that is held gives that one back', async () => {
     const [first, second] = [await buyer({ tier: 1 }), await buyer({ tier: 2 })];
@@ -202,24 +260,39 @@ describe('a post', () => {
 
 describe('the call that comes', () => {
   test('takes the hold over: caps are not taken up a second time, and come back when it ends', async () => {
-    const id = await buyer({ tier: 1, attempt_total_limit: 1, concurrency_cap_limit: 1, record_token_filter_list: ['state:CA'] });
+    const id = await buyer({
+      tier: 1,
+      attempt_total_limit: 1,
+      concurrency_cap_limit: 1,
+      record_token_filter_list: ['state:CA'],
+    });
     const at = await shop([id]);
     await numberOf(at);
     const { buyers } = await ping(at, { data: { state: 'CA' }, sub_id: 'ad-7' });
     const { forwarding_number } = await post(at, { ping_id: buyers[0].ping_id, zip: '90012' });
-    const begun = (await ok('call_sessions', { number_called: forwarding_number, caller_number: CALLER })).call_session;
+    const begun = (
+      await ok('call_sessions', { number_called: forwarding_number, caller_number: CALLER })
+    ).call_session;
     expect(begun.instruction).toMatchObject({ action: 'dial', dial: [{ buyer_id: id }] });
     expect([await used(id), await holds()]).toEqual([all(1), 0]);
-    const [row] = await world.sql('SELECT sub_id, token_values FROM calls WHERE id = $1', [begun.id]);
+    const [row] = await world.sql('SELECT sub_id, token_values FROM calls WHERE id = $1', [
+      begun.id,
+    ]);
     expect(row).toEqual({ sub_id: 'ad-7', token_values: { state: 'CA', zip: '90012' } });
-    expect((await post(at, { ping_id: buyers[0].ping_id, zip: '90012' })).call_uuid).toBe(begun.uuid);
+    expect((await post(at, { ping_id: buyers[0].ping_id, zip: '90012' })).call_uuid).toBe(
+      begun.uuid,
+    );
     later(600);
     expect(await sweep()).toBe(0);
     await ok(`call_sessions/${begun.id}/events`, { event: 'completed' });
     expect(await used(id)).toEqual([1, 1, 1, 1, 0]);
     const { decisions } = (await world.company.api('get', `calls/${begun.id}/decision`)).body;
-    expect(decisions[0].candidates).toMatchObject([{ buyer_id: id, chosen: true, rank: 1, reason: null }]);
-    expect(decisions[0].caps).toContainEqual(expect.objectContaining({ cap: 'attempt_total', used: 0, limit: 1, buyer_id: id }));
+    expect(decisions[0].candidates).toMatchObject([
+      { buyer_id: id, chosen: true, rank: 1, reason: null },
+    ]);
+    expect(decisions[0].caps).toContainEqual(
+      expect.objectContaining({ cap: 'attempt_total', used: 0, limit: 1, buyer_id: id }),
+    );
   });
 
   test('of each of two pings is one hold, however many come at once', async () => {

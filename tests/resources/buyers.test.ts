@@ -79,7 +79,13 @@ test('what is written is read back, for every writable field', async () => {
     earned_revenue_total_limit: 13,
     earned_revenue_monthly_limit: 14,
     earned_revenue_daily_limit: 15.25,
-    business_hours_schedule: [{ attempt_hourly_limit: 5, revenue_hourly_limit: 100, schedule: [{ day: 1, times: ['09:00..11:59', '13:00..17:59'] }] }],
+    business_hours_schedule: [
+      {
+        attempt_hourly_limit: 5,
+        revenue_hourly_limit: 100,
+        schedule: [{ day: 1, times: ['09:00..11:59', '13:00..17:59'] }],
+      },
+    ],
     buyer_conversions_schedule: [
       {
         buyer_conversions_attributes: [
@@ -100,24 +106,38 @@ test('what is written is read back, for every writable field', async () => {
       },
     ],
   };
-  const lists = await Promise.all(['a', 'b'].map((name) => world.company.api('post', 'buyer_suppressions', { body: { name } })));
+  const lists = await Promise.all(
+    ['a', 'b'].map((name) => world.company.api('post', 'buyer_suppressions', { body: { name } })),
+  );
   const buyer_suppression_ids = lists.map((list) => list.body.buyer_suppression.id).sort();
-  Object.assign(body, { buyer_suppression_ids, display_service_number_id: await ownNumber(world, world.company) });
+  Object.assign(body, {
+    buyer_suppression_ids,
+    display_service_number_id: await ownNumber(world, world.company),
+  });
   const res = await create(body);
   expect(res.body.errors).toEqual({});
   expect(res.body.buyer).toMatchObject(body);
   expect(await shown(res.body.buyer.id)).toMatchObject(body);
   // Teams are read back by themselves.
   const teams = ['generate_team', 'team_users_emails', 'team_offer_ids'];
-  const special = ['serializer', 'buyer_fleet_id', 'record_token_filter_list', 'record_token_additional_list', ...teams];
-  const writable = Object.keys(facets(contract.document.components.schemas.BuyerFields!).properties).filter(
-    (name) => !name.startsWith('current_conversion_') && !special.includes(name),
-  );
+  const special = [
+    'serializer',
+    'buyer_fleet_id',
+    'record_token_filter_list',
+    'record_token_additional_list',
+    ...teams,
+  ];
+  const writable = Object.keys(
+    facets(contract.document.components.schemas.BuyerFields!).properties,
+  ).filter((name) => !name.startsWith('current_conversion_') && !special.includes(name));
   expect(writable.filter((name) => !(name in body))).toEqual([]);
 });
 
 test('token lists are read back with their counts and numbers', async () => {
-  const buyer = await made({ record_token_filter_list: ['state:in CA,NV', 'age:>=18', 'zip:=~^9'], record_token_additional_list: 'source:web,campaign:a' });
+  const buyer = await made({
+    record_token_filter_list: ['state:in CA,NV', 'age:>=18', 'zip:=~^9'],
+    record_token_additional_list: 'source:web,campaign:a',
+  });
   expect(buyer).toMatchObject({
     record_token_filter_data: ['state:in CA,NV', 'age:>=18', 'zip:=~^9'],
     record_token_filter_data_count: 3,
@@ -132,13 +152,18 @@ describe('by_user_buyer_id', () => {
   test('finds the buyer by its owner’s identifier, whatever that looks like', async () => {
     for (const user_buyer_id of ['plain', 'with space/and slash', '12', 'ünï', 'new']) {
       const { id } = await made({ user_buyer_id });
-      const res = await world.company.api('get', `buyers/${encodeURIComponent(user_buyer_id)}/by_user_buyer_id`);
+      const res = await world.company.api(
+        'get',
+        `buyers/${encodeURIComponent(user_buyer_id)}/by_user_buyer_id`,
+      );
       expect([res.status, res.body.buyer?.id]).toEqual([200, id]);
     }
   });
   test('is unique among the living, and free again after a delete', async () => {
     const { id } = await made({ user_buyer_id: 'again' });
-    expect((await create({ user_buyer_id: 'again' })).body.errors).toEqual({ user_buyer_id: [expect.stringContaining('unique')] });
+    expect((await create({ user_buyer_id: 'again' })).body.errors).toEqual({
+      user_buyer_id: [expect.stringContaining('unique')],
+    });
     await world.company.api('delete', `buyers/${id}`);
     expect((await create({ user_buyer_id: 'again' })).status).toBe(201);
   });
@@ -181,7 +206,11 @@ describe('the current conversion', () => {
     });
     const { id } = await made({
       time_zone: 'America/New_York',
-      buyer_conversions_schedule: [frame(10, ['09:00..11:59']), frame(20, ['12:00..16:59']), frame(5, [])],
+      buyer_conversions_schedule: [
+        frame(10, ['09:00..11:59']),
+        frame(20, ['12:00..16:59']),
+        frame(5, []),
+      ],
     });
     const revenue = async (at: string) => {
       clock.set(at);
@@ -195,7 +224,8 @@ describe('the current conversion', () => {
     await put(id, { current_conversion_revenue: 22 });
     expect(
       (await shown(id)).buyer_conversions_schedule.map(
-        (f: { buyer_conversions_attributes: { revenue: number }[] }) => f.buyer_conversions_attributes[0]!.revenue,
+        (f: { buyer_conversions_attributes: { revenue: number }[] }) =>
+          f.buyer_conversions_attributes[0]!.revenue,
       ),
     ).toEqual([10, 22, 5]);
   });
@@ -208,19 +238,43 @@ describe('the current conversion', () => {
       current_conversion_revenue_increment: 2.5,
     });
     const errors = async (body: object) => (await put(id, body)).body.errors;
-    expect(await errors({ current_conversion_revenue: 9.99 })).toEqual({ current_conversion_revenue: ['must not be below the minimum of 10'] });
-    expect(await errors({ current_conversion_revenue: 32.5 })).toEqual({ current_conversion_revenue: ['must not be above the maximum of 30'] });
-    expect(await errors({ current_conversion_revenue: 21 })).toEqual({ current_conversion_revenue: ['must change from 20 by a multiple of 2.5'] });
-    expect(await errors({ current_conversion_revenue_min: 40 })).toEqual({ current_conversion_revenue_min: ['must not be above the maximum of 30'] });
+    expect(await errors({ current_conversion_revenue: 9.99 })).toEqual({
+      current_conversion_revenue: ['must not be below the minimum of 10'],
+    });
+    expect(await errors({ current_conversion_revenue: 32.5 })).toEqual({
+      current_conversion_revenue: ['must not be above the maximum of 30'],
+    });
+    expect(await errors({ current_conversion_revenue: 21 })).toEqual({
+      current_conversion_revenue: ['must change from 20 by a multiple of 2.5'],
+    });
+    expect(await errors({ current_conversion_revenue_min: 40 })).toEqual({
+      current_conversion_revenue_min: ['must not be above the maximum of 30'],
+    });
     expect(await errors({ current_conversion_revenue: 22.5 })).toEqual({});
-    expect(await errors({ current_conversion_revenue_increment: '', current_conversion_revenue: 21.01 })).toEqual({});
+    expect(
+      await errors({ current_conversion_revenue_increment: '', current_conversion_revenue: 21.01 }),
+    ).toEqual({});
     expect((await shown(id)).current_conversion_revenue).toBe(21.01);
   });
 
   test('a refused change changes nothing at all', async () => {
-    const { id } = await made({ name: 'Before', current_conversion_revenue: 20, current_conversion_revenue_max: 30 });
-    await put(id, { name: 'After', tier: 9, attempt_daily_limit: 1, current_conversion_revenue: 99 });
-    expect(await shown(id)).toMatchObject({ name: 'Before', tier: 1, attempt_daily_limit: null, current_conversion_revenue: 20 });
+    const { id } = await made({
+      name: 'Before',
+      current_conversion_revenue: 20,
+      current_conversion_revenue_max: 30,
+    });
+    await put(id, {
+      name: 'After',
+      tier: 9,
+      attempt_daily_limit: 1,
+      current_conversion_revenue: 99,
+    });
+    expect(await shown(id)).toMatchObject({
+      name: 'Before',
+      tier: 1,
+      attempt_daily_limit: null,
+      current_conversion_revenue: 20,
+    });
   });
 });
 
@@ -233,7 +287,9 @@ describe('copy_another_buyer', () => {
       tier: 4,
       attempt_daily_limit: 8,
       record_token_filter_list: ['a:b'],
-      business_hours_schedule: [{ attempt_hourly_limit: 2, schedule: [{ day: 1, times: ['00:00..23:59'] }] }],
+      business_hours_schedule: [
+        { attempt_hourly_limit: 2, schedule: [{ day: 1, times: ['00:00..23:59'] }] },
+      ],
       current_conversion_revenue: 12,
       current_conversion_duration: 45,
     });
@@ -251,15 +307,22 @@ describe('copy_another_buyer', () => {
     });
     expect(copy.id).not.toBe(source.id);
     for (const none of [0, -1, 'no-such', 999_999])
-      expect(Object.keys((await create({ copy_another_buyer: none })).body.errors)).toEqual(['copy_another_buyer']);
+      expect(Object.keys((await create({ copy_another_buyer: none })).body.errors)).toEqual([
+        'copy_another_buyer',
+      ]);
   });
 });
 
 test('pausing keeps when and by whom; pausing again changes neither', async () => {
-  const token = await world.credentials(world.company, ['buyers:update'], { kind: 'user_token', user_email: 'ann@example.com' });
+  const token = await world.credentials(world.company, ['buyers:update'], {
+    kind: 'user_token',
+    user_email: 'ann@example.com',
+  });
   const { id } = await made({});
-  const grid = async () => (await world.company.api('get', `buyers/${id}?serializer=buyer_grid`)).body.buyer;
-  const by_token = (body: object) => world.company.api('put', `buyers/${id}?auth_token=${token}`, { body, auth: null });
+  const grid = async () =>
+    (await world.company.api('get', `buyers/${id}?serializer=buyer_grid`)).body.buyer;
+  const by_token = (body: object) =>
+    world.company.api('put', `buyers/${id}?auth_token=${token}`, { body, auth: null });
   expect((await by_token({ paused: 'yes' })).status).toBe(200);
   const first = await grid();
   expect([first.paused, typeof first.paused_by_user_id]).toEqual([true, 'number']);
@@ -270,18 +333,30 @@ test('pausing keeps when and by whom; pausing again changes neither', async () =
 });
 
 test('a deleted buyer is gone from lists, shows, groups and fleets', async () => {
-  const fleet = (await world.company.api('post', 'buyer_fleets', { body: { name: 'F', user_fleet_id: 'f' } })).body.buyer_fleet;
+  const fleet = (
+    await world.company.api('post', 'buyer_fleets', { body: { name: 'F', user_fleet_id: 'f' } })
+  ).body.buyer_fleet;
   const { id } = await made({ name: 'Doomed', buyer_fleet_id: fleet.id });
-  const group = (await world.company.api('post', 'buyer_groups', { body: { name: 'G', buyer_ids: [id] } })).body.buyer_group;
-  expect((await world.company.api('get', `buyer_fleets/${fleet.id}`)).body.buyer_fleet).toMatchObject({ buyers_count: 1, buyer_ids: [id] });
+  const group = (
+    await world.company.api('post', 'buyer_groups', { body: { name: 'G', buyer_ids: [id] } })
+  ).body.buyer_group;
+  expect(
+    (await world.company.api('get', `buyer_fleets/${fleet.id}`)).body.buyer_fleet,
+  ).toMatchObject({ buyers_count: 1, buyer_ids: [id] });
   expect((await shown(id)).buyer_group_names).toEqual(['G']);
   const gone = await world.company.api('delete', `buyers/${id}`);
   expect(gone.body.buyer.deleted_at).not.toBe(null);
   expect((await world.company.api('get', `buyers/${id}`)).status).toBe(404);
   expect((await world.company.api('delete', `buyers/${id}`)).status).toBe(404);
-  expect((await world.company.api('get', 'buyers?fulltext=doomed')).body.metadata.total_count).toBe(0);
-  expect((await world.company.api('get', `buyer_fleets/${fleet.id}`)).body.buyer_fleet).toMatchObject({ buyers_count: 0, buyer_ids: [] });
-  expect((await world.company.api('get', `buyer_groups/${group.id}`)).body.buyer_group.buyer_ids).toEqual([]);
+  expect((await world.company.api('get', 'buyers?fulltext=doomed')).body.metadata.total_count).toBe(
+    0,
+  );
+  expect(
+    (await world.company.api('get', `buyer_fleets/${fleet.id}`)).body.buyer_fleet,
+  ).toMatchObject({ buyers_count: 0, buyer_ids: [] });
+  expect(
+    (await world.company.api('get', `buyer_groups/${group.id}`)).body.buyer_group.buyer_ids,
+  ).toEqual([]);
 });
 
 test('the checksum changes with the record and guards a change', async () => {
@@ -289,7 +364,13 @@ test('the checksum changes with the record and guards a change', async () => {
   const { id } = first.body.buyer;
   const second = await put(id, { name: 'B' });
   expect(second.body.checksum).not.toBe(first.body.checksum);
-  const stale = await world.company.api('put', `buyers/${id}`, { body: { name: 'C' }, headers: { 'If-Match': first.headers.etag! } });
-  const fresh = await world.company.api('put', `buyers/${id}`, { body: { name: 'C' }, headers: { 'If-Match': second.headers.etag! } });
+  const stale = await world.company.api('put', `buyers/${id}`, {
+    body: { name: 'C' },
+    headers: { 'If-Match': first.headers.etag! },
+  });
+  const fresh = await world.company.api('put', `buyers/${id}`, {
+    body: { name: 'C' },
+    headers: { 'If-Match': second.headers.etag! },
+  });
   expect([stale.status, fresh.status, (await shown(id)).name]).toEqual([412, 200, 'C']);
 });

@@ -11,7 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const sum = (rows: ReportRow[], name: string) => rows.reduce((all, row) => all + Number(row[name]), 0);
+const sum = (rows: ReportRow[], name: string) =>
+  rows.reduce((all, row) => all + Number(row[name]), 0);
 
 describe('reports of calls', () => {
   let company: Company;
@@ -30,7 +31,10 @@ describe('reports of calls', () => {
       await make('buyers', 'buyer', { name: '=Bayline' }),
       await make('buyers', 'buyer', { name: 'Crest' }),
     ];
-    [auto, home] = [await make('offers', 'offer', { name: 'Auto' }), await make('offers', 'offer', { name: 'Home' })];
+    [auto, home] = [
+      await make('offers', 'offer', { name: 'Auto' }),
+      await make('offers', 'offer', { name: 'Home' }),
+    ];
     search = await make('traffic_sources', 'traffic_source', { name: 'Search' });
     const { call, attempt, decision } = callsOf(world, company);
     // Acme does not answer, Bayline takes it and pays.
@@ -59,7 +63,13 @@ describe('reports of calls', () => {
       [crest, 'closed'],
     ]);
     // Acme takes it and does not pay.
-    const cold = await call(on('2027-01-11T13:00:00Z', 51, { offer_id: home, buyer_id: acme, connected_at: '2027-01-11T13:00:30Z' }));
+    const cold = await call(
+      on('2027-01-11T13:00:00Z', 51, {
+        offer_id: home,
+        buyer_id: acme,
+        connected_at: '2027-01-11T13:00:30Z',
+      }),
+    );
     await attempt(cold.id, acme, { status: 'completed' });
     await decision(cold.id, 1, [
       [acme, null],
@@ -74,7 +84,14 @@ describe('reports of calls', () => {
     ]);
     // In progress, without an offer.
     await call({ created_at: '2027-01-12T16:59:00Z', buyer_id: acme, status: 'in_progress' });
-    const gone = await call(on('2027-01-11T13:00:00Z', 51, { offer_id: home, buyer_id: acme, revenue: 99, deleted_at: NOW }));
+    const gone = await call(
+      on('2027-01-11T13:00:00Z', 51, {
+        offer_id: home,
+        buyer_id: acme,
+        revenue: 99,
+        deleted_at: NOW,
+      }),
+    );
     await attempt(gone.id, acme);
   });
 
@@ -93,7 +110,16 @@ describe('reports of calls', () => {
       average_duration: 0,
     };
     expect(rows).toEqual([
-      { ...nothing, key: acme, name: 'Acme', calls: 2, attempts: 2, connects: 1, average_duration: 55.5, skip_reasons: { declined: 1, closed: 1 } },
+      {
+        ...nothing,
+        key: acme,
+        name: 'Acme',
+        calls: 2,
+        attempts: 2,
+        connects: 1,
+        average_duration: 55.5,
+        skip_reasons: { declined: 1, closed: 1 },
+      },
       {
         ...nothing,
         key: bayline,
@@ -134,16 +160,29 @@ describe('reports of calls', () => {
     for (const category of ['buyer', 'offer', 'traffic_source', 'day', 'hour']) {
       const each = await report('calls', { category }, company);
       expect([category, each.totals]).toEqual([category, totals]);
-      for (const name of ['calls', 'attempts', 'connects', 'conversions', 'traffic_source_conversions', 'revenue', 'payout', 'profit'])
+      for (const name of [
+        'calls',
+        'attempts',
+        'connects',
+        'conversions',
+        'traffic_source_conversions',
+        'revenue',
+        'payout',
+        'profit',
+      ])
         expect([category, name, sum(each.rows, name)]).toEqual([category, name, totals[name]]);
-      const reasons = each.rows.flatMap(({ skip_reasons }) => Object.values(skip_reasons as Record<string, number>)).reduce((all, n) => all + n, 0);
+      const reasons = each.rows
+        .flatMap(({ skip_reasons }) => Object.values(skip_reasons as Record<string, number>))
+        .reduce((all, n) => all + n, 0);
       expect([category, reasons]).toEqual([category, 7]);
     }
   });
 
   test('by offer and traffic source', async () => {
     const offers = await report('calls', { category: 'offer' }, company);
-    expect(pick(offers.rows, 'key', 'name', 'calls', 'attempts', 'revenue', 'epc', 'skip_reasons')).toEqual([
+    expect(
+      pick(offers.rows, 'key', 'name', 'calls', 'attempts', 'revenue', 'epc', 'skip_reasons'),
+    ).toEqual([
       [auto, 'Auto', 2, 2, 20, 10, { closed: 4, declined: 1, paused: 1 }],
       [home, 'Home', 1, 1, 0, 0, { cap_reached: 1 }],
       [null, null, 1, 0, 0, 0, {}],
@@ -158,7 +197,9 @@ describe('reports of calls', () => {
   test('of a time, an offer, a traffic source', async () => {
     const calls = async (query: object) => (await report('calls', query, company)).totals.calls;
     expect(await calls({ created_at_from: '2027-01-12' })).toBe(2);
-    expect(await calls({ created_at_to: '2027-01-11 07:30', time_zone: 'America/New_York' })).toBe(1);
+    expect(await calls({ created_at_to: '2027-01-11 07:30', time_zone: 'America/New_York' })).toBe(
+      1,
+    );
     expect(await calls({ offer_id: auto })).toBe(2);
     expect(await calls({ offer_id: home, traffic_source_id: search })).toBe(0);
     expect(await calls({ traffic_source_id: search })).toBe(1);
@@ -174,11 +215,15 @@ describe('reports of calls', () => {
       expect({ key: rows[0]!.key, name: rows[0]!.name, ...totals }).toEqual(rows[0]);
     }
     const by_offer = await report('calls', { buyer_id: crest, category: 'offer' }, company);
-    expect(pick(by_offer.rows, 'key', 'calls', 'skip_reasons')).toEqual([[auto, 0, { closed: 2, paused: 1 }]]);
+    expect(pick(by_offer.rows, 'key', 'calls', 'skip_reasons')).toEqual([
+      [auto, 0, { closed: 2, paused: 1 }],
+    ]);
   });
 
   test('as CSV, and without root', async () => {
-    const csv = await company.api('get', 'calls/reports.csv', { query: { category: 'buyer', created_at_to: '2027-01-11T12:30:00Z' } });
+    const csv = await company.api('get', 'calls/reports.csv', {
+      query: { category: 'buyer', created_at_to: '2027-01-11T12:30:00Z' },
+    });
     expect(csv.headers['content-disposition']).toContain('call_report.csv');
     expect(csv.text.split('\n')).toEqual([
       'key,name,calls,attempts,connects,conversions,traffic_source_conversions,revenue,payout,profit,epc,average_duration,skip_reasons',
@@ -187,8 +232,12 @@ describe('reports of calls', () => {
       `${crest},Crest,0,0,0,0,0,0,0,0,0,0,"{""closed"": 2}"`,
       '',
     ]);
-    expect((await company.api('get', 'calls/reports', { query: { root: false } })).body).toEqual((await report('calls', {}, company)).rows);
-    expect((await company.api('get', 'calls/reports', { headers: { Accept: 'text/csv' } })).text).toContain('Crest');
+    expect((await company.api('get', 'calls/reports', { query: { root: false } })).body).toEqual(
+      (await report('calls', {}, company)).rows,
+    );
+    expect(
+      (await company.api('get', 'calls/reports', { headers: { Accept: 'text/csv' } })).text,
+    ).toContain('Crest');
   });
 
   test('another company has none', async () => {
@@ -232,7 +281,8 @@ describe('days and hours are local ones', () => {
     ])
       await call({ created_at, ended_at: created_at });
   });
-  const counts = async (query: object) => pick((await report('calls', query, company)).rows, 'key', 'calls');
+  const counts = async (query: object) =>
+    pick((await report('calls', query, company)).rows, 'key', 'calls');
 
   test('over a change of the clocks', async () => {
     const time_zone = 'America/New_York';
@@ -243,13 +293,25 @@ describe('days and hours are local ones', () => {
       ['2027-03-14', 3],
       ['2027-03-15', 1],
     ]);
-    expect(await counts({ category: 'hour', time_zone, created_at_from: '2026-11-01', created_at_to: '2026-11-01 23:00' })).toEqual([
+    expect(
+      await counts({
+        category: 'hour',
+        time_zone,
+        created_at_from: '2026-11-01',
+        created_at_to: '2026-11-01 23:00',
+      }),
+    ).toEqual([
       ['2026-11-01T00:00:00.000-04:00', 1],
       ['2026-11-01T01:00:00.000-04:00', 1],
       ['2026-11-01T01:00:00.000-05:00', 1],
     ]);
     expect(
-      await counts({ category: 'hour', time_zone: 'Eastern Time (US & Canada)', created_at_from: '2027-03-14', created_at_to: '2027-03-14 12:00' }),
+      await counts({
+        category: 'hour',
+        time_zone: 'Eastern Time (US & Canada)',
+        created_at_from: '2027-03-14',
+        created_at_to: '2027-03-14 12:00',
+      }),
     ).toEqual([
       ['2027-03-14T01:00:00.000-05:00', 1],
       ['2027-03-14T03:00:00.000-04:00', 1],
@@ -257,12 +319,25 @@ describe('days and hours are local ones', () => {
   });
 
   test('in zones half an hour off, and in UTC by default', async () => {
-    expect((await counts({ category: 'hour', time_zone: 'Asia/Kolkata', created_at_to: '2026-11-01T04:00:00Z' })).map(([key]) => key)).toEqual([
-      '2026-11-01T09:00:00.000+05:30',
+    expect(
+      (
+        await counts({
+          category: 'hour',
+          time_zone: 'Asia/Kolkata',
+          created_at_to: '2026-11-01T04:00:00Z',
+        })
+      ).map(([key]) => key),
+    ).toEqual(['2026-11-01T09:00:00.000+05:30']);
+    expect(await counts({ category: 'day', created_at_to: '2026-11-02' })).toEqual([
+      ['2026-11-01', 4],
     ]);
-    expect(await counts({ category: 'day', created_at_to: '2026-11-02' })).toEqual([['2026-11-01', 4]]);
     const csv = await company.api('get', 'calls/reports', {
-      query: { category: 'day', format: 'csv', time_zone: 'Asia/Tokyo', created_at_to: '2026-11-01T04:00:00Z' },
+      query: {
+        category: 'day',
+        format: 'csv',
+        time_zone: 'Asia/Tokyo',
+        created_at_to: '2026-11-01T04:00:00Z',
+      },
     });
     expect(csv.text.split('\n')[1]).toMatch(/^2026-11-01,,2,/);
   });

@@ -26,15 +26,42 @@ const show = (...args: Parameters<Market['show']>) => market.show(...args);
 
 describe('a purchase', () => {
   test('of a requested number, by query or body, with all that belongs to it', async () => {
-    const [offer, source] = [await made('offers', { name: 'Roofs' }), await made('traffic_sources', { name: 'Radio' })];
-    const query = { requested_number: '+12125550110', offer_id: offer.uuid, traffic_source_id: source.id, name: 'query' };
-    const res = await api('post', 'phone_numbers', { query, body: { name: 'Billboard', external_record_id: 'x1' } });
+    const [offer, source] = [
+      await made('offers', { name: 'Roofs' }),
+      await made('traffic_sources', { name: 'Radio' }),
+    ];
+    const query = {
+      requested_number: '+12125550110',
+      offer_id: offer.uuid,
+      traffic_source_id: source.id,
+      name: 'query',
+    };
+    const res = await api('post', 'phone_numbers', {
+      query,
+      body: { name: 'Billboard', external_record_id: 'x1' },
+    });
     expect([res.status, res.body.errors]).toEqual([201, {}]);
     expect(res.body.number).toMatchObject({
-      type: 'Number', name: 'Billboard', phone_number: '+12125550110', number: '+12125550110', country: 'US', toll_free: false, carrier: 'sandbox', sandbox: true,
-      forward_type: 'offer_id', offer_id: offer.id, offer: 'Roofs', buyer_id: null, buyer: null, traffic_source_id: source.id, traffic_source: 'Radio',
-      last_assigned_at: null, carrier_number_id: market.carrier.sold.get('+12125550110')!.id, external_record_id: 'x1', company_id: Number(market.world.company.id),
-    }); // prettier-ignore
+      type: 'Number',
+      name: 'Billboard',
+      phone_number: '+12125550110',
+      number: '+12125550110',
+      country: 'US',
+      toll_free: false,
+      carrier: 'sandbox',
+      sandbox: true,
+      forward_type: 'offer_id',
+      offer_id: offer.id,
+      offer: 'Roofs',
+      buyer_id: null,
+      buyer: null,
+      traffic_source_id: source.id,
+      traffic_source: 'Radio',
+      last_assigned_at: null,
+      carrier_number_id: market.carrier.sold.get('+12125550110')!.id,
+      external_record_id: 'x1',
+      company_id: Number(market.world.company.id),
+    });
     expect(res.body.number.routes_show_path).toBe(`/api/v1/phone_numbers/${res.body.number.id}`);
     const alone = await api('post', 'phone_numbers?requested_number=%2B12125550111');
     expect([alone.status, alone.body.number.phone_number]).toEqual([201, '+12125550111']);
@@ -48,7 +75,10 @@ describe('a purchase', () => {
     [{}, /^\+1/],
   ])('of any number like %p', async (body, pattern) => {
     const number = await bought(body);
-    expect(number).toMatchObject({ phone_number: expect.stringMatching(pattern), country: (body as { country?: string }).country ?? 'US' });
+    expect(number).toMatchObject({
+      phone_number: expect.stringMatching(pattern),
+      country: (body as { country?: string }).country ?? 'US',
+    });
     expect(market.carrier.asked.buy).toHaveLength(1);
   });
 
@@ -72,8 +102,14 @@ describe('a purchase', () => {
   test('that goes to a buyer needs one of the company', async () => {
     const buyer = await made('buyers', { number: '+13105550111' });
     const number = await bought({ forward_type: 'buyer_id', buyer_id: buyer.id });
-    expect(number).toMatchObject({ forward_type: 'buyer_id', buyer_id: buyer.id, buyer: '+13105550111' });
-    expect((await buy({ forward_type: 'buyer_id', buyer_id: buyer.id }, other)).body.errors).toEqual({ buyer_id: [expect.any(String)] });
+    expect(number).toMatchObject({
+      forward_type: 'buyer_id',
+      buyer_id: buyer.id,
+      buyer: '+13105550111',
+    });
+    expect(
+      (await buy({ forward_type: 'buyer_id', buyer_id: buyer.id }, other)).body.errors,
+    ).toEqual({ buyer_id: [expect.any(String)] });
   });
 
   test('of what has an owner, or is sold elsewhere, is refused by its number', async () => {
@@ -84,19 +120,29 @@ describe('a purchase', () => {
       [other, 'is not for sale'],
     ] as const) {
       const res = await buy({ requested_number }, by);
-      expect([res.status, res.body.errors]).toEqual([422, { requested_number: [`${words}: ${requested_number}; search for others`] }]);
+      expect([res.status, res.body.errors]).toEqual([
+        422,
+        { requested_number: [`${words}: ${requested_number}; search for others`] },
+      ]);
     }
     expect(market.carrier.asked.buy).toHaveLength(1);
     market.carrier.trouble.buy = GONE;
     const gone = await buy({ requested_number: '+12125550121' });
-    expect([gone.status, gone.body.errors.requested_number[0]]).toEqual([422, expect.stringContaining('is no longer for sale: +12125550121')]);
+    expect([gone.status, gone.body.errors.requested_number[0]]).toEqual([
+      422,
+      expect.stringContaining('is no longer for sale: +12125550121'),
+    ]);
     expect(await lookups('+12125550121')).toEqual([]);
-    expect((await buy({ prefix: '213' })).body.errors).toEqual({ prefix: [expect.stringContaining('there is none now')] });
+    expect((await buy({ prefix: '213' })).body.errors).toEqual({
+      prefix: [expect.stringContaining('there is none now')],
+    });
   });
 
   test('under one Idempotency-Key is one, however often it is sent', async () => {
     const headers = { 'Idempotency-Key': randomUUID() };
-    const all = await Promise.all(Array.from({ length: 5 }, () => buy({ prefix: '303' }, api, headers)));
+    const all = await Promise.all(
+      Array.from({ length: 5 }, () => buy({ prefix: '303' }, api, headers)),
+    );
     expect(all.map(({ status }) => status).filter((status) => status !== 409)).toContain(201);
     const again = await buy({ prefix: '303' }, api, headers);
     expect([again.status, again.headers['idempotent-replayed']]).toEqual([201, 'true']);
@@ -105,16 +151,31 @@ describe('a purchase', () => {
 
   test('of one number by two companies, twenty at once: one owner, and the carrier is asked once', async () => {
     const requested_number = '+12125550130';
-    const all = await Promise.all(Array.from({ length: 20 }, (_, n) => buy({ requested_number }, n % 2 ? api : other)));
-    expect(all.map(({ status }) => status).toSorted()).toEqual([201, ...Array.from({ length: 19 }, () => 422)]);
-    for (const { status, body } of all) if (status === 422) expect(body.errors).toEqual({ requested_number: [expect.stringContaining(requested_number)] });
+    const all = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => buy({ requested_number }, n % 2 ? api : other)),
+    );
+    expect(all.map(({ status }) => status).toSorted()).toEqual([
+      201,
+      ...Array.from({ length: 19 }, () => 422),
+    ]);
+    for (const { status, body } of all)
+      if (status === 422)
+        expect(body.errors).toEqual({
+          requested_number: [expect.stringContaining(requested_number)],
+        });
     expect(market.carrier.asked.buy).toHaveLength(1);
-    expect(await market.world.sql('SELECT FROM numbers WHERE phone_number = 12125550130')).toHaveLength(1);
-    expect(await lookups(requested_number)).toMatchObject([{ number_id: expect.any(String), purchase_key: null, purchase_tried_at: null }]);
+    expect(
+      await market.world.sql('SELECT FROM numbers WHERE phone_number = 12125550130'),
+    ).toHaveLength(1);
+    expect(await lookups(requested_number)).toMatchObject([
+      { number_id: expect.any(String), purchase_key: null, purchase_tried_at: null },
+    ]);
   });
 
   test('of any number, twelve at once, are twelve numbers, each asked for once', async () => {
-    const all = await Promise.all(Array.from({ length: 12 }, (_, n) => buy({ prefix: '404' }, n % 2 ? api : other)));
+    const all = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => buy({ prefix: '404' }, n % 2 ? api : other)),
+    );
     expect(new Set(all.map(({ body }) => body.number?.phone_number)).size).toBe(12);
     expect(market.carrier.asked.buy).toHaveLength(12);
   });
@@ -134,7 +195,9 @@ describe('a purchase', () => {
 describe('a purchase that is cut short', () => {
   /** The database loses the transaction after the carrier has sold. */
   const loseConnections = async () => {
-    await market.world.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`);
+    await market.world.sql(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`,
+    );
     return undefined;
   };
 
@@ -142,26 +205,51 @@ describe('a purchase that is cut short', () => {
     const requested_number = '+12125550150';
     market.carrier.trouble.afterSale = loseConnections;
     expect((await buy({ requested_number })).status).toBe(503);
-    expect([market.carrier.sold.has(requested_number), await show(requested_number).then(({ status }) => status)]).toEqual([true, 404]);
-    expect(await lookups(requested_number)).toMatchObject([{ number_id: null, company_id: String(market.world.company.id) }]);
+    expect([
+      market.carrier.sold.has(requested_number),
+      await show(requested_number).then(({ status }) => status),
+    ]).toEqual([true, 404]);
+    expect(await lookups(requested_number)).toMatchObject([
+      { number_id: null, company_id: String(market.world.company.id) },
+    ]);
     market.carrier.trouble.afterSale = undefined;
-    await market.world.sql(`UPDATE number_lookups SET purchase_tried_at = purchase_tried_at - interval '2 minutes' WHERE number_id IS NULL`);
+    await market.world.sql(
+      `UPDATE number_lookups SET purchase_tried_at = purchase_tried_at - interval '2 minutes' WHERE number_id IS NULL`,
+    );
     const begun = await purchases(market.world.deps.database.pool);
     const number = await bought({ requested_number, name: 'at last' });
-    expect(number).toMatchObject({ name: 'at last', carrier_number_id: market.carrier.sold.get(requested_number)!.id });
+    expect(number).toMatchObject({
+      name: 'at last',
+      carrier_number_id: market.carrier.sold.get(requested_number)!.id,
+    });
     const [first, second] = market.carrier.asked.buy;
-    expect(begun).toMatchObject({ check: 'numbers', ok: false, finding: expect.stringContaining(`${requested_number} (company ${market.world.company.id})`) });
-    expect([second!.key, first!.tried_at, second!.tried_at]).toEqual([first!.key, undefined, expect.any(Date)]);
+    expect(begun).toMatchObject({
+      check: 'numbers',
+      ok: false,
+      finding: expect.stringContaining(`${requested_number} (company ${market.world.company.id})`),
+    });
+    expect([second!.key, first!.tried_at, second!.tried_at]).toEqual([
+      first!.key,
+      undefined,
+      expect.any(Date),
+    ]);
   });
 
   test('is finished by another company too, when that asks for the number', async () => {
     const requested_number = '+12125550151';
     market.carrier.trouble.afterSale = async () => ({ ...DOWN, maybe_sent: true });
     const res = await buy({ requested_number });
-    expect([res.status, res.body.detail]).toEqual([503, expect.stringContaining('It is not known')]);
+    expect([res.status, res.body.detail]).toEqual([
+      503,
+      expect.stringContaining('It is not known'),
+    ]);
     market.carrier.quiet();
-    expect(await bought({ requested_number }, other)).toMatchObject({ company_id: Number(market.theirs.id) });
-    expect((await buy({ requested_number })).body.errors).toEqual({ requested_number: [expect.stringContaining('is not for sale')] });
+    expect(await bought({ requested_number }, other)).toMatchObject({
+      company_id: Number(market.theirs.id),
+    });
+    expect((await buy({ requested_number })).body.errors).toEqual({
+      requested_number: [expect.stringContaining('is not for sale')],
+    });
     expect(market.carrier.asked.buy).toHaveLength(1);
   });
 
@@ -171,7 +259,10 @@ describe('a purchase that is cut short', () => {
     expect((await buy({ prefix: '512' }, api, headers)).status).toBe(503);
     const [{ phone_number }] = market.carrier.asked.buy as [{ phone_number: string }];
     market.carrier.quiet();
-    const numbers = await Promise.all([search({ prefix: '512' }), search({ prefix: '512' }, other)]);
+    const numbers = await Promise.all([
+      search({ prefix: '512' }),
+      search({ prefix: '512' }, other),
+    ]);
     for (const found of numbers) expect(found).not.toContain(phone_number);
     const res = await buy({ prefix: '512' }, api, headers);
     expect([res.status, res.body.number.phone_number]).toEqual([201, phone_number]);
@@ -192,10 +283,21 @@ describe('a purchase that is cut short', () => {
     const requested_number = '+12125550154';
     market.carrier.trouble.buy = { ...DOWN, maybe_sent: true };
     await buy({ requested_number });
-    const number = { phone_number: requested_number, country: 'US', toll_free: false, carrier: 'sandbox', carrier_number_id: null } as const;
-    const add = () => market.world.deps.tenants.of(market.theirs.id).transaction((tx) => addNumber(tx, number, new Date()));
+    const number = {
+      phone_number: requested_number,
+      country: 'US',
+      toll_free: false,
+      carrier: 'sandbox',
+      carrier_number_id: null,
+    } as const;
+    const add = () =>
+      market.world.deps.tenants
+        .of(market.theirs.id)
+        .transaction((tx) => addNumber(tx, number, new Date()));
     const id = await add();
-    expect(await lookups(requested_number)).toMatchObject([{ number_id: String(id), company_id: String(market.theirs.id), purchase_key: null }]);
+    expect(await lookups(requested_number)).toMatchObject([
+      { number_id: String(id), company_id: String(market.theirs.id), purchase_key: null },
+    ]);
     await expect(add()).rejects.toThrow('phone_number belongs to somebody already');
   });
 
@@ -204,13 +306,27 @@ describe('a purchase that is cut short', () => {
     market.carrier.trouble.buy = { ...DOWN, maybe_sent: true };
     await buy({ requested_number });
     const at = '/api/v1/telephony/sms';
-    const params = { MessageSid: `SM${'1'.repeat(32)}`, From: '+13105550123', To: requested_number, Body: 'hi' };
+    const params = {
+      MessageSid: `SM${'1'.repeat(32)}`,
+      From: '+13105550123',
+      To: requested_number,
+      Body: 'hi',
+    };
     const signature = signatureOf(TWILIO_TOKEN, market.world.deps.config.public_url + at, params);
-    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'X-Twilio-Signature': signature };
-    expect((await api('post', at, { auth: null, headers, body: new URLSearchParams(params).toString() })).status).toBe(404);
+    const headers = {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      'X-Twilio-Signature': signature,
+    };
+    expect(
+      (await api('post', at, { auth: null, headers, body: new URLSearchParams(params).toString() }))
+        .status,
+    ).toBe(404);
     market.carrier.quiet();
     await bought({ requested_number });
-    expect((await api('post', at, { auth: null, headers, body: new URLSearchParams(params).toString() })).status).toBe(200);
+    expect(
+      (await api('post', at, { auth: null, headers, body: new URLSearchParams(params).toString() }))
+        .status,
+    ).toBe(200);
   });
 });
 
@@ -219,25 +335,41 @@ describe('at a carrier outside', () => {
   let by: Api;
   beforeAll(async () => {
     twilio = await startTwilio(['+16175550110', '+16175550111']);
-    by = caller(createApp({ ...market.world.deps, carrier: openTwilio(twilio, { timeout_ms: 500 }) }), market.world.company.auth);
+    by = caller(
+      createApp({ ...market.world.deps, carrier: openTwilio(twilio, { timeout_ms: 500 }) }),
+      market.world.company.auth,
+    );
   });
   afterAll(() => twilio.close());
 
-  test.each<Trouble>(['break after accepting', 'hang after accepting'])('a sale that is not answered («%s») is one, and can be given back', async (trouble) => {
-    twilio.trouble([trouble], 'POST');
-    const cut = await buy({ prefix: '617' }, by);
-    expect([cut.status, cut.headers['retry-after'], twilio.numbers.length]).toEqual([503, '5', 1]);
-    const number = await bought({ prefix: '617' }, by);
-    expect(number).toMatchObject({
-      carrier: 'twilio',
-      sandbox: false,
-      phone_number: twilio.numbers[0]!.phone_number,
-      carrier_number_id: twilio.numbers[0]!.sid,
-    });
-    expect(twilio.numbers).toHaveLength(1);
-    twilio.trouble([trouble], 'DELETE');
-    const path = `phone_numbers/${number.id}`;
-    expect([(await by('delete', path)).status, (await by('get', path)).status]).toEqual([503, 200]);
-    expect([(await by('delete', path)).status, (await by('get', path)).status, twilio.numbers]).toEqual([200, 404, []]);
-  });
+  test.each<Trouble>(['break after accepting', 'hang after accepting'])(
+    'a sale that is not answered («%s») is one, and can be given back',
+    async (trouble) => {
+      twilio.trouble([trouble], 'POST');
+      const cut = await buy({ prefix: '617' }, by);
+      expect([cut.status, cut.headers['retry-after'], twilio.numbers.length]).toEqual([
+        503,
+        '5',
+        1,
+      ]);
+      const number = await bought({ prefix: '617' }, by);
+      expect(number).toMatchObject({
+        carrier: 'twilio',
+        sandbox: false,
+        phone_number: twilio.numbers[0]!.phone_number,
+        carrier_number_id: twilio.numbers[0]!.sid,
+      });
+      expect(twilio.numbers).toHaveLength(1);
+      twilio.trouble([trouble], 'DELETE');
+      const path = `phone_numbers/${number.id}`;
+      expect([(await by('delete', path)).status, (await by('get', path)).status]).toEqual([
+        503, 200,
+      ]);
+      expect([
+        (await by('delete', path)).status,
+        (await by('get', path)).status,
+        twilio.numbers,
+      ]).toEqual([200, 404, []]);
+    },
+  );
 });

@@ -19,7 +19,9 @@ const show = (...args: Parameters<Market['show']>) => market.show(...args);
 
 describe('a search', () => {
   test('answers numbers by number, in pages, by number of page and by cursor', async () => {
-    const first = await api('get', 'phone_numbers/search', { query: { prefix: '808', per_page: 40 } });
+    const first = await api('get', 'phone_numbers/search', {
+      query: { prefix: '808', per_page: 40 },
+    });
     expect(first.body).toMatchObject({ status: 200, success: true });
     expect(first.body.phone_number_search_results[0]).toEqual({
       id: '+18085550110',
@@ -28,13 +30,39 @@ describe('a search', () => {
       phone_number: '+18085550110',
       country: 'US',
     });
-    expect(first.body.metadata).toEqual({ root: 'phone_number_search_results', page: 1, total_pages: 3, per_page: 40, total_count: 90, next_cursor: '40' });
-    const third = await api('get', 'phone_numbers/search', { query: { prefix: '808', per_page: 40, page: 3 } });
-    expect([third.body.phone_number_search_results.length, third.body.metadata.next_cursor]).toEqual([10, 0]);
-    const next = await api('get', 'phone_numbers/search', { query: { prefix: '808', per_page: 40, cursor: '40' } });
-    expect([next.body.phone_number_search_results[0].id, next.body.metadata.page]).toEqual(['+18085550150', null]);
-    expect((await api('get', 'phone_numbers/search', { query: { prefix: '808', cursor: '0' } })).body.phone_number_search_results).toEqual([]);
-    expect((await api('get', 'phone_numbers/search.json', { query: { prefix: '808', root: false, per_page: 1 } })).body).toHaveLength(1);
+    expect(first.body.metadata).toEqual({
+      root: 'phone_number_search_results',
+      page: 1,
+      total_pages: 3,
+      per_page: 40,
+      total_count: 90,
+      next_cursor: '40',
+    });
+    const third = await api('get', 'phone_numbers/search', {
+      query: { prefix: '808', per_page: 40, page: 3 },
+    });
+    expect([
+      third.body.phone_number_search_results.length,
+      third.body.metadata.next_cursor,
+    ]).toEqual([10, 0]);
+    const next = await api('get', 'phone_numbers/search', {
+      query: { prefix: '808', per_page: 40, cursor: '40' },
+    });
+    expect([next.body.phone_number_search_results[0].id, next.body.metadata.page]).toEqual([
+      '+18085550150',
+      null,
+    ]);
+    expect(
+      (await api('get', 'phone_numbers/search', { query: { prefix: '808', cursor: '0' } })).body
+        .phone_number_search_results,
+    ).toEqual([]);
+    expect(
+      (
+        await api('get', 'phone_numbers/search.json', {
+          query: { prefix: '808', root: false, per_page: 1 },
+        })
+      ).body,
+    ).toHaveLength(1);
   });
 
   test.each([
@@ -51,7 +79,13 @@ describe('a search', () => {
     for (const number of numbers) expect(number).toMatch(pattern);
   });
 
-  test.each([{ country: 'DE' }, { prefix: 'abc' }, { query: '#' }, { cursor: 'x' }, { toll_free: 'maybe' }])('refuses %p by name', async (query) => {
+  test.each([
+    { country: 'DE' },
+    { prefix: 'abc' },
+    { query: '#' },
+    { cursor: 'x' },
+    { toll_free: 'maybe' },
+  ])('refuses %p by name', async (query) => {
     const res = await api('get', 'phone_numbers/search', { query });
     expect([res.status, Object.keys(res.body.errors)]).toEqual([422, Object.keys(query)]);
   });
@@ -69,28 +103,74 @@ describe('a search', () => {
 describe('a number', () => {
   test('is shown by id, uuid and every spelling of its telephone number, to its company alone', async () => {
     const number = await bought({ requested_number: '+12125550160' });
-    for (const name of [number.id, number.uuid, '+12125550160', '12125550160', '%2B12125550160', '%2b12125550160', '%2012125550160']) {
+    for (const name of [
+      number.id,
+      number.uuid,
+      '+12125550160',
+      '12125550160',
+      '%2B12125550160',
+      '%2b12125550160',
+      '%2012125550160',
+    ]) {
       const res = await show(name);
       expect([name, res.status, res.body.number?.id]).toEqual([name, 200, number.id]);
-      const foreign = [await show(name, other), await other('put', `phone_numbers/${name}`, { body: {} }), await other('delete', `phone_numbers/${name}`)];
+      const foreign = [
+        await show(name, other),
+        await other('put', `phone_numbers/${name}`, { body: {} }),
+        await other('delete', `phone_numbers/${name}`),
+      ];
       expect(foreign.map(({ status }) => status)).toEqual([404, 404, 404]);
     }
-    for (const name of ['+12125550161', '12125550199', 'x', '0']) expect((await show(name)).status).toBe(404);
-    const same = await api('get', 'phone_numbers/+12125550160', { headers: { 'If-None-Match': (await show(number.id)).headers.etag! } });
+    for (const name of ['+12125550161', '12125550199', 'x', '0'])
+      expect((await show(name)).status).toBe(404);
+    const same = await api('get', 'phone_numbers/+12125550160', {
+      headers: { 'If-None-Match': (await show(number.id)).headers.etag! },
+    });
     expect(same.status).toBe(304);
   });
 
   test('is changed, and its blank fields cleared', async () => {
-    const [offer, buyer, source] = [await made('offers', { name: 'O' }), await made('buyers', { name: 'B' }), await made('traffic_sources', { name: 'S' })];
+    const [offer, buyer, source] = [
+      await made('offers', { name: 'O' }),
+      await made('buyers', { name: 'B' }),
+      await made('traffic_sources', { name: 'S' }),
+    ];
     const { id } = await bought({ requested_number: '+12125550162', name: 'old' });
-    const put = (body: object, more: object = {}) => api('put', `phone_numbers/${id}`, { body, ...more });
-    const all = { name: 'new', offer_id: offer.id, traffic_source_id: source.uuid, forward_type: 'buyer_id', buyer_id: buyer.id, external_record_id: 'e' };
+    const put = (body: object, more: object = {}) =>
+      api('put', `phone_numbers/${id}`, { body, ...more });
+    const all = {
+      name: 'new',
+      offer_id: offer.id,
+      traffic_source_id: source.uuid,
+      forward_type: 'buyer_id',
+      buyer_id: buyer.id,
+      external_record_id: 'e',
+    };
     const changed = await put(all);
-    expect(changed.body.number).toMatchObject({ name: 'new', offer: 'O', buyer: 'B', traffic_source: 'S', forward_type: 'buyer_id', external_record_id: 'e' });
+    expect(changed.body.number).toMatchObject({
+      name: 'new',
+      offer: 'O',
+      buyer: 'B',
+      traffic_source: 'S',
+      forward_type: 'buyer_id',
+      external_record_id: 'e',
+    });
     expect((await put({ buyer_id: '' })).body.errors).toEqual({ buyer_id: [expect.any(String)] });
-    expect((await put({ phone_number: '+12125550163' })).body.errors).toEqual({ phone_number: [expect.any(String)] });
-    expect((await put({ name: 'x' }, { headers: { 'If-Match': '"00000000000000000000000000000000"' } })).status).toBe(412);
-    const cleared = await put({ name: '', offer_id: null, traffic_source_id: '', forward_type: 'offer_id', buyer_id: null, external_record_id: '' });
+    expect((await put({ phone_number: '+12125550163' })).body.errors).toEqual({
+      phone_number: [expect.any(String)],
+    });
+    expect(
+      (await put({ name: 'x' }, { headers: { 'If-Match': '"00000000000000000000000000000000"' } }))
+        .status,
+    ).toBe(412);
+    const cleared = await put({
+      name: '',
+      offer_id: null,
+      traffic_source_id: '',
+      forward_type: 'offer_id',
+      buyer_id: null,
+      external_record_id: '',
+    });
     expect(cleared.body.number).toMatchObject({
       name: null,
       offer_id: null,
@@ -103,23 +183,59 @@ describe('a number', () => {
   });
 
   test('loses the offer, buyer or traffic source that is deleted, and no longer goes to that buyer', async () => {
-    const [offer, buyer, source] = [await made('offers', { name: 'O' }), await made('buyers', { name: 'B' }), await made('traffic_sources', { name: 'S' })];
-    const { id } = await bought({ forward_type: 'buyer_id', offer_id: offer.id, buyer_id: buyer.id, traffic_source_id: source.id });
+    const [offer, buyer, source] = [
+      await made('offers', { name: 'O' }),
+      await made('buyers', { name: 'B' }),
+      await made('traffic_sources', { name: 'S' }),
+    ];
+    const { id } = await bought({
+      forward_type: 'buyer_id',
+      offer_id: offer.id,
+      buyer_id: buyer.id,
+      traffic_source_id: source.id,
+    });
     await api('delete', `buyers/${buyer.id}`);
-    expect((await show(id)).body.number).toMatchObject({ forward_type: 'offer_id', buyer_id: null, buyer: null, offer_id: offer.id });
+    expect((await show(id)).body.number).toMatchObject({
+      forward_type: 'offer_id',
+      buyer_id: null,
+      buyer: null,
+      offer_id: offer.id,
+    });
     await api('delete', `offers/${offer.id}`);
     await api('delete', `traffic_sources/${source.id}`);
-    expect((await show(id)).body.number).toMatchObject({ offer_id: null, offer: null, traffic_source_id: null, traffic_source: null });
+    expect((await show(id)).body.number).toMatchObject({
+      offer_id: null,
+      offer: null,
+      traffic_source_id: null,
+      traffic_source: null,
+    });
   });
 
   test('cannot get a buyer or an offer that is deleted at the same time', async () => {
     for (let n = 0; n < 5; n++) {
-      const [offer, buyer] = [await made('offers', { name: 'O' }), await made('buyers', { name: 'B' })];
+      const [offer, buyer] = [
+        await made('offers', { name: 'O' }),
+        await made('buyers', { name: 'B' }),
+      ];
       const { id } = await bought();
-      const put = api('put', `phone_numbers/${id}`, { body: { offer_id: offer.id, buyer_id: buyer.id, forward_type: 'buyer_id' } });
-      const [changed, ...gone] = await Promise.all([put, api('delete', `buyers/${buyer.id}`), api('delete', `offers/${offer.id}`)]);
-      expect([[200, 422].includes(changed.status), ...gone.map(({ status }) => status)]).toEqual([true, 200, 200]);
-      expect((await show(id)).body.number).toMatchObject({ forward_type: 'offer_id', buyer_id: null, offer_id: null });
+      const put = api('put', `phone_numbers/${id}`, {
+        body: { offer_id: offer.id, buyer_id: buyer.id, forward_type: 'buyer_id' },
+      });
+      const [changed, ...gone] = await Promise.all([
+        put,
+        api('delete', `buyers/${buyer.id}`),
+        api('delete', `offers/${offer.id}`),
+      ]);
+      expect([[200, 422].includes(changed.status), ...gone.map(({ status }) => status)]).toEqual([
+        true,
+        200,
+        200,
+      ]);
+      expect((await show(id)).body.number).toMatchObject({
+        forward_type: 'offer_id',
+        buyer_id: null,
+        offer_id: null,
+      });
     }
   });
 
@@ -181,15 +297,24 @@ describe('a list', () => {
       [{ fulltext: '946018' }, [2]],
       [{ offer_id: 999_999 }, []],
     ];
-    for (const [query, expected] of cases) expect([query, await idsOf(query)]).toEqual([query, expected]);
+    for (const [query, expected] of cases)
+      expect([query, await idsOf(query)]).toEqual([query, expected]);
   });
 
   test('has orders, and pages by cursor in each', async () => {
-    for (const [order, expected] of Object.entries({ id: [0, 1, 2], created_at: [0, 1, 2], phone_number: [0, 1, 2], country: [2, 0, 1], name: [1, 2, 0] })) {
+    for (const [order, expected] of Object.entries({
+      id: [0, 1, 2],
+      created_at: [0, 1, 2],
+      phone_number: [0, 1, 2],
+      country: [2, 0, 1],
+      name: [1, 2, 0],
+    })) {
       expect([order, await idsOf({ order })]).toEqual([order, expected]);
       const seen: number[] = [];
       for (let cursor: string | number = '-1'; cursor !== 0;) {
-        const { body } = await own('get', 'phone_numbers', { query: { order, cursor, per_page: 1 } });
+        const { body } = await own('get', 'phone_numbers', {
+          query: { order, cursor, per_page: 1 },
+        });
         seen.push(...body.numbers.map(({ id }: { id: number }) => ids.indexOf(id)));
         cursor = body.metadata.next_cursor;
       }
@@ -198,20 +323,28 @@ describe('a list', () => {
   });
 
   test('comes as CSV, safe for spreadsheets', async () => {
-    const { text } = await own('get', 'phone_numbers.csv', { query: { columns: 'name,phone_number,offer,toll_free' } });
-    expect(text).toBe("name,phone_number,toll_free,offer\nc,+12125550180,false,O\n'=b,+18445550177,true,\na,+442079460180,false,\n");
+    const { text } = await own('get', 'phone_numbers.csv', {
+      query: { columns: 'name,phone_number,offer,toll_free' },
+    });
+    expect(text).toBe(
+      "name,phone_number,toll_free,offer\nc,+12125550180,false,O\n'=b,+18445550177,true,\na,+442079460180,false,\n",
+    );
   });
 });
 
 describe('a release', () => {
-  const release = (id: number | string, headers: Record<string, string> = {}, by = api) => by('delete', `phone_numbers/${id}`, { headers });
+  const release = (id: number | string, headers: Record<string, string> = {}, by = api) =>
+    by('delete', `phone_numbers/${id}`, { headers });
 
   test('gives the number back to the carrier, and somebody may own it again', async () => {
     const number = await bought({ requested_number: '+12125550170' });
     const before = (await api('get', 'phone_numbers')).body.metadata.total_count;
     const res = await release('+12125550170');
     expect([res.status, res.body.number.deleted_at]).toEqual([200, expect.any(String)]);
-    expect([market.carrier.asked.release, market.carrier.sold.has('+12125550170')]).toEqual([[{ id: number.carrier_number_id }], false]);
+    expect([market.carrier.asked.release, market.carrier.sold.has('+12125550170')]).toEqual([
+      [{ id: number.carrier_number_id }],
+      false,
+    ]);
     expect([(await show(number.id)).status, (await release(number.id)).status]).toEqual([404, 404]);
     expect((await api('get', 'phone_numbers')).body.metadata.total_count).toBe(before - 1);
     expect(await search({ query: '+12125550170' }, other)).toEqual(['+12125550170']);
@@ -220,13 +353,22 @@ describe('a release', () => {
 
   test('while the carrier is down, or in spite of a change, changes nothing', async () => {
     const number = await bought({ requested_number: '+12125550171' });
-    expect((await release(number.id, { 'If-Match': '"00000000000000000000000000000000"' })).status).toBe(412);
+    expect(
+      (await release(number.id, { 'If-Match': '"00000000000000000000000000000000"' })).status,
+    ).toBe(412);
     expect(market.carrier.asked.release).toEqual([]);
     market.carrier.trouble.release = DOWN;
     const before = (await show(number.id)).text;
     const res = await release(number.id);
-    expect([res.status, res.headers['retry-after'], res.body.detail]).toEqual([503, '5', expect.stringContaining('still yours')]);
-    expect([(await show(number.id)).text, (await lookups('+12125550171')).length]).toEqual([before, 1]);
+    expect([res.status, res.headers['retry-after'], res.body.detail]).toEqual([
+      503,
+      '5',
+      expect.stringContaining('still yours'),
+    ]);
+    expect([(await show(number.id)).text, (await lookups('+12125550171')).length]).toEqual([
+      before,
+      1,
+    ]);
     market.carrier.quiet();
     expect((await release(number.id)).status).toBe(200);
   });
@@ -243,14 +385,22 @@ describe('a release', () => {
     expect((await release(id)).status).toBe(200);
     expect(market.carrier.asked.release).toEqual([]);
     const foreign = await ownNumber(market.world, market.world.company, '12125550174');
-    await market.world.sql(`UPDATE numbers SET carrier = 'twilio', carrier_number_id = 'PN9' WHERE id = $1`, [foreign]);
-    expect((await release(foreign)).body.errors).toEqual({ carrier: [expect.stringContaining('twilio')] });
+    await market.world.sql(
+      `UPDATE numbers SET carrier = 'twilio', carrier_number_id = 'PN9' WHERE id = $1`,
+      [foreign],
+    );
+    expect((await release(foreign)).body.errors).toEqual({
+      carrier: [expect.stringContaining('twilio')],
+    });
   });
 
   test('takes the number from the leads that had it, who get another', async () => {
     const company = await market.world.addCompany('Leads');
     const by = market.apiOf(company);
-    const [first, second] = [await bought({ requested_number: '+12125550175' }, by), await bought({ requested_number: '+13105550175' }, by)];
+    const [first, second] = [
+      await bought({ requested_number: '+12125550175' }, by),
+      await bought({ requested_number: '+13105550175' }, by),
+    ];
     const offer = await made('offers', { name: 'O' }, by);
     const submit = () =>
       by('post', 'leads', {
@@ -259,13 +409,20 @@ describe('a release', () => {
         body: { caller_id: '+12125550199', assign_service_number: true, assign_sms_number: true },
       });
     const lead = (await submit()).body;
-    expect([lead.service_number_plain, lead.sms_number_plain]).toEqual(['12125550175', '12125550175']);
+    expect([lead.service_number_plain, lead.sms_number_plain]).toEqual([
+      '12125550175',
+      '12125550175',
+    ]);
     await release(first.id, {}, by);
     const workers = await market.world.work();
     const shown = async () => (await by('get', `leads/${lead.id}`)).body.lead;
-    for (let n = 0; n < 100 && (await shown()).sms_number_id !== null; n++) await new Promise((done) => setTimeout(done, 100));
+    for (let n = 0; n < 100 && (await shown()).sms_number_id !== null; n++)
+      await new Promise((done) => setTimeout(done, 100));
     expect(await shown()).toMatchObject({ sms_number_id: null, dial_number_id: null });
     await workers.stop();
-    expect((await submit()).body).toMatchObject({ service_number_plain: '13105550175', lead: { dial_number_id: second.id } });
+    expect((await submit()).body).toMatchObject({
+      service_number_plain: '13105550175',
+      lead: { dial_number_id: second.id },
+    });
   });
 });

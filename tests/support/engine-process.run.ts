@@ -3,5 +3,7 @@ import { createDeps } from '../../src/deps';
 import { startEngine } from '../../src/jobs/engine';
 
 const config = loadConfig();
-startEngine(createDeps({ config, database_url: config.database_url! }), { lease_ms: Number(process.env.LEASE_MS) });
+startEngine(createDeps({ config, database_url: config.database_url! }), {
+  lease_ms: Number(process.env.LEASE_MS),
+});
 process.stdout.write('up\n');

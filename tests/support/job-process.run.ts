@@ -6,4 +6,9 @@ import { createRunners } from '../../src/jobs/runners';
 const config = loadConfig();
 const deps = createDeps({ config, database_url: config.database_url! });
 const timing = { expire_seconds: 1, heartbeat_ms: 250, maintenance_seconds: 1, poll_ms: 200 };
-void startWorkers({ database: deps.database, log: deps.log, runners: createRunners(deps), timing }).then(() => process.stdout.write('up\n'));
+void startWorkers({
+  database: deps.database,
+  log: deps.log,
+  runners: createRunners(deps),
+  timing,
+}).then(() => process.stdout.write('up\n'));

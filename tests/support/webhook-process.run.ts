@@ -4,5 +4,8 @@ import { startWebhooks } from '../../src/jobs/webhooks';
 
 const config = loadConfig();
 const delays = process.env.DELAYS_MS!.split(',').map(Number);
-startWebhooks(createDeps({ config, database_url: config.database_url! }), { delays, lease_ms: Number(process.env.LEASE_MS) });
+startWebhooks(createDeps({ config, database_url: config.database_url! }), {
+  delays,
+  lease_ms: Number(process.env.LEASE_MS),
+});
 process.stdout.write('up\n');

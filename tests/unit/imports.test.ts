@@ -18,25 +18,42 @@ function fileOf(content: string | Buffer): string {
 }
 
 describe('a telephone number', () => {
-  const joined = (parts: fc.Arbitrary<string>[]) => fc.tuple(...parts).map((texts) => texts.join(''));
-  const digits = (n: number) => fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: n, maxLength: n });
+  const joined = (parts: fc.Arbitrary<string>[]) =>
+    fc.tuple(...parts).map((texts) => texts.join(''));
+  const digits = (n: number) =>
+    fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: n, maxLength: n });
   const punctuation = fc.string({ unit: fc.constantFrom(...' -.()'), maxLength: 3 });
-  const spelled = joined([fc.constantFrom('', '1', '+1', '+ 1', '+', '(+1)', "'", '11', '0', '+44', '44'), punctuation, digits(3), punctuation, digits(3), punctuation, digits(4), punctuation]); // prettier-ignore
+  const spelled = joined([
+    fc.constantFrom('', '1', '+1', '+ 1', '+', '(+1)', "'", '11', '0', '+44', '44'),
+    punctuation,
+    digits(3),
+    punctuation,
+    digits(3),
+    punctuation,
+    digits(4),
+    punctuation,
+  ]);
   const jumbled = fc.string({ unit: fc.constantFrom(...'0123456789+ -.()'), maxLength: 20 });
 
-  test.each(['US', 'CA', 'GB', 'DE'])('is read on the fast path exactly as libphonenumber reads it, in %s', (country) => {
-    const read = numberReader(country);
-    const slow = (text: string) => {
-      const found = parsePhoneNumberFromString(text.trim().replace(/^'/, ''), { defaultCountry: country as CountryCode, extract: false });
-      return found?.isPossible() ? Number(found.number.slice(1)) : undefined;
-    };
-    fc.assert(
-      fc.property(fc.oneof(spelled, jumbled), (text) => {
-        expect(read(text)).toBe(slow(text));
-      }),
-      { numRuns: 3_000 * Number(process.env.FUZZ_TIMES ?? 1) },
-    );
-  });
+  test.each(['US', 'CA', 'GB', 'DE'])(
+    'is read on the fast path exactly as libphonenumber reads it, in %s',
+    (country) => {
+      const read = numberReader(country);
+      const slow = (text: string) => {
+        const found = parsePhoneNumberFromString(text.trim().replace(/^'/, ''), {
+          defaultCountry: country as CountryCode,
+          extract: false,
+        });
+        return found?.isPossible() ? Number(found.number.slice(1)) : undefined;
+      };
+      fc.assert(
+        fc.property(fc.oneof(spelled, jumbled), (text) => {
+          expect(read(text)).toBe(slow(text));
+        }),
+        { numRuns: 3_000 * Number(process.env.FUZZ_TIMES ?? 1) },
+      );
+    },
+  );
 
   test('may be spelled in any way, and is refused when it can be none', () => {
     const read = numberReader('US');
@@ -54,7 +71,18 @@ describe('a telephone number', () => {
     }
     expect(read('+44 20 7946 0958')).toBe(442079460958);
     expect(numberReader('GB')('020 7946 0958')).toBe(442079460958);
-    for (const text of ['', 'abc', '911', '555-0123', '1234567890123456', '+', '3105550123;ext', 'call 3105550123', '1.31E+10', '０'.repeat(300)]) {
+    for (const text of [
+      '',
+      'abc',
+      '911',
+      '555-0123',
+      '1234567890123456',
+      '+',
+      '3105550123;ext',
+      'call 3105550123',
+      '1.31E+10',
+      '０'.repeat(300),
+    ]) {
       expect(read(text)).toBeUndefined();
     }
   });
@@ -69,17 +97,35 @@ test('numbers are packed as PostgreSQL reads a binary COPY of one bigint column'
 });
 
 const nothing = { caller_id_column_name: null, headers: [] };
-const source = (content: string | Buffer) => ({ file: fileOf(content), country: 'US', scratch: folder });
-const inspect = (from: ReturnType<typeof source>, wanted: Parameters<typeof readNumbers>[1]) => readNumbers(from, wanted, () => undefined);
+const source = (content: string | Buffer) => ({
+  file: fileOf(content),
+  country: 'US',
+  scratch: folder,
+});
+const inspect = (from: ReturnType<typeof source>, wanted: Parameters<typeof readNumbers>[1]) =>
+  readNumbers(from, wanted, () => undefined);
 
-async function readAll(content: string | Buffer, { skip = 0, size = 4, wanted = nothing as { caller_id_column_name: string | null; headers: string[] } } = {}) {
+async function readAll(
+  content: string | Buffer,
+  {
+    skip = 0,
+    size = 4,
+    wanted = nothing as { caller_id_column_name: string | null; headers: string[] },
+  } = {},
+) {
   const rejected: RejectedRow[] = [];
   const reading = await readNumbers(source(content), wanted, (row) => rejected.push(row));
   const batches = [...batchesOf(reading, { skip, size })];
   reading.numbers.close();
   const { layout, total } = reading;
   const taken = batches.map((batch) => batch.taken);
-  return { layout, total, numbers: batches.flatMap((batch) => [...batch.numbers]), rejected, taken };
+  return {
+    layout,
+    total,
+    numbers: batches.flatMap((batch) => [...batch.numbers]),
+    rejected,
+    taken,
+  };
 }
 
 const [A, B, C] = [13105550123, 12125550145, 16175550144];
@@ -92,7 +138,10 @@ describe('a file of numbers', () => {
     ['plain', plain],
     ['with a byte order mark', `\ufeff${plain}`],
     ['UTF-16 with a byte order mark', Buffer.concat([Buffer.from([0xff, 0xfe]), utf16(plain)])],
-    ['UTF-16 big-endian with a byte order mark', Buffer.concat([Buffer.from([0xfe, 0xff]), big_endian(plain)])],
+    [
+      'UTF-16 big-endian with a byte order mark',
+      Buffer.concat([Buffer.from([0xfe, 0xff]), big_endian(plain)]),
+    ],
     ['UTF-16 without one', utf16(plain)],
     ['UTF-16 big-endian without one', big_endian(plain)],
     ['CRLF', plain.replaceAll('\n', '\r\n')],
@@ -109,11 +158,16 @@ describe('a file of numbers', () => {
     ['a Latin-1 name', Buffer.from(plain.replace('Ann', 'Andr\u00e9'), 'latin1')],
   ])('is read: %s', async (_, content) => {
     const { total, numbers, layout } = await readAll(content);
-    expect({ total, numbers: numbers.sort((a, b) => b - a), headers: layout.headers }).toEqual({ total: 2, numbers: [A, B], headers: ['phone', 'name'] });
+    expect({ total, numbers: numbers.sort((a, b) => b - a), headers: layout.headers }).toEqual({
+      total: 2,
+      numbers: [A, B],
+      headers: ['phone', 'name'],
+    });
   });
 
   test('names each row that it rejects by its line, and goes on behind it', async () => {
-    const content = 'phone,note\n3105550123,"two\nlines"\n,empty\nnone,x\n2125550145\n"617"5550144,y\n\n6175550144,z\n';
+    const content =
+      'phone,note\n3105550123,"two\nlines"\n,empty\nnone,x\n2125550145\n"617"5550144,y\n\n6175550144,z\n';
     const { numbers, rejected, total } = await readAll(content, { size: 100 });
     expect(rejected).toEqual([
       { line: 4, caller_id: '', reason: 'is empty' },
@@ -125,14 +179,22 @@ describe('a file of numbers', () => {
 
   test('loses no row around any number of misplaced quotes', async () => {
     const good = (i: number) => `310555${1000 + i}`;
-    const rows = Array.from({ length: 3000 }, (_, i) => (i % 3 === 0 ? `"${good(i)}"x,y` : i % 3 === 1 ? `"${good(i)}","a ""b"" c"` : `${good(i)},z`));
-    const { numbers, rejected, total } = await readAll(`phone,name\n${rows.join('\n')}`, { size: 10_000 });
+    const rows = Array.from({ length: 3000 }, (_, i) =>
+      i % 3 === 0 ? `"${good(i)}"x,y` : i % 3 === 1 ? `"${good(i)}","a ""b"" c"` : `${good(i)},z`,
+    );
+    const { numbers, rejected, total } = await readAll(`phone,name\n${rows.join('\n')}`, {
+      size: 10_000,
+    });
     expect([total, numbers.length, rejected.length]).toEqual([3000, 2000, 1000]);
-    expect(rejected.map(({ line }) => line)).toEqual(Array.from({ length: 1000 }, (_, i) => i * 3 + 2));
+    expect(rejected.map(({ line }) => line)).toEqual(
+      Array.from({ length: 1000 }, (_, i) => i * 3 + 2),
+    );
   });
 
   test('is cut into the same batches wherever reading begins, in the order of the numbers', async () => {
-    const rows = Array.from({ length: 100 }, (_, i) => (i % 7 === 0 ? 'bad' : `310555${1000 + ((i * 37) % 90)}`));
+    const rows = Array.from({ length: 100 }, (_, i) =>
+      i % 7 === 0 ? 'bad' : `310555${1000 + ((i * 37) % 90)}`,
+    );
     const content = `phone\n${rows.join('\n')}`;
     const whole = await readAll(content, { size: 9 });
     expect([whole.taken, whole.rejected.length]).toEqual([[...Array(9).fill(9), 4], 15]);
@@ -147,12 +209,19 @@ describe('a file of numbers', () => {
 
 test('numbers that do not fit into memory are sorted just as well, and leave nothing on the disk', () => {
   fc.assert(
-    fc.property(fc.array(fc.nat(10_000), { maxLength: 300 }), fc.integer({ min: 1, max: 50 }), fc.nat(320), (numbers, run, skip) => {
-      const sorter = createSorter(folder, run);
-      numbers.forEach(sorter.add);
-      expect([...sorter.sorted(skip)].flatMap((window) => [...window])).toEqual(numbers.toSorted((a, b) => a - b).slice(skip));
-      sorter.close();
-    }),
+    fc.property(
+      fc.array(fc.nat(10_000), { maxLength: 300 }),
+      fc.integer({ min: 1, max: 50 }),
+      fc.nat(320),
+      (numbers, run, skip) => {
+        const sorter = createSorter(folder, run);
+        numbers.forEach(sorter.add);
+        expect([...sorter.sorted(skip)].flatMap((window) => [...window])).toEqual(
+          numbers.toSorted((a, b) => a - b).slice(skip),
+        );
+        sorter.close();
+      },
+    ),
     { numRuns: 200 },
   );
   const many = createSorter(folder, 50_000);
@@ -165,7 +234,11 @@ test('numbers that do not fit into memory are sorted just as well, and leave not
       seen++;
     }
   many.close();
-  expect([ascending, seen, readdirSync(folder).filter((name) => name.endsWith('.sort'))]).toEqual([true, 200_001, []]);
+  expect([ascending, seen, readdirSync(folder).filter((name) => name.endsWith('.sort'))]).toEqual([
+    true,
+    200_001,
+    [],
+  ]);
 });
 
 describe('the column of the numbers', () => {
@@ -174,11 +247,17 @@ describe('the column of the numbers', () => {
     return [layout.headers[layout.column], layout.has_header];
   };
   test('is the one that looks like numbers', async () => {
-    expect(await column('id,tel,name\n1,3105550123,Ann\n2,2125550145,Bob\n')).toEqual(['tel', true]);
+    expect(await column('id,tel,name\n1,3105550123,Ann\n2,2125550145,Bob\n')).toEqual([
+      'tel',
+      true,
+    ]);
   });
   test('is the one that is named, letter case and spaces aside', async () => {
     const two = 'Home Phone,Mobile\n3105550123,2125550145\n';
-    expect(await column(two, { caller_id_column_name: 'home phone ' })).toEqual(['Home Phone', true]);
+    expect(await column(two, { caller_id_column_name: 'home phone ' })).toEqual([
+      'Home Phone',
+      true,
+    ]);
     expect(await column(two)).toEqual(['Mobile', true]);
   });
   test('has a number for a name where the file has no header row, and no row is lost', async () => {
@@ -193,16 +272,41 @@ describe('the column of the numbers', () => {
   });
   test('a header and no rows is a file of nothing', async () => {
     expect((await readAll('phone,name\n')).total).toBe(0);
-    expect((await readAll('phone,name\n', { wanted: { ...nothing, caller_id_column_name: 'phone' } })).total).toBe(0);
+    expect(
+      (await readAll('phone,name\n', { wanted: { ...nothing, caller_id_column_name: 'phone' } }))
+        .total,
+    ).toBe(0);
   });
 
   test.each<[string, string, { caller_id_column_name?: string }, RegExp]>([
-    ['that is not there', 'a,b\n3105550123,x\n', { caller_id_column_name: 'phone' }, /No column is called phone\. The columns are a, b\./],
-    ['that is there twice', 'phone,phone\n3105550123,2125550145\n', { caller_id_column_name: 'phone' }, /2 columns are called phone/],
-    ['of which there are several', 'a,b\n3105550123,2125550145\n', {}, /Several columns look like telephone numbers: a, b\. Name the right one/],
-    ['of which there is none', 'a,b\nx,y\n', {}, /None of the columns looks like telephone numbers: a, b\. Name the right one/],
+    [
+      'that is not there',
+      'a,b\n3105550123,x\n',
+      { caller_id_column_name: 'phone' },
+      /No column is called phone\. The columns are a, b\./,
+    ],
+    [
+      'that is there twice',
+      'phone,phone\n3105550123,2125550145\n',
+      { caller_id_column_name: 'phone' },
+      /2 columns are called phone/,
+    ],
+    [
+      'of which there are several',
+      'a,b\n3105550123,2125550145\n',
+      {},
+      /Several columns look like telephone numbers: a, b\. Name the right one/,
+    ],
+    [
+      'of which there is none',
+      'a,b\nx,y\n',
+      {},
+      /None of the columns looks like telephone numbers: a, b\. Name the right one/,
+    ],
   ])('%s fails the file, and its columns are told', async (_, content, wanted, message) => {
-    const failure = await inspect(source(content), { ...nothing, ...wanted }).catch((error: unknown) => error);
+    const failure = await inspect(source(content), { ...nothing, ...wanted }).catch(
+      (error: unknown) => error,
+    );
     expect((failure as Error).message).toMatch(message);
     expect((failure as { headers: string[] }).headers).toHaveLength(2);
   });
@@ -213,20 +317,48 @@ describe('what is no file of numbers is refused in plain words, in little memory
   test.each<[string, () => string | Buffer, RegExp]>([
     ['an empty file', () => '', /is empty/],
     ['blank lines only', () => '\n\n\n', /is empty/],
-    ['a ZIP archive', () => Buffer.from('504b030414000000', 'hex'), /ZIP archive or an Excel workbook: unpack it, or save it as CSV/],
+    [
+      'a ZIP archive',
+      () => Buffer.from('504b030414000000', 'hex'),
+      /ZIP archive or an Excel workbook: unpack it, or save it as CSV/,
+    ],
     ['an image', () => png, /PNG image/],
     ['an image in a gzip', () => gzipSync(png), /not text/],
-    ['random bytes', () => Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256)), /not text/],
-    ['a gzip that was cut off', () => gzipSync('phone\n3105550123\n'.repeat(1000)).subarray(0, 40), /damaged or cut off/],
-    ['a gzip bomb', () => gzipSync(Buffer.alloc(80_000_000, `3105550123,${'x'.repeat(988)}\n`)), /more than 100 times its size/],
-    ['an unclosed quote', () => 'phone,name\n3105550123,"Ann\n2125550145,Bob\n', /Line 2 opens a quote that is never closed/],
+    [
+      'random bytes',
+      () => Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256)),
+      /not text/,
+    ],
+    [
+      'a gzip that was cut off',
+      () => gzipSync('phone\n3105550123\n'.repeat(1000)).subarray(0, 40),
+      /damaged or cut off/,
+    ],
+    [
+      'a gzip bomb',
+      () => gzipSync(Buffer.alloc(80_000_000, `3105550123,${'x'.repeat(988)}\n`)),
+      /more than 100 times its size/,
+    ],
+    [
+      'an unclosed quote',
+      () => 'phone,name\n3105550123,"Ann\n2125550145,Bob\n',
+      /Line 2 opens a quote that is never closed/,
+    ],
     [
       'an unclosed quote in a large file',
       () => `phone,name\n3105550123,"Ann\n${'2125550145,Bob\n'.repeat(200_000)}`,
       /Line 2 opens a quote that is not closed within 1,000,000/,
     ],
-    ['one line of 50 MB', () => `phone\n${'x'.repeat(50_000_000)}`, /Line 2 does not end within 1,000,000 characters/],
-    ['10,000 columns', () => `${Array.from({ length: 10_000 }, (_, i) => `c${i}`).join(',')}\n3105550123\n`, /has 10000 columns; at most 1000/],
+    [
+      'one line of 50 MB',
+      () => `phone\n${'x'.repeat(50_000_000)}`,
+      /Line 2 does not end within 1,000,000 characters/,
+    ],
+    [
+      '10,000 columns',
+      () => `${Array.from({ length: 10_000 }, (_, i) => `c${i}`).join(',')}\n3105550123\n`,
+      /has 10000 columns; at most 1000/,
+    ],
   ])('%s', async (_, content, message) => {
     // On the thread, whose memory is limited: a file that wanted more would end it with another message.
     const reader = openReader({ source: source(content()), wanted: nothing, owner: [] });

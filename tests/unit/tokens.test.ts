@@ -22,7 +22,10 @@ describe('substitution', () => {
     ['{{last_name}}|{{none}}|{{blank}}|[blank]{default}', '|||default'],
     ['{{active}} {{tags}} {{7}}', 'false ["a",{"b":1}] seven'],
     ['[first_name] and [first_name] {x}', '[first_name] and [first_name] {x}'],
-    ['{first_name} {{First_name}} {{first name}} {{}} {{ }} []{x}', '{first_name} {{First_name}} {{first name}} {{}} {{ }} []{x}'],
+    [
+      '{first_name} {{First_name}} {{first name}} {{}} {{ }} []{x}',
+      '{first_name} {{First_name}} {{first name}} {{}} {{ }} []{x}',
+    ],
     ['{{{first_name}}} [[first_name]{x}]', '{Ada} [Ada]'],
     ['{{first_name} }} [first_name]{never closed', '{{first_name} }} [first_name]{never closed'],
     ['[first_name]{ {{age}} [gone]{{{age}}}', 'Ada} {{age}}'],
@@ -39,14 +42,21 @@ describe('substitution', () => {
 
   test('values are escaped, the template and its defaults are the author’s', () => {
     const tokens = ownTokens({ name: `<b a="1" c='2'>&` });
-    expect(substitute('<p>{{name}}[gone]{<i>&</i>}</p>', tokens, escapeHtml)).toBe('<p>&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;<i>&</i></p>');
-    expect(substitute('?n={{name}}', tokens, encodeURIComponent)).toBe(`?n=${encodeURIComponent(`<b a="1" c='2'>&`)}`);
+    expect(substitute('<p>{{name}}[gone]{<i>&</i>}</p>', tokens, escapeHtml)).toBe(
+      '<p>&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;<i>&</i></p>',
+    );
+    expect(substitute('?n={{name}}', tokens, encodeURIComponent)).toBe(
+      `?n=${encodeURIComponent(`<b a="1" c='2'>&`)}`,
+    );
   });
 
-  test('names of tokens, each once', () => expect(tokenNames('{{a}} [b]{ {{c} } {{ a }} [d] {{B}}')).toEqual(['a', 'b']));
+  test('names of tokens, each once', () =>
+    expect(tokenNames('{{a}} [b]{ {{c} } {{ a }} [d] {{B}}')).toEqual(['a', 'b']));
 
   const bracketed = fc
-    .array(fc.constantFrom('{', '}', '{{', '}}', '[', ']', ']{', 'a', 'b', ' ', 'A', '\n', '💡'), { maxLength: 40 })
+    .array(fc.constantFrom('{', '}', '{{', '}}', '[', ']', ']{', 'a', 'b', ' ', 'A', '\n', '💡'), {
+      maxLength: 40,
+    })
     .map((parts) => parts.join(''));
 
   test('a text without token forms stays as it is', () => {
@@ -60,11 +70,14 @@ describe('substitution', () => {
 
   test('agrees with the regular expression that says the same, slowly', () => {
     const slow = (text: string) =>
-      text.replace(/\{\{[ \t\r\n]*([a-z0-9_]{1,100})[ \t\r\n]*\}\}|\[([a-z0-9_]{1,100})\]\{([^}]*)\}/g, (_, braced, bracket, fallback) =>
-        (braced ?? bracket) === 'a' ? '<A>' : (fallback ?? ''),
+      text.replace(
+        /\{\{[ \t\r\n]*([a-z0-9_]{1,100})[ \t\r\n]*\}\}|\[([a-z0-9_]{1,100})\]\{([^}]*)\}/g,
+        (_, braced, bracket, fallback) => ((braced ?? bracket) === 'a' ? '<A>' : (fallback ?? '')),
       );
     fc.assert(
-      fc.property(bracketed, (text) => expect(substitute(text, (name) => (name === 'a' ? '<A>' : undefined))).toBe(slow(text))),
+      fc.property(bracketed, (text) =>
+        expect(substitute(text, (name) => (name === 'a' ? '<A>' : undefined))).toBe(slow(text)),
+      ),
       { numRuns: 5_000 },
     );
   });
@@ -74,7 +87,9 @@ describe('substitution', () => {
       fc.property(bracketed, bracketed, (before, value) => {
         fc.pre(value.trim() !== '');
         const lone = before.replace(/[{[]/g, '');
-        expect(substitute(`${lone}{{token}}${lone}[token]{b}`, () => value)).toBe(lone + value + lone + value);
+        expect(substitute(`${lone}{{token}}${lone}[token]{b}`, () => value)).toBe(
+          lone + value + lone + value,
+        );
       }),
     );
   });
@@ -87,18 +102,43 @@ describe('substitution', () => {
         return performance.now() - started;
       }),
     );
-  test('a megabyte of opening brackets is read within 50 ms', () => expect(best('{{{{{[[[['.repeat(111_111))).toBeLessThan(50));
-  test.each(['{{{{{[[[[', '[a]{', '[a', '{{a', '{{ ', '{', '[', ' ', 'a', '{{a ', '[a]{b', '{{a}', '[a]{}', '{{a}}', ']{', '{{'.padEnd(40)])(
-    'time is linear in %j',
-    (unit) => {
-      // Two thirds of a second is for a busy machine: what is not linear takes minutes.
-      for (const end of ['', '}']) expect(best(unit.repeat(1_000_000 / unit.length) + end)).toBeLessThan(650);
-    },
-  );
+  test('a megabyte of opening brackets is read within 50 ms', () =>
+    expect(best('{{{{{[[[['.repeat(111_111))).toBeLessThan(50));
+  test.each([
+    '{{{{{[[[[',
+    '[a]{',
+    '[a',
+    '{{a',
+    '{{ ',
+    '{',
+    '[',
+    ' ',
+    'a',
+    '{{a ',
+    '[a]{b',
+    '{{a}',
+    '[a]{}',
+    '{{a}}',
+    ']{',
+    '{{'.padEnd(40),
+  ])('time is linear in %j', (unit) => {
+    // Two thirds of a second is for a busy machine: what is not linear takes minutes.
+    for (const end of ['', '}'])
+      expect(best(unit.repeat(1_000_000 / unit.length) + end)).toBeLessThan(650);
+  });
 });
 
 describe('filters', () => {
-  const data = { state: ' ca ', age: '18', price: '12.50', zip: '90210', note: 'in-person', huge: 1e21, word: 'old', blank: '  ' };
+  const data = {
+    state: ' ca ',
+    age: '18',
+    price: '12.50',
+    zip: '90210',
+    note: 'in-person',
+    huge: 1e21,
+    word: 'old',
+    blank: '  ',
+  };
   test.each([
     ['state:CA', true],
     ['state:NV', false],
@@ -134,9 +174,13 @@ describe('filters', () => {
     ['word:=~(?i)OLD', true],
     ['gone:=~^$', true],
     ['constructor:', true],
-  ])('%s is %s', (filter, expected) => expect(compileFilter(filter)!(ownTokens(data))).toBe(expected));
+  ])('%s is %s', (filter, expected) =>
+    expect(compileFilter(filter)!(ownTokens(data))).toBe(expected),
+  );
 
-  test.each(['no colon', 'age:>=old', 'zip:=~(', 'Upper:x'])('%s is none', (filter) => expect(compileFilter(filter)).toBeUndefined());
+  test.each(['no colon', 'age:>=old', 'zip:=~(', 'Upper:x'])('%s is none', (filter) =>
+    expect(compileFilter(filter)).toBeUndefined(),
+  );
 
   test('a regular expression takes linear time', () => {
     const started = performance.now();
@@ -151,7 +195,9 @@ describe('filters', () => {
         const [equal, other] = [compileFilter(`a:${wanted}`), compileFilter(`a:!=${wanted}`)];
         fc.pre(!/^(not )?in\b/.test(wanted));
         expect(equal!(() => value)).toBe(!other!(() => value));
-        expect(compileFilter(`a:in ${wanted}`)!(() => value)).toBe(!compileFilter(`a:not in ${wanted}`)!(() => value));
+        expect(compileFilter(`a:in ${wanted}`)!(() => value)).toBe(
+          !compileFilter(`a:not in ${wanted}`)!(() => value),
+        );
       }),
     );
   });

@@ -29,12 +29,22 @@ const none: Instruction<DialedLeg> = {
   fallback: null,
   report_within_seconds: null,
 };
-const speaking = { hooks, greeting: null as string | null, number_called: '+12125550100', unanswered: true };
+const speaking = {
+  hooks,
+  greeting: null as string | null,
+  number_called: '+12125550100',
+  unanswered: true,
+};
 const dialing = (...dial: DialedLeg[]) => ({ ...none, action: 'dial' as const, dial });
-const read = (instruction: Instruction<DialedLeg>, more: Partial<typeof speaking> = {}) => readTwiml(twimlOf(instruction, { ...speaking, ...more }));
+const read = (instruction: Instruction<DialedLeg>, more: Partial<typeof speaking> = {}) =>
+  readTwiml(twimlOf(instruction, { ...speaking, ...more }));
 
 test('a dial has the attributes that carriers know, and its URLs whole', () => {
-  expect(read(dialing(leg({ dtmf_tones: '1wW2', press_one_to_accept: true, record_calls: true })), { greeting: 'Hello' })).toMatchObject({
+  expect(
+    read(dialing(leg({ dtmf_tones: '1wW2', press_one_to_accept: true, record_calls: true })), {
+      greeting: 'Hello',
+    }),
+  ).toMatchObject({
     name: 'Response',
     children: [
       { name: 'Say', text: 'Hello' },
@@ -66,9 +76,14 @@ test('a dial has the attributes that carriers know, and its URLs whole', () => {
 });
 
 test('a SIP buyer is a <Sip>, which takes no tones', () => {
-  const [dial] = read(dialing(leg({ number: 'sips:ada@pbx.example.com', dtmf_tones: '1' }))).children;
+  const [dial] = read(
+    dialing(leg({ number: 'sips:ada@pbx.example.com', dtmf_tones: '1' })),
+  ).children;
   expect(dial!.children).toMatchObject([{ name: 'Sip', text: 'sips:ada@pbx.example.com' }]);
-  expect(Object.keys(dial!.children[0]!.attributes)).toEqual(['statusCallback', 'statusCallbackEvent']);
+  expect(Object.keys(dial!.children[0]!.attributes)).toEqual([
+    'statusCallback',
+    'statusCallbackEvent',
+  ]);
 });
 
 test.each([
@@ -81,8 +96,13 @@ test.each([
 });
 
 test('it rings as long as the most patient, and as carriers allow; no more than ten at once', () => {
-  const attributes = (...seconds: number[]) => read(dialing(...seconds.map((timeout_seconds) => leg({ timeout_seconds })))).children[0]!;
-  expect([attributes(20, 40).attributes.timeout, attributes(1).attributes.timeout, attributes(900).attributes.timeout]).toEqual(['40', '5', '600']);
+  const attributes = (...seconds: number[]) =>
+    read(dialing(...seconds.map((timeout_seconds) => leg({ timeout_seconds })))).children[0]!;
+  expect([
+    attributes(20, 40).attributes.timeout,
+    attributes(1).attributes.timeout,
+    attributes(900).attributes.timeout,
+  ]).toEqual(['40', '5', '600']);
   expect(attributes(...Array.from({ length: 12 }, () => 20)).children).toHaveLength(10);
 });
 
@@ -92,7 +112,9 @@ test.each([
   ['blacklisted', false, 'Hangup'],
   ['no_buyer_available', true, 'Hangup'],
 ])('%s, unanswered: %s is <%s>', (reason, unanswered, name) => {
-  expect(read({ ...none, reason }, { unanswered }).children.map((verb) => verb.name)).toEqual([name]);
+  expect(read({ ...none, reason }, { unanswered }).children.map((verb) => verb.name)).toEqual([
+    name,
+  ]);
 });
 
 const anything = fc.oneof(
@@ -102,7 +124,10 @@ const anything = fc.oneof(
 );
 const shape = (xml: string) => {
   const names: string[] = [];
-  const walk = ({ name, children }: ReturnType<typeof readTwiml>) => (names.push(name), children.forEach(walk));
+  const walk = ({ name, children }: ReturnType<typeof readTwiml>) => (
+    names.push(name),
+    children.forEach(walk)
+  );
   walk(readTwiml(xml));
   return names;
 };
@@ -110,7 +135,12 @@ const shape = (xml: string) => {
 test('whatever is written into it, the answer has exactly the elements that are meant', () => {
   fc.assert(
     fc.property(anything, anything, anything, anything, (words, number, caller_id, tones) => {
-      const about = { ...speaking, greeting: `x${words}`, number_called: caller_id, hooks: { ...hooks, dial_status: words } };
+      const about = {
+        ...speaking,
+        greeting: `x${words}`,
+        number_called: caller_id,
+        hooks: { ...hooks, dial_status: words },
+      };
       const dialed = leg({ attempt: words, number, caller_id, dtmf_tones: tones });
       const noun = /^sips?:/i.test(number) ? 'Sip' : 'Number';
       expect(shape(twimlOf(dialing(dialed), about))).toEqual(['Response', 'Say', 'Dial', noun]);
@@ -120,8 +150,18 @@ test('whatever is written into it, the answer has exactly the elements that are 
         fallback: { type, message: `x${words}`, number: `1${number}` },
       });
       expect(shape(twimlOf(fallback('message'), about))).toEqual(['Response', 'Say', 'Hangup']);
-      expect(shape(twimlOf(fallback('voicemail'), about))).toEqual(['Response', 'Say', 'Record', 'Hangup']);
-      expect(shape(twimlOf(fallback('number'), about))).toEqual(['Response', 'Say', 'Dial', 'Number']);
+      expect(shape(twimlOf(fallback('voicemail'), about))).toEqual([
+        'Response',
+        'Say',
+        'Record',
+        'Hangup',
+      ]);
+      expect(shape(twimlOf(fallback('number'), about))).toEqual([
+        'Response',
+        'Say',
+        'Dial',
+        'Number',
+      ]);
       expect(shape(whisperTwiml(words))).toEqual(['Response', 'Gather', 'Say', 'Hangup']);
     }),
   );

@@ -2,7 +2,9 @@ import { capColumns, limitsJoin, openHoursJoin, usedSql } from '../../db/call-li
 import { commonColumns, type Projection, type SortKey } from '../../db/projection';
 import { CAPS, METRICS } from '../../routing/caps';
 
-const HOURLY_LIMITS = METRICS.map((metric) => `'${metric}_hourly_limit', x.${metric}_hourly_limit`).join(', ');
+const HOURLY_LIMITS = METRICS.map(
+  (metric) => `'${metric}_hourly_limit', x.${metric}_hourly_limit`,
+).join(', ');
 
 /** The buyer's current conversion: the first of the first time frame that is open now. */
 const CURRENT_CONVERSION_JOIN = `LEFT JOIN LATERAL (SELECT x.* FROM buyer_conversions x WHERE x.company_id = t.company_id AND x.buyer_id = t.id
@@ -99,7 +101,11 @@ export const projection = {
   },
 } as const satisfies Projection<'Buyer', 'buyer', 'buyers'>;
 
-const own = (column: string, type: SortKey['type'], nullable = false): SortKey => ({ sql: `t.${column}`, type, nullable });
+const own = (column: string, type: SortKey['type'], nullable = false): SortKey => ({
+  sql: `t.${column}`,
+  type,
+  nullable,
+});
 
 export const orders: Record<string, SortKey> = {
   name: own('name', 'text', true),
@@ -115,7 +121,9 @@ export const orders: Record<string, SortKey> = {
   weight: own('weight', 'double precision'),
   time_zone: own('time_zone', 'text'),
   user_buyer_id: own('user_buyer_id', 'text', true),
-  ...Object.fromEntries(CAPS.map(({ used }) => [used, { sql: usedSql(used), type: 'numeric' } satisfies SortKey])),
+  ...Object.fromEntries(
+    CAPS.map(({ used }) => [used, { sql: usedSql(used), type: 'numeric' } satisfies SortKey]),
+  ),
 };
 
 export const filters = { number: 't.number = {number}', paused: 't.paused = {paused}' };
