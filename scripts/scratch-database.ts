@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { startEmbedded } from '../src/db/embedded';
+import { startEmbedded } from '../src/db/embedded-postgres';
 
 /** A PostgreSQL that lasts as long as the work: `create` makes an empty database on it and answers its URL. */
 export async function withScratchServer<T>(

@@ -9,15 +9,15 @@ import { bind, listFormats, type Pipeline } from './http/bind';
 import { changeLog } from './http/change-log';
 import { cors } from './http/cors';
 import { docs } from './http/docs';
-import { errorHandler, unavailable } from './http/errors';
+import { errorHandler, unavailable } from './http/error-handler';
 import type { Handlers } from './http/handlers';
 import { idempotency } from './http/idempotency';
-import { invitationPage } from './http/invitation-page';
+import { invitationPage } from './people/invitation-page';
 import { requestLog } from './http/logging';
 import { isMultipart, uploader } from './http/upload';
 import { validator } from './http/validate';
-import { createMetrics } from './metrics';
-import { Refusal } from './refusal';
+import { createMetrics } from './http/metrics';
+import { Refusal } from './errors';
 
 const QUERY = { depth: 5, arrayLimit: 10_000, parameterLimit: 10_000, plainObjects: true };
 

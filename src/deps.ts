@@ -6,16 +6,16 @@ import { openCarrier } from './carriers';
 import type { Carrier } from './carriers/carrier';
 import type { Config } from './config';
 import { openDatabase, type Database } from './db/client';
-import { openPermits } from './db/permits';
-import { liveAgents, type LiveAgents } from './db/live-agents';
+import { openPermits } from './db/rate-limit-counter';
+import { liveAgents, type LiveAgents } from './agents/streams';
 import { tenants, type TenantDatabases } from './db/tenant';
-import { authenticator, type Authenticator } from './http/auth';
+import { authenticator, type Authenticator } from './http/auth/authenticator';
 import { rateLimits, type RateLimits } from './http/rate-limits';
 import { queue, type Queue } from './jobs/queue';
 import { openMailer } from './mail';
 import type { Mailer } from './mail/mailer';
-import { openStorage, type Storage } from './storage';
-import { guardedRequest, type GuardedRequest } from './webhooks/guarded-request';
+import { openStorage, type Storage } from './storage/directory';
+import { guardedRequest, type GuardedRequest } from './egress/guarded-request';
 
 /** Everything outside the process, and time: what the composition hands to those who need it. */
 export interface Deps {

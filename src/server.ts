@@ -1,17 +1,17 @@
 import { createServer, type Server } from 'node:http';
 import { createApp } from './app';
 import { loadConfig, type Config } from './config';
-import { ensureDemo } from './demo';
+import { ensureDemo } from './installation/demo';
 import { messageClasses } from './http/message-classes';
 import { FORGET_OLD_ANSWERS } from './http/idempotency';
-import { FORGET_OLD_WINDOWS } from './db/permits';
-import { FORGET_OLD_PINGS } from './db/pings';
-import { openInstallation, type Installation } from './installation';
-import { startJobs } from './jobs/start';
-import { exitWith, onStop } from './process';
-import type { NewCompany } from './workflows/create-company';
-import { sweepStorage } from './workflows/sweep-storage';
-import { sweepWebhooks } from './workflows/sweep-webhooks';
+import { FORGET_OLD_WINDOWS } from './db/rate-limit-counter';
+import { FORGET_OLD_PINGS } from './ping-post/queries/pings';
+import { openInstallation, type Installation } from './installation/open';
+import { startJobs } from './background/start';
+import { exitWith, onStop } from './background/process';
+import type { NewCompany } from './installation/create-company';
+import { sweepStorage } from './background/delete-orphaned-uploads';
+import { sweepWebhooks } from './webhooks/delete-old-logs';
 
 const HOUR_MS = 3_600_000;
 /** How long clients are told to leave before the listener closes. */

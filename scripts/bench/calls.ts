@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { end, option, ready, say, startService } from './tools';
 import { copyWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
 

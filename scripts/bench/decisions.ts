@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import { Pool } from 'pg';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { phoneNumber } from './shop';
 import { end, median, option, paced, percentile, ready, round, say, startService } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
 import { Client } from 'pg';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
-import { uuidv7 } from '../../src/ids';
-import { keysAt, signed } from '../../src/webhooks/sign';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import { uuidv7 } from '../../src/db/uuid';
+import { keysAt, signed } from '../../src/egress/standard-webhooks';
 import { end, median, option, ready, round, say, startRival, startWorker } from './tools';
 import { copyWorld, dropWorld, PEPPER, prepareWorld, query, quiet, type BenchWorld } from './world';
 

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { Client, type Pool } from 'pg';
 import { loadConfig } from '../../src/config';
-import { claimDue } from '../../src/db/due-leads';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
+import { claimDue } from '../../src/outreach/queries/due-leads';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { createDeps } from '../../src/deps';
-import { contactDueLeads } from '../../src/workflows/contact-due-leads';
+import { contactDueLeads } from '../../src/outreach/contact-due-leads';
 import { fillLeads, openShop, type Shop } from './shop';
 import { median, percentile, round, say } from './tools';
 import { copyWorld, dropWorld, PEPPER, prepareWorld, query, quiet, type BenchWorld } from './world';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import { Client } from 'pg';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { fillLeads, openShop } from './shop';
 import { end, median, memory, option, ready, round, say, startService, startWorker } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';

@@ -9,7 +9,7 @@ import {
   recordTemplate,
   type ListShape,
 } from '../../src/db/projection';
-import { projection } from '../../src/resources/buyers/columns';
+import { projection } from '../../src/buyers/buyers-columns';
 
 // The floor: node:http and prepared statements, nothing else. The same SQL as the service, no authentication, no validation, no log.
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { benchCalls } from './calls';
 import { benchDecisions } from './decisions';
 import { benchDeliveries } from './deliveries';

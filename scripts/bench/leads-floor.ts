@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Pool } from 'pg';
-import { uuidv7 } from '../../src/ids';
+import { uuidv7 } from '../../src/db/uuid';
 
 // The floor of submissions: node:http and one prepared statement that writes the lead. Nobody asks whether token, number or values are right,
 // what the number is known for, or what happened to the lead, and no record is answered.

@@ -7,7 +7,7 @@ import { list } from '../../src/http/list';
 import { readRecord, recordReply, show } from '../../src/http/record';
 import { normalize } from '../../src/http/normalize';
 import { validator } from '../../src/http/validate';
-import { orders, projection } from '../../src/resources/buyers/columns';
+import { orders, projection } from '../../src/buyers/buyers-columns';
 import { PEPPER, type BenchWorld } from './world';
 
 interface Part {

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import { measureParts } from './parts';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { end, median, memory, option, ready, startRival, startService } from './tools';
 import { prepareWorld, quiet, type BenchWorld } from './world';
 

@@ -1,5 +1,5 @@
 import autocannon from 'autocannon';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { end, median, option, ready, round, say, startRival, startService } from './tools';
 import { copyWorld, dropWorld, prepareWorld, quiet, type BenchWorld } from './world';
 

@@ -1,10 +1,10 @@
 import { Client } from 'pg';
-import { startEmbedded, type EmbeddedDatabase } from '../../src/db/embedded';
+import { startEmbedded, type EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { migrate } from '../../src/db/migrate';
 import { loadConfig } from '../../src/config';
 import { prepareQueue } from '../../src/jobs/queue';
 import { createDeps } from '../../src/deps';
-import { createCompany } from '../../src/workflows/create-company';
+import { createCompany } from '../../src/installation/create-company';
 
 export const PEPPER = 'a pepper for benchmarks, long enough to be one';
 const OTHER_COMPANIES = 49;

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { Client } from 'pg';
 import { ConfigError, loadConfig, type Config } from '../config';
 import { pendingMigrations } from '../db/migrate';
-import { startEmbedded, type EmbeddedDatabase } from '../db/embedded';
+import { startEmbedded, type EmbeddedDatabase } from '../db/embedded-postgres';
 
 /** What an examination found, and how to mend it. */
 export interface Finding {

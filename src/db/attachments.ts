@@ -1,4 +1,4 @@
-import { unseen } from './reach';
+import { unseen } from './access-scope';
 import { resolveReferences, resolveUserBuyerIds, type Reference, type Table } from './records';
 import type { Db } from './tenant';
 

@@ -1,5 +1,5 @@
 import { contract, facets, type Schema, type Schemas } from '../contract';
-import { isRare, masked } from './reach';
+import { isRare, masked } from './access-scope';
 import { template, type Template } from './statement';
 import type { Table } from './records';
 

@@ -1,5 +1,5 @@
-import { notFound, Refusal } from '../refusal';
-import { unseen } from './reach';
+import { notFound, Refusal } from '../errors';
+import { unseen } from './access-scope';
 import { identify, type Reference, type Table } from './references';
 import type { Db } from './tenant';
 

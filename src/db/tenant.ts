@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { type Prisma, type PrismaClient } from '../generated/prisma/client';
 import { notingConnection, type Database, type Noted } from './client';
-import type { Reach } from './reach';
+import type { Reach } from './access-scope';
 import type { Statement } from './statement';
 import { inTransaction } from './transaction';
 

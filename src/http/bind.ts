@@ -12,16 +12,16 @@ import {
   type OperationId,
 } from '../contract';
 import { withContext, type TenantDatabases } from '../db/tenant';
-import { Refusal, type FieldErrors } from '../refusal';
-import { authorize, reachOf, type Authenticator, type Authenticated } from './auth';
+import { Refusal, type FieldErrors } from '../errors';
+import { authorize, reachOf, type Authenticator, type Authenticated } from './auth/authenticator';
 import type { ChangeLog } from './change-log';
-import { refusalFor } from './errors';
+import { refusalFor } from './error-handler';
 import { sendEvents } from './event-stream';
 import type { Call, Handlers } from './handlers';
 import type { Idempotency } from './idempotency';
 import type { RateLimits } from './rate-limits';
 import { normalize } from './normalize';
-import { requireReach } from './reach';
+import { requireReach } from './access-scope';
 import { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply';
 import { digestOf, isMultipart, type Upload, type Uploader } from './upload';
 import type { Validator } from './validate';

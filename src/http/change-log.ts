@@ -1,8 +1,8 @@
 import { contract, facets, type Operation } from '../contract';
-import { recordChange, type Change, type ChangedColumns } from '../db/change-log';
+import { recordChange, type Change, type ChangedColumns } from './change-log-entry';
 import { withContext, type Db } from '../db/tenant';
-import { uuidv7 } from '../ids';
-import type { Caller } from './auth';
+import { uuidv7 } from '../db/uuid';
+import type { Caller } from './auth/authenticator';
 import { Json } from './reply';
 
 // Every write of every resource that is made with credentials of the company passes here once: the record as it was is compared with the record in the

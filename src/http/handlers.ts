@@ -1,9 +1,9 @@
 import type { operations } from '../generated/openapi';
 import type { OperationId } from '../contract';
 import type { Db } from '../db/tenant';
-import type { Caller, LeadOwner } from './auth';
-import type { Invitation } from './invitations';
-import type { SellersEndpoint } from './webhook-tokens';
+import type { Caller, LeadOwner } from './auth/authenticator';
+import type { Invitation } from './auth/invitations';
+import type { SellersEndpoint } from './auth/webhook-tokens';
 import type { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply';
 import type { Upload } from './upload';
 

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { Operation } from '../contract';
 import type { Db } from '../db/tenant';
-import { Refusal } from '../refusal';
+import { Refusal } from '../errors';
 import { Json } from './reply';
 
 const KEPT_HOURS = 24;

@@ -1,6 +1,6 @@
 import { template } from '../db/statement';
 import type { Db } from '../db/tenant';
-import { Refusal } from '../refusal';
+import { Refusal } from '../errors';
 import { copyOut, END, pageReply, type ListQuery } from './list';
 import type { Csv, Json } from './reply';
 

@@ -14,11 +14,11 @@ import {
   type SortKey,
 } from '../db/projection';
 import type { Statement } from '../db/statement';
-import { alsoSeen, seen, type Reach } from '../db/reach';
+import { alsoSeen, seen, type Reach } from '../db/access-scope';
 import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { Refusal } from '../refusal';
-import { ianaName } from '../schedules/zone';
+import { Refusal } from '../errors';
+import { ianaName } from '../time/zone';
 import { isExternal, isGrid } from './record';
 import { Csv, Json } from './reply';
 

@@ -1,8 +1,8 @@
 import type { Facets, Operation, Schema } from '../contract';
 import { facets } from '../contract';
-import type { FieldErrors } from '../refusal';
-import { notFound, Refusal } from '../refusal';
-import { ianaName, parseInstant } from '../schedules/zone';
+import type { FieldErrors } from '../errors';
+import { notFound, Refusal } from '../errors';
+import { ianaName, parseInstant } from '../time/zone';
 import { splitPairs } from '../tokens/filters';
 
 const TRUE = new Set(['1', 'true', 'yes', 'on']);

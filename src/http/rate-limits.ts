@@ -1,7 +1,7 @@
 import type { Response } from 'express';
-import type { Permits, Subject } from '../db/permits';
-import { Refusal } from '../refusal';
-import type { Authenticated } from './auth';
+import type { Permits, Subject } from '../db/rate-limit-counter';
+import { Refusal } from '../errors';
+import type { Authenticated } from './auth/authenticator';
 
 export interface RateLimits {
   /** Counts a request to its credentials, and says in its answer how many are left; refuses with 429 when none is. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { recordTemplate, stillColumns, type Projection } from '../db/projection';
 import { identify, type Reference } from '../db/records';
-import { unseen } from '../db/reach';
+import { unseen } from '../db/access-scope';
 import { withContext, type Db } from '../db/tenant';
-import { notFound, Refusal } from '../refusal';
+import { notFound, Refusal } from '../errors';
 import { Json, NotModified } from './reply';
 
 /** Whether a serializer asks for the foreign keys too. */

@@ -3,8 +3,8 @@ import { middleware } from 'express-openapi-validator';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { contract, isExploded, METHODS, type ContractDocument, type Operation } from '../contract';
 import { isMailAddress, parseMailbox } from '../mail/address';
-import { parseRange } from '../schedules/hours';
-import { ianaName } from '../schedules/zone';
+import { parseRange } from '../time/opening-hours';
+import { ianaName } from '../time/zone';
 import type { OpenApiMetadata } from './express';
 import { parseFilter, parsePair, splitPairs } from '../tokens/filters';
 

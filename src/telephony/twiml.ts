@@ -1,4 +1,4 @@
-import type { DialBuyer, Instruction } from '../routing/instruction';
+import type { DialBuyer, Instruction } from '../routing/engine/instruction';
 
 /** What of a buyer goes into the dialing of it. */
 export type DialedLeg = Pick<

@@ -1,9 +1,9 @@
-import type { DueDelivery, Lease } from '../db/webhook-leases';
-import type { Result } from '../db/webhook-leases';
+import type { DueDelivery, Lease } from './queries/queue-leases';
+import type { Result } from './queries/queue-leases';
 import { retryAfter, waitAfter } from './backoff';
-import type { Answered, GuardedRequest } from './guarded-request';
-import { shownHeaders, storable } from './request-template';
-import { signed } from './sign';
+import type { Answered, GuardedRequest } from '../egress/guarded-request';
+import { shownHeaders, storable } from '../egress/request-template';
+import { signed } from '../egress/standard-webhooks';
 
 /** Of an answer's body so much is kept. */
 const BODY_CHARS = 5_000;

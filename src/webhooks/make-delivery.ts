@@ -1,9 +1,9 @@
-import type { ListeningWebhook, NewDelivery } from '../db/webhook-deliveries';
-import type { WebhookEventRow } from '../db/webhook-events';
+import type { ListeningWebhook, NewDelivery } from './queries/deliveries';
+import type { WebhookEventRow } from './queries/events';
 import { compileFilter } from '../tokens/filters';
 import type { TokenSource } from '../tokens/substitute';
 import { eventTokens, MOST_BODY_BYTES, payloadOf } from './payload';
-import { filled, usesTokens } from './request-template';
+import { filled, usesTokens } from '../egress/request-template';
 
 /** An event, and what is worked out of it once for all who are told. */
 export interface OpenEvent {

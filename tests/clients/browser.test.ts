@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { chromium, type Locator, type Page } from 'playwright-core';
 import { createApp } from '../../src/app';
-import { createDemo } from '../../src/demo';
+import { createDemo } from '../../src/installation/demo';
 import { createWorld, type World } from '../support/world';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(

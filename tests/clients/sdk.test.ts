@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createApp } from '../../src/app';
-import { startEngine } from '../../src/jobs/engine';
+import { startEngine } from '../../src/background/outreach-loop';
 import type { Running } from '../../src/jobs/loop';
 import { ownNumber } from '../support/leads';
 import { createWorld, type World } from '../support/world';

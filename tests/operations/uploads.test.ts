@@ -5,8 +5,8 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { createApp } from '../../src/app';
 import { contract, facets } from '../../src/contract';
-import { openStorage } from '../../src/storage';
-import { sweepStorage } from '../../src/workflows/sweep-storage';
+import { openStorage } from '../../src/storage/directory';
+import { sweepStorage } from '../../src/background/delete-orphaned-uploads';
 import { basic, caller, createWorld, type World } from '../support/world';
 
 let world: World;

@@ -1,4 +1,4 @@
-import { METRICS, type Interval, type Metric } from '../../src/routing/caps';
+import { METRICS, type Interval, type Metric } from '../../src/buyers/caps';
 
 // What may become of calls, said as simply as it can be: every use of a cap with its time, and everything that is open.
 

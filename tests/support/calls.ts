@@ -1,4 +1,4 @@
-import { uuidv7 } from '../../src/ids';
+import { uuidv7 } from '../../src/db/uuid';
 import type { Company, World } from './world';
 
 export type CallFields = Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { signatureOf } from '../../src/carriers/signature';
 import { contract, facets, type Operation } from '../../src/contract';
-import { invitationToken } from '../../src/http/invitations';
-import { addNumber } from '../../src/workflows/add-number';
+import { invitationToken } from '../../src/http/auth/invitations';
+import { addNumber } from '../../src/numbers/add-number';
 import { TWILIO_TOKEN, type Api, type Company, type Method, type Sent, type World } from './world';
 
 /** What a request shows of who sends it: what its operation asks for unless told otherwise. */

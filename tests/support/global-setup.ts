@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { contract } from '../../src/contract';
-import { startEmbedded, type EmbeddedDatabase } from '../../src/db/embedded';
+import { startEmbedded, type EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { migrate } from '../../src/db/migrate';
 import { prepareQueue } from '../../src/jobs/queue';
 

@@ -1,7 +1,7 @@
 import { loadConfig } from '../../src/config';
 import { createDeps } from '../../src/deps';
 import { startWorkers } from '../../src/jobs/queue';
-import { createRunners } from '../../src/jobs/runners';
+import { createRunners } from '../../src/background/runners';
 
 const config = loadConfig();
 const deps = createDeps({ config, database_url: config.database_url! });

@@ -1,4 +1,4 @@
-import { contactDueLeads } from '../../src/workflows/contact-due-leads';
+import { contactDueLeads } from '../../src/outreach/contact-due-leads';
 import type { standingClock } from './clock';
 import type { Company, Method, World } from './world';
 

@@ -1,6 +1,6 @@
 import { loadConfig } from '../../src/config';
 import { createDeps } from '../../src/deps';
-import { startWebhooks } from '../../src/jobs/webhooks';
+import { startWebhooks } from '../../src/background/webhook-loops';
 
 const config = loadConfig();
 const delays = process.env.DELAYS_MS!.split(',').map(Number);

@@ -8,13 +8,13 @@ import request from 'supertest';
 import { createApp } from '../../src/app';
 import { loadConfig } from '../../src/config';
 import type { Db } from '../../src/db/tenant';
-import { usersWith } from '../../src/db/users';
+import { usersWith } from '../../src/people/queries/users';
 import { createDeps, type Deps } from '../../src/deps';
 import type { Handlers } from '../../src/http/handlers';
 import { startWorkers, type Workers } from '../../src/jobs/queue';
-import { createRunners } from '../../src/jobs/runners';
-import { createCompany } from '../../src/workflows/create-company';
-import { issueCredentials, type NewCredentials } from '../../src/workflows/issue-credentials';
+import { createRunners } from '../../src/background/runners';
+import { createCompany } from '../../src/installation/create-company';
+import { issueCredentials, type NewCredentials } from '../../src/people/issue-credentials';
 import { checkAnswer } from './contract-check';
 import { TEMPLATE } from './global-setup';
 

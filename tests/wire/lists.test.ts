@@ -1,5 +1,5 @@
 import { listTemplate } from '../../src/db/projection';
-import { projection } from '../../src/resources/buyers/columns';
+import { projection } from '../../src/buyers/buyers-columns';
 import { createWorld, type World } from '../support/world';
 
 let world: World;
