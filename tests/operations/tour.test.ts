@@ -2,11 +2,24 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { blocksOf, comparable, isLook, openShell, type Block, type Shell } from '../support/documents';
+import {
+  blocksOf,
+  comparable,
+  isLook,
+  openShell,
+  type Block,
+  type Shell,
+} from '../support/documents';
 import { freePort, startServer, type Running } from '../support/process';
 
 // The documents are read as a newcomer reads them: in this order, on one fresh installation.
-const DOCUMENTS = ['README.md', 'docs/tour.md', 'docs/routing.md', 'docs/leads.md', 'docs/migrating.md'];
+const DOCUMENTS = [
+  'README.md',
+  'docs/tour.md',
+  'docs/routing.md',
+  'docs/leads.md',
+  'docs/migrating.md',
+];
 /** What a reader has done before the first request. */
 const INSTALL = /^npm (ci|start|test)\b/;
 const LOOK_AGAIN_MS = 15_000;
@@ -22,11 +35,19 @@ const read = (document: string) => readFileSync(join(ROOT, document), 'utf8');
 
 beforeAll(async () => {
   for (const program of ['bash', 'curl', 'npm']) {
-    if (spawnSync(program, ['--version']).error) throw new Error(`The tour needs ${program} on the PATH`);
+    if (spawnSync(program, ['--version']).error)
+      throw new Error(`The tour needs ${program} on the PATH`);
   }
   mkdirSync(folder);
   // Commands run in a copy of the project's folder, so that files they write do not stay in it.
-  for (const name of ['package.json', 'node_modules', 'src', 'prisma', 'tsconfig.json', 'openapi.yaml']) {
+  for (const name of [
+    'package.json',
+    'node_modules',
+    'src',
+    'prisma',
+    'tsconfig.json',
+    'openapi.yaml',
+  ]) {
     symlinkSync(join(ROOT, name), join(folder, name));
   }
   port = String(await freePort());
@@ -51,26 +72,37 @@ async function check(block: Block): Promise<void> {
   const deadline = Date.now() + LOOK_AGAIN_MS;
   for (;;) {
     const { output, errors, failed } = await shell.run(typed(block));
-    const { actual, shown } = block.output ? comparable(output, block.output) : { actual: null, shown: null };
+    const { actual, shown } = block.output
+      ? comparable(output, block.output)
+      : { actual: null, shown: null };
     const is_same = !failed && isDeepStrictEqual(actual, shown);
     if (!is_same && isLook(block) && Date.now() < deadline) {
       await new Promise((done) => setTimeout(done, 200));
       continue;
     }
     const { place } = block;
-    expect({ place, failed: failed && (errors || output), output: actual }).toEqual({ place, failed: false, output: shown });
+    expect({ place, failed: failed && (errors || output), output: actual }).toEqual({
+      place,
+      failed: false,
+      output: shown,
+    });
     return;
   }
 }
 
-test.each(DOCUMENTS)('every command block of %s runs, and prints what is shown', async (document) => {
-  const blocks = blocksOf(document, read(document));
-  expect(blocks.length).toBeGreaterThan(0);
-  for (const block of blocks) if (!INSTALL.test(block.commands)) await check(block);
-});
+test.each(DOCUMENTS)(
+  'every command block of %s runs, and prints what is shown',
+  async (document) => {
+    const blocks = blocksOf(document, read(document));
+    expect(blocks.length).toBeGreaterThan(0);
+    for (const block of blocks) if (!INSTALL.test(block.commands)) await check(block);
+  },
+);
 
 test('the README shows five requests with their output, and the tour leaves no block unchecked', () => {
-  const requests = blocksOf('README.md', read('README.md')).filter(({ commands }) => /\bcurl\b/.test(commands));
+  const requests = blocksOf('README.md', read('README.md')).filter(({ commands }) =>
+    /\bcurl\b/.test(commands),
+  );
   expect(requests).toHaveLength(5);
   expect(requests.filter(({ output }) => !output)).toEqual([]);
   expect(read('docs/tour.md')).not.toMatch(/^```(sh|shell|console)$/m);

@@ -16,14 +16,17 @@ interface Output {
   text: string;
 }
 
-const FENCE = /^```(\w*)\n([\s\S]*?)^```$/gm;
+const FENCE = /^( *)```(\w*)\n([\s\S]*?)^ *```$/gm;
 const SHOWN = ['', 'json', 'jsonc', 'csv', 'text'];
 
 /** Command blocks are fenced as `bash`; a block of output directly after one is its output. */
 export function blocksOf(name: string, markdown: string): Block[] {
   const blocks: Block[] = [];
   let open: Block | undefined;
-  for (const { 1: language = '', 2: text = '', index } of markdown.matchAll(FENCE)) {
+  for (const { 1: indent = '', 2: language = '', 3: body = '', index } of markdown.matchAll(
+    FENCE,
+  )) {
+    const text = body.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
     if (language === 'bash') {
       const place = `${name}:${markdown.slice(0, index).split('\n').length}`;
       open = { place, commands: text };
@@ -61,14 +64,18 @@ function maskedValue(value: unknown, key = ''): unknown {
   if (typeof value === 'number') return isId(key) ? '<id>' : value;
   if (Array.isArray(value)) return value.map((each) => maskedValue(each, key));
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, maskedValue(each, name)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, maskedValue(each, name)]),
+  );
 }
 
 const REST = '…';
 
-/** JSON in which a line `// …` stands for members that are not shown. */
+/** JSON in which a comment `// …` or `/* … *\/` stands for members that are not shown. */
 const parseShown = (text: string): unknown =>
-  JSON.parse(text.replace(/\/\/ …/g, `"${REST}": 0,`).replace(/,(\s*[}\]])/g, '$1'));
+  JSON.parse(
+    text.replace(/,?(\s*)(\/\/ …|\/\* … \*\/)/g, `,$1"${REST}": 0,`).replace(/,(\s*[}\]])/g, '$1'),
+  );
 
 /** Takes out of a value what the document does not show. */
 function shownPart(value: unknown, shown: unknown): unknown {
@@ -78,7 +85,10 @@ function shownPart(value: unknown, shown: unknown): unknown {
   if (!isRecord(value) || !isRecord(shown)) return value;
   const names = Object.keys(value).filter((name) => !(REST in shown) || name in shown);
   const rest = REST in shown ? { [REST]: 0 } : {};
-  return { ...rest, ...Object.fromEntries(names.map((name) => [name, shownPart(value[name], shown[name])])) };
+  return {
+    ...rest,
+    ...Object.fromEntries(names.map((name) => [name, shownPart(value[name], shown[name])])),
+  };
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -92,7 +102,10 @@ const linesOf = (text: string): string =>
     .trim();
 
 /** What was printed and what is shown, both with ids, times and keys masked. */
-export function comparable(printed: string, { language, text }: Output): { actual: unknown; shown: unknown } {
+export function comparable(
+  printed: string,
+  { language, text }: Output,
+): { actual: unknown; shown: unknown } {
   if (!language.startsWith('json')) return { actual: linesOf(printed), shown: linesOf(text) };
   const shown = parseShown(text);
   return { actual: maskedValue(shownPart(parsed(printed), shown)), shown: maskedValue(shown) };
@@ -121,7 +134,11 @@ export interface Shell {
 /** One bash for all blocks, so that what one sets is there for the next. */
 export function openShell(cwd: string, environment: Record<string, string>): Shell {
   const env = { PATH: process.env.PATH, HOME: cwd, ...environment } as NodeJS.ProcessEnv;
-  const child = spawn('bash', ['--noprofile', '--norc'], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn('bash', ['--noprofile', '--norc'], {
+    cwd,
+    env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   const texts = { output: '', errors: '' };
   child.stdout.on('data', (chunk: Buffer) => (texts.output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (texts.errors += chunk.toString()));
@@ -133,7 +150,8 @@ export function openShell(cwd: string, environment: Record<string, string>): She
       writeFileSync(script, commands);
       child.stdin.write(`failed=0; . ${script} </dev/null; printf '\\0%s\\0' $failed\n`);
       while (!/\0\d\0$/.test(texts.output)) {
-        if (child.exitCode !== null) throw new Error(`bash ended with ${child.exitCode}: ${texts.errors}`);
+        if (child.exitCode !== null)
+          throw new Error(`bash ended with ${child.exitCode}: ${texts.errors}`);
         await new Promise((done) => setTimeout(done, 10));
       }
       const [output = '', failed] = texts.output.split('\0');
