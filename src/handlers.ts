@@ -22,7 +22,7 @@ import { emails } from './outreach/emails';
 import { inboundWebhooks } from './ping-post/inbound-webhooks';
 import { leadCallers } from './leads/lead-callers';
 import { leadLogs } from './leads/lead-logs';
-import { leadOutlook } from './outreach/timeline';
+import { leadTimeline } from './outreach/timeline';
 import { leads } from './leads/leads';
 import { me } from './people/me';
 import { offers } from './offers/offers';
@@ -49,7 +49,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     buyerSuppressionFiles(deps),
     leads(deps),
     leadCallers(deps),
-    leadOutlook(deps),
+    leadTimeline(deps),
     callSessions(deps),
     routing(deps),
     calls(deps),

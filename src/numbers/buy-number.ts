@@ -12,7 +12,7 @@ import {
 } from './queries/lookups';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import { recordNumber, type NumberFields } from './add-number';
 import { carrierUnavailable, findNumbers } from './find-numbers';
 
@@ -41,7 +41,7 @@ export async function buyRequested(
 ): Promise<bigint> {
   const result = await tryToBuy(db, number, fields, buying);
   if (result.bought !== undefined) return result.bought;
-  throw Refusal.field(
+  throw HttpProblem.field(
     'requested_number',
     `${result.refusal}: ${number.phone_number}; search for others`,
   );
@@ -71,7 +71,7 @@ export async function buyAny(
   }
   const { prefix, toll_free, country } = wanted;
   const like = `${toll_free ? 'a toll-free number' : 'a number'} of ${country}${prefix ? ` that begins with ${prefix}` : ''}`;
-  throw Refusal.field(
+  throw HttpProblem.field(
     prefix ? 'prefix' : toll_free ? 'toll_free' : 'country',
     `must be one for which ${like} is for sale; there is none now`,
   );

@@ -297,7 +297,7 @@ export interface Recording {
 }
 
 /** Writes what the turns of locked leads came to, in a fixed number of statements, and answers the ids of the logs in their order. */
-export async function recordTurns(
+export async function recordSteps(
   client: Executor,
   recording: Recording,
   now: Date,

@@ -1,7 +1,13 @@
 import { executorOf, type Executor } from '../../outreach/queries/due-leads';
 import { CAPS } from '../../buyers/caps';
 import type { Candidate, CandidateGroup, UsedUpCap } from '../engine/eligibility';
-import { capColumns, limitsJoin, openHoursJoin, takenNow, type CapOwner } from '../../buyers/queries/cap-counters';
+import {
+  capColumns,
+  limitsJoin,
+  openHoursJoin,
+  takenNow,
+  type CapOwner,
+} from '../../buyers/queries/cap-counters';
 import { template } from '../../db/statement';
 import type { Statements } from '../../db/tenant';
 
