@@ -17,7 +17,7 @@ import { requestLog } from './http/logging';
 import { isMultipart, uploader } from './http/upload';
 import { validator } from './http/validate';
 import { createMetrics } from './http/metrics';
-import { Refusal } from './errors';
+import { HttpProblem } from './errors';
 
 const QUERY = { depth: 5, arrayLimit: 10_000, parameterLimit: 10_000, plainObjects: true };
 
@@ -58,7 +58,7 @@ export function createApp(
   app.use(helmet(PAGE_HEADERS), docs());
   app.get('/invitations', invitationPage);
   app.use(() => {
-    throw new Refusal(404, 'There is no such path.');
+    throw new HttpProblem(404, 'There is no such path.');
   });
   app.use(errorHandler(log));
   return app;

@@ -6,8 +6,8 @@ import { openCarrier } from './carriers';
 import type { Carrier } from './carriers/carrier';
 import type { Config } from './config';
 import { openDatabase, type Database } from './db/client';
-import { openPermits } from './db/rate-limit-counter';
-import { liveAgents, type LiveAgents } from './agents/streams';
+import { openRateLimitCounter } from './db/rate-limit-counter';
+import { openAgentStreams, type AgentStreams } from './agents/streams';
 import { tenants, type TenantDatabases } from './db/tenant';
 import { authenticator, type Authenticator } from './http/auth/authenticator';
 import { rateLimits, type RateLimits } from './http/rate-limits';
@@ -25,7 +25,7 @@ export interface Deps {
   authenticator: Authenticator;
   limits: RateLimits;
   queue: Queue;
-  live: LiveAgents;
+  live: AgentStreams;
   storage: Storage;
   carrier: Carrier;
   mailer: Mailer;
@@ -72,7 +72,7 @@ export function createDeps({
     }),
     limits: limitsOf({ config, database, log }, edges.rate_window_seconds),
     queue,
-    live: liveAgents({ database, clock, log }),
+    live: openAgentStreams({ database, clock, log }),
     storage: openStorage(config.storage_dir, config.storage_reserve_bytes),
     carrier:
       edges.carrier ??
@@ -98,7 +98,7 @@ function limitsOf(
     lead_token: config.lead_rate_limit_per_minute,
   };
   return rateLimits({
-    permits: openPermits({ pool: database.prepared, log, window_seconds }),
+    permits: openRateLimitCounter({ pool: database.prepared, log, window_seconds }),
     limits,
     window_seconds,
   });

@@ -5,6 +5,7 @@ import { accessTokens } from './people/access-tokens';
 import { agentMessages } from './agents/agent-messages';
 import { agentStatuses } from './agents/agent-statuses';
 import { agentStatusTimestamps } from './agents/agent-status-timestamps';
+import { deleteAgent } from './agents/delete-agent';
 import { agents } from './agents/agents';
 import { buyerFleets } from './buyers/buyer-fleets';
 import { buyerGroups } from './buyers/buyer-groups';
@@ -22,7 +23,7 @@ import { emails } from './outreach/emails';
 import { inboundWebhooks } from './ping-post/inbound-webhooks';
 import { leadCallers } from './leads/lead-callers';
 import { leadLogs } from './leads/lead-logs';
-import { leadOutlook } from './outreach/timeline';
+import { leadTimeline } from './outreach/timeline';
 import { leads } from './leads/leads';
 import { me } from './people/me';
 import { offers } from './offers/offers';
@@ -49,7 +50,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     buyerSuppressionFiles(deps),
     leads(deps),
     leadCallers(deps),
-    leadOutlook(deps),
+    leadTimeline(deps),
     callSessions(deps),
     routing(deps),
     calls(deps),
@@ -74,7 +75,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     emails(deps),
     leadLogs(deps),
     telephony(deps),
-    users(deps),
+    users(deps, deleteAgent),
     accessControlLists(deps),
     changeLogs(deps),
     accessTokens(deps),

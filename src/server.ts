@@ -3,15 +3,15 @@ import { createApp } from './app';
 import { loadConfig, type Config } from './config';
 import { ensureDemo } from './installation/demo';
 import { messageClasses } from './http/message-classes';
-import { FORGET_OLD_ANSWERS } from './http/idempotency';
-import { FORGET_OLD_WINDOWS } from './db/rate-limit-counter';
-import { FORGET_OLD_PINGS } from './ping-post/queries/pings';
+import { DELETE_EXPIRED_ANSWERS } from './http/idempotency';
+import { DELETE_EXPIRED_WINDOWS } from './db/rate-limit-counter';
+import { DELETE_EXPIRED_PINGS } from './ping-post/queries/pings';
 import { openInstallation, type Installation } from './installation/open';
 import { startJobs } from './background/start';
 import { exitWith, onStop } from './background/process';
 import type { NewCompany } from './installation/create-company';
-import { sweepStorage } from './background/delete-orphaned-uploads';
-import { sweepWebhooks } from './webhooks/delete-old-logs';
+import { deleteOrphanedUploads } from './background/delete-orphaned-uploads';
+import { deleteOldWebhookLogs } from './webhooks/delete-old-logs';
 
 const HOUR_MS = 3_600_000;
 /** How long clients are told to leave before the listener closes. */
@@ -52,13 +52,13 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   await listen(server, config);
   const jobs = config.run_jobs ? await startJobs(deps) : undefined;
   const sweep = () => {
-    const forgotten = [FORGET_OLD_ANSWERS, FORGET_OLD_PINGS, FORGET_OLD_WINDOWS].map((statement) =>
-      database.pool.query(statement),
+    const forgotten = [DELETE_EXPIRED_ANSWERS, DELETE_EXPIRED_PINGS, DELETE_EXPIRED_WINDOWS].map(
+      (statement) => database.pool.query(statement),
     );
     for (const swept of [
       ...forgotten,
-      sweepStorage(deps),
-      sweepWebhooks(deps, config.webhook_log_days),
+      deleteOrphanedUploads(deps),
+      deleteOldWebhookLogs(deps, config.webhook_log_days),
     ])
       swept.catch((error) => log.warn({ err: error }, 'sweep failed'));
   };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Pool, type PoolClient } from 'pg';
 import {
-  keptCount,
+  cachedCount,
   keysTemplate,
   listTemplate,
   recordsTemplate,
@@ -23,7 +23,7 @@ const shape = (more: Partial<ListShape> = {}): ListShape => ({
   descending: false,
   limit: 26,
   offset: 0,
-  total: { sql: keptCount('buyers') },
+  total: { sql: cachedCount('buyers') },
   ...more,
 });
 const all = listTemplate(projection, shape());

@@ -8,8 +8,8 @@ import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { EventStream } from '../http/reply';
-import { Refusal } from '../errors';
-import { followAgent } from './stream-agent';
+import { HttpProblem } from '../errors';
+import { streamAgent } from './stream-agent';
 import { reach, targetsOf, tellRecipients, writeTargets } from './send-message';
 
 const named = (table: string, column: string) =>
@@ -128,11 +128,11 @@ export const agentMessages = ({ clock, live }: Deps) => {
       };
       const wait_ms = (query.wait_seconds ?? 0) * 1000;
       return new EventStream((reader_gone) =>
-        followAgent({
+        streamAgent({
           db,
           live,
           followed,
-          events: db.reach ? EVENTS.limited : EVENTS.all,
+          events: db.accessScope ? EVENTS.limited : EVENTS.all,
           wait_ms,
           reader_gone,
         }),
@@ -143,11 +143,11 @@ export const agentMessages = ({ clock, live }: Deps) => {
 
 /** One who sees a part of the company does not speak to all of it. */
 function requireTarget(
-  { reach: limited }: Db,
+  { accessScope: limited }: Db,
   lists: Record<string, readonly bigint[] | undefined>,
 ): void {
   if (!limited || Object.values(lists).some((ids) => ids && ids.length > 0)) return;
-  throw Refusal.field(
+  throw HttpProblem.field(
     'buyer_ids',
     'must name buyers, or buyer_group_ids or call_center_ids: your teams are granted single records',
   );
@@ -163,7 +163,7 @@ function positionOf(
     : ['last_event_id', parameter?.toString()];
   if (position === undefined) return last_event_id;
   if (/^\d{1,15}$/.test(position) && BigInt(position) <= BigInt(last_event_id)) return position;
-  throw Refusal.field(
+  throw HttpProblem.field(
     field!,
     `must be the id of an event of this agent, from 0 to ${last_event_id}`,
   );

@@ -5,7 +5,7 @@ import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import { withDefaults } from '../http/defaults';
 
 type Fields = Schemas['AgentStatusFields'];
@@ -86,7 +86,7 @@ export const agentStatuses = ({ clock }: Deps) => {
           select: { built_in: true },
         });
         if (built_in)
-          throw Refusal.field(
+          throw HttpProblem.field(
             'id',
             'names a built-in status, which cannot be deleted; it can be renamed',
           );
@@ -124,12 +124,12 @@ function requireMeaning(
   { key, is_online }: Fields,
 ): void {
   if (key !== undefined && key !== before.key)
-    throw Refusal.field(
+    throw HttpProblem.field(
       'key',
       `must stay ${before.key}: the status is built in and can only be renamed`,
     );
   if (is_online !== undefined && is_online !== before.is_online) {
-    throw Refusal.field(
+    throw HttpProblem.field(
       'is_online',
       `must stay ${before.is_online}: the status is built in and can only be renamed`,
     );
@@ -140,7 +140,7 @@ function requireMeaning(
 async function requireEmpty(db: Db, agent_status_id: bigint): Promise<void> {
   const agents = await db.prisma.agent.count({ where: { agent_status_id, deleted_at: null } });
   if (agents > 0)
-    throw Refusal.field(
+    throw HttpProblem.field(
       'id',
       `names a status that ${agents} of your agents are in; put them into another first`,
     );

@@ -9,7 +9,7 @@ import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import { changeStatus, namedStatus, offlineStatus, startStatus } from './set-status';
 import { deleteAgent } from './delete-agent';
 
@@ -141,13 +141,13 @@ async function userOf(
   now: Date,
 ): Promise<bigint> {
   if (user_id !== undefined && user_email !== undefined)
-    throw Refusal.field('user_email', 'must be left out where user_id is given');
+    throw HttpProblem.field('user_email', 'must be left out where user_id is given');
   if (user_id !== undefined)
     return (await resolveReferences(db, 'users', [user_id], { field: 'user_id' }))[0]!;
   if (user_email === undefined)
-    throw Refusal.field('user_id', 'must be given, or user_email in its place');
-  if (db.reach)
-    throw Refusal.field(
+    throw HttpProblem.field('user_id', 'must be given, or user_email in its place');
+  if (db.accessScope)
+    throw HttpProblem.field(
       'user_email',
       'is for superusers and key pairs of the company: give user_id, of a user of your teams',
     );

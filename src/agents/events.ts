@@ -1,4 +1,4 @@
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import type { Caller } from '../http/auth/authenticator';
 import { selectRecords, type Projection } from '../db/projection';
 import { template, type Template } from '../db/statement';
@@ -26,7 +26,7 @@ export async function ownAgent(
           text,
           values: [db.company_id, user_id],
         });
-  if (!row) throw Refusal.field(field, message);
+  if (!row) throw HttpProblem.field(field, message);
   return { ...row, id: BigInt(row.id) };
 }
 

@@ -1,6 +1,6 @@
 import { moveCount, unknownReferences, type Reference, resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 
 /** What agents of every company can be doing, in the order of menus; the migration that made statuses has the same. */
 const BUILT_IN = {
@@ -52,7 +52,7 @@ export async function namedStatus(
         )[0]!;
   if (key === undefined) {
     if (by_id === undefined)
-      throw Refusal.field('agent_status_id', 'must be given, or key in its place');
+      throw HttpProblem.field('agent_status_id', 'must be given, or key in its place');
     return by_id;
   }
   const [by_key] = await db.query<{ id: string }>({
@@ -61,7 +61,10 @@ export async function namedStatus(
   });
   if (!by_key) throw unknownReferences('key', [key]);
   if (by_id !== undefined && by_id !== BigInt(by_key.id))
-    throw Refusal.field('key', 'must be the key of the status in agent_status_id, or be left out');
+    throw HttpProblem.field(
+      'key',
+      'must be the key of the status in agent_status_id, or be left out',
+    );
   return BigInt(by_key.id);
 }
 

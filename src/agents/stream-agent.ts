@@ -1,5 +1,5 @@
 import { EVENTS_AT_ONCE, type AgentEvent } from './events';
-import type { Followed, LiveAgents } from './streams';
+import type { Followed, AgentStreams } from './streams';
 import type { Template } from '../db/statement';
 import type { Db } from '../db/tenant';
 
@@ -10,7 +10,7 @@ const RETRY_MS = 2_000;
 
 interface Follow {
   db: Db;
-  live: LiveAgents;
+  live: AgentStreams;
   followed: Followed;
   /** A statement that answers the agent's events (db/agent-events.ts). */
   events: Template;
@@ -19,7 +19,7 @@ interface Follow {
 }
 
 /** The events of an agent after one of them, and those to come, as text of server-sent events. */
-export async function* followAgent({
+export async function* streamAgent({
   db,
   live,
   followed,
@@ -38,7 +38,12 @@ export async function* followAgent({
     while (!reader_gone.aborted) {
       const { company_id } = db;
       const found = await db.query<AgentEvent>(
-        events({ company_id, ...db.reach, agent_id: followed.agent_id, after: followed.after }),
+        events({
+          company_id,
+          ...db.accessScope,
+          agent_id: followed.agent_id,
+          after: followed.after,
+        }),
       );
       for (const event of found) {
         followed.after = event.event_id;

@@ -28,7 +28,7 @@ export interface Following {
   close(): void;
 }
 
-export interface LiveAgents {
+export interface AgentStreams {
   follow(followed: Followed): Following;
   /** Ends all that follow, and whoever comes after. */
   close(): void;
@@ -48,7 +48,7 @@ LEFT JOIN access_tokens k ON k.company_id = f.company_id AND k.id = f.access_tok
     WHERE m.company_id = k.company_id AND m.user_id = k.user_id AND (l.superuser OR 'agent_messages:read' = ANY(l.permissions))))
 WHERE a.id IS NULL OR k.id IS NULL OR a.last_event_id > f.after`;
 
-export function liveAgents({
+export function openAgentStreams({
   database,
   clock,
   log,
@@ -56,7 +56,7 @@ export function liveAgents({
   database: Database;
   clock: () => Date;
   log: Logger;
-}): LiveAgents {
+}): AgentStreams {
   const followers = new Map<string, Set<Follower>>();
   const all = () => [...followers.values()].flatMap((each) => [...each]);
   let hearing: AbortController | undefined;

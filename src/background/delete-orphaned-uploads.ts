@@ -3,7 +3,7 @@ import type { Deps } from '../deps';
 const HOUR_MS = 3_600_000;
 
 /** Removes files that no record holds: what a request left that was killed, and what was replaced. Young ones may still be on their way to their record. */
-export async function sweepStorage(
+export async function deleteOrphanedUploads(
   { storage, database }: Pick<Deps, 'storage' | 'database'>,
   age_ms = 6 * HOUR_MS,
 ): Promise<void> {

@@ -1,7 +1,7 @@
-import { tellLeads } from '../leads/queries/apply-calls';
+import { applyCallsToLeads } from '../leads/queries/apply-calls';
 import type { Deps } from '../deps';
-import { endDeadCalls } from '../calls/end-stale-calls';
-import { freeExpiredHolds } from '../routing/expire-reservations';
+import { endStaleCalls } from '../calls/end-stale-calls';
+import { expireReservations } from '../routing/expire-reservations';
 import { repeat, type Running } from '../jobs/loop';
 
 const EVERY_MS = 1_000;
@@ -10,9 +10,9 @@ const PAUSE_MS = 5_000;
 /** Gives back what calls that have died hold, and what is held for calls that have not come, and tells leads of their calls, until it is stopped; any number of processes may. */
 export function startWatch(deps: Deps): Running {
   const work = async () => {
-    await endDeadCalls(deps);
-    await freeExpiredHolds(deps.database.pool, deps.clock());
-    await tellLeads(deps.database.pool, deps.clock());
+    await endStaleCalls(deps);
+    await expireReservations(deps.database.pool, deps.clock());
+    await applyCallsToLeads(deps.database.pool, deps.clock());
     return false;
   };
   return repeat(deps.log, {

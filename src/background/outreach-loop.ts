@@ -1,7 +1,7 @@
 import {
   contactDueLeads,
-  type EngineDeps,
-  type EngineOptions,
+  type OutreachDeps,
+  type OutreachOptions,
 } from '../outreach/contact-due-leads';
 import { repeat, type Running } from '../jobs/loop';
 
@@ -11,8 +11,8 @@ const PAUSE_MS = 2_000;
 
 /** Contacts leads as they become due, until it is stopped; any number of processes may. A stop begins with no further lead, and waits for what is being sent. */
 export function startEngine(
-  deps: EngineDeps,
-  options: Pick<EngineOptions, 'lease_ms'> = {},
+  deps: OutreachDeps,
+  options: Pick<OutreachOptions, 'lease_ms'> = {},
 ): Running {
   const work = async (signal: AbortSignal) =>
     (await contactDueLeads(deps, { ...options, signal })) > 0;

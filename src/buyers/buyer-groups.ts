@@ -20,7 +20,7 @@ import { CAPS } from './caps';
 import { ianaName } from '../time/zone';
 import { changeTeams, teamChanges } from '../people/change-teams';
 import { withDefaults } from '../http/defaults';
-import { pausing } from '../people/paused-by';
+import { pauseColumns } from '../people/paused-by';
 
 type Fields = Schemas['BuyerGroupFields'] & { name?: string | null };
 const DEFAULTS = defaultsOf('BuyerGroupFields') as { time_zone: string } & Fields;
@@ -120,7 +120,7 @@ export const buyerGroups = ({ clock, queue, authenticator }: Deps) =>
         const group = await tx.prisma.buyerGroup.create({
           data: {
             ...(columnsOf(fields) as Required<ReturnType<typeof columnsOf>>),
-            ...pausing({ paused: false }, fields.paused, { caller, now }),
+            ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
             company_id: tx.company_id,
             user_updated_at: now,
             created_at: now,
@@ -165,7 +165,7 @@ export const buyerGroups = ({ clock, queue, authenticator }: Deps) =>
           where: { company_id_id: { company_id: tx.company_id, id: before.id } },
           data: {
             ...columnsOf(fields),
-            ...pausing(before, fields.paused, { caller, now }),
+            ...pauseColumns(before, fields.paused, { caller, now }),
             user_updated_at: now,
             updated_at: now,
           },

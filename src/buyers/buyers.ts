@@ -15,7 +15,7 @@ import { splitPairs } from '../tokens/filters';
 import { METRICS } from './caps';
 import { changeTeams, teamChanges } from '../people/change-teams';
 import { withDefaults } from '../http/defaults';
-import { pausing } from '../people/paused-by';
+import { pauseColumns } from '../people/paused-by';
 import { filters, orders, projection } from './buyers-columns';
 import {
   changeCurrent,
@@ -125,7 +125,7 @@ export const buyers = ({ clock, queue, authenticator }: Deps) =>
           data: {
             ...columnsOf(fields),
             ...fleet,
-            ...pausing(before, fields.paused, { caller, now }),
+            ...pauseColumns(before, fields.paused, { caller, now }),
             user_updated_at: now,
             updated_at: now,
           },

@@ -1,6 +1,6 @@
 import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
-import { Refusal, type FieldErrors } from '../errors';
+import { HttpProblem, type FieldErrors } from '../errors';
 import { openMinutes } from '../time/opening-hours';
 
 type TimeFrame = Schemas['ConversionTimeFrame'];
@@ -154,7 +154,7 @@ function requireBounds(
     errors[field('revenue')] = [`must not be below the minimum of ${revenue_min}`];
   else if (revenue_max !== null && revenue > revenue_max)
     errors[field('revenue')] = [`must not be above the maximum of ${revenue_max}`];
-  const refusal = Refusal.fields(errors);
+  const refusal = HttpProblem.fields(errors);
   if (refusal) throw refusal;
 }
 
@@ -162,7 +162,7 @@ function requireStep(before: number, { revenue, revenue_increment }: ConversionR
   if (revenue_increment === null) return;
   const cents = (dollars: number) => Math.round(dollars * 100);
   if (cents(Math.abs(revenue - before)) % cents(revenue_increment) === 0) return;
-  throw Refusal.field(
+  throw HttpProblem.field(
     'current_conversion_revenue',
     `must change from ${before} by a multiple of ${revenue_increment}`,
   );

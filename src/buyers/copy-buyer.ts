@@ -2,7 +2,7 @@ import { contract, facets, type Schemas } from '../contract';
 import { unknownReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { readRecord } from '../http/record';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import { projection } from './buyers-columns';
 
 type Fields = Schemas['BuyerFields'];
@@ -23,7 +23,7 @@ const COPIED = writable.filter(
 /** The settings of another buyer as fields of a request; refuses with 422 on copy_another_buyer when there is no such buyer. */
 export async function copyOf(db: Db, reference: Reference, now: Date): Promise<Fields> {
   const text = await readRecord({ db, now, projection }, reference).catch((error: unknown) => {
-    throw error instanceof Refusal
+    throw error instanceof HttpProblem
       ? unknownReferences('copy_another_buyer', [String(reference)])
       : error;
   });

@@ -1,17 +1,18 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { CallFacts } from '../routing/queries/caller-facts';
-import { findHold, type AwaitedHold } from '../routing/queries/reservations';
+import { findReservation, type AwaitedReservation } from '../routing/queries/reservations';
 import type { NewCall } from './queries/record-call';
 import { findCall, lockCallSid, type CallRow } from './queries/calls';
 import type { Db } from '../db/tenant';
-import { turns } from '../db/semaphore';
+import { semaphore } from '../db/semaphore';
 import { uuidv7 } from '../db/uuid';
-import { Refusal } from '../errors';
-import type { Vetoes } from '../routing/pre-dial-webhooks';
+import { HttpProblem } from '../errors';
+import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
 import { readSession, sessionOf, type CallSession } from './session';
-import { lookUp, sourceOf } from '../routing/load-routing';
-import { routeCall, routeFacts, type Routed } from './route-call';
+import { loadRouting, sourceOf } from '../routing/load-routing';
+import { routeCall, type Routed } from './route-call';
 import { newSeed } from '../routing/seed';
+import { routeFacts } from '../routing/route-facts';
 
 export interface IncomingCall {
   carrier: string;
@@ -32,7 +33,7 @@ export interface IncomingCall {
   sub_id: string | null;
   tokens: Record<string, unknown>;
   /** What those said who are asked before a buyer is dialed. */
-  vetoes?: Vetoes | undefined;
+  vetoes?: PreDialVetoes | undefined;
 }
 
 export interface Begun {
@@ -54,12 +55,12 @@ export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Prom
   const known = call_sid === null ? undefined : await findCall(db, carrier, call_sid);
   if (known) return told(known);
   const [found, held] = await Promise.all([
-    lookUp(db, { source: sourceOf(incoming), number: caller_number, now }),
+    loadRouting(db, { source: sourceOf(incoming), number: caller_number, now }),
     caller_number === null || offer_id === null
       ? undefined
-      : findHold(db, { offer_id, caller_number, now }),
+      : findReservation(db, { offer_id, caller_number, now }),
   ]);
-  if (!found) throw Refusal.field('offer_id', `names no record of yours: ${offer_id}`);
+  if (!found) throw HttpProblem.field('offer_id', `names no record of yours: ${offer_id}`);
   const { facts, candidates, webhooks } = found;
   const call = rowOf(incoming, facts, { held, now });
   const asked = routeFacts(facts, {
@@ -127,10 +128,10 @@ function newCall(call: NewCall, { id, round, dial, set }: Routed, now: Date) {
 
 /** Beside them requests of other kinds need connections too. */
 const AT_ONCE = 8;
-const turns_of = new WeakMap<Db, ReturnType<typeof turns>>();
+const turns_of = new WeakMap<Db, ReturnType<typeof semaphore>>();
 
 function inTurn<T>(db: Db, work: () => Promise<T>): Promise<T> {
-  const turn = turns_of.get(db) ?? turns(AT_ONCE);
+  const turn = turns_of.get(db) ?? semaphore(AT_ONCE);
   turns_of.set(db, turn);
   return turn(work);
 }
@@ -150,7 +151,7 @@ function rowOf(
     vetoes,
   }: IncomingCall,
   { lead }: CallFacts,
-  { held, now }: { held: AwaitedHold | undefined; now: Date },
+  { held, now }: { held: AwaitedReservation | undefined; now: Date },
 ): NewCall {
   return {
     uuid: vetoes?.uuid ?? uuidv7(now.getTime()),

@@ -3,24 +3,25 @@ import { awaitedOffer } from '../routing/queries/reservations';
 import { callerNumber } from '../phone/caller-number';
 import { readKeyPresses } from './queries/updates';
 import { readCall, readDecisions } from './queries/calls';
-import { seenBuyers } from '../db/access-scope';
+import { visibleBuyers } from '../db/access-scope';
 import { findNamed, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { Json } from '../http/reply';
-import { Refusal } from '../errors';
+import { HttpProblem, rejectInvalidData } from '../errors';
 import type { Decision } from '../routing/engine/decision';
 import { tokensOf } from '../tokens/lead-data';
-import { askingFirst } from '../routing/pre-dial-webhooks';
+import { withPreDialChecks } from '../routing/pre-dial-webhooks';
 import { beginCall } from './begin-call';
-import { takeCallEvent } from './handle-event';
+import { handleCallEvent } from './handle-event';
 import { readSession, type CallSession } from './session';
-import { lookUp } from '../routing/load-routing';
-import { explain, routeFacts } from './route-call';
+import { loadRouting } from '../routing/load-routing';
+import { explain } from './route-call';
 import { newSeed } from '../routing/seed';
-import { refuseFaults, trafficSource } from '../leads/submit-lead';
 import { SOFTSWITCH } from './update-call';
+import { findTrafficSource } from '../offers/find-traffic-source';
+import { routeFacts } from '../routing/route-facts';
 
 /** Calls as they happen, and why they go where they go. */
 export const callSessions = ({ clock, request, pepper }: Deps) =>
@@ -30,7 +31,7 @@ export const callSessions = ({ clock, request, pepper }: Deps) =>
       const caller_number = await callerOf(db, body.caller_number);
       const called = await calledOf(db, body, { caller_number, now });
       const traffic_source_id = body.traffic_source_id
-        ? String(await trafficSource(db, body.traffic_source_id))
+        ? String(await findTrafficSource(db, body.traffic_source_id))
         : called.traffic_source_id;
       const incoming = {
         ...called,
@@ -41,8 +42,10 @@ export const callSessions = ({ clock, request, pepper }: Deps) =>
         sub_id: body.sub_id ?? null,
         tokens: tokensIn(body.tokens),
       };
-      const { session, created } = await askingFirst(db, { request, pepper, clock }, (vetoes) =>
-        beginCall(db, { ...incoming, vetoes }, now),
+      const { session, created } = await withPreDialChecks(
+        db,
+        { request, pepper, clock },
+        (vetoes) => beginCall(db, { ...incoming, vetoes }, now),
       );
       return reply(db, session, created ? 201 : 200);
     },
@@ -53,8 +56,8 @@ export const callSessions = ({ clock, request, pepper }: Deps) =>
     createCallEvent: async ({ params, body, db }) =>
       reply(
         db,
-        await askingFirst(db, { request, pepper, clock }, (vetoes) =>
-          takeCallEvent(db, params.id, { ...body, vetoes }, clock()),
+        await withPreDialChecks(db, { request, pepper, clock }, (vetoes) =>
+          handleCallEvent(db, params.id, { ...body, vetoes }, clock()),
         ),
       ),
 
@@ -70,7 +73,7 @@ export const callSessions = ({ clock, request, pepper }: Deps) =>
       const offer_id = String(
         await findNamed(db, 'offers', { reference: body.offer_id, field: 'offer_id' }),
       );
-      const { facts, candidates } = (await lookUp(db, {
+      const { facts, candidates } = (await loadRouting(db, {
         source: { offer_id },
         number: caller_number,
         now,
@@ -96,9 +99,9 @@ export const callSessions = ({ clock, request, pepper }: Deps) =>
 
 /** Decisions with no more buyers than the caller sees. */
 async function within(db: Db, decisions: readonly Decision[]): Promise<Decision[]> {
-  if (!db.reach) return [...decisions];
+  if (!db.accessScope) return [...decisions];
   const ids = decisions.flatMap(({ candidates }) => candidates.map(({ buyer_id }) => buyer_id));
-  const seen = await seenBuyers(db, [...new Set(ids)]);
+  const seen = await visibleBuyers(db, [...new Set(ids)]);
   return decisions.map((decision) => ({
     ...decision,
     buyer_ids: decision.buyer_ids.filter((id) => seen.has(id)),
@@ -135,7 +138,7 @@ async function callerOf(db: Db, sent: string | null | undefined): Promise<number
 
 function tokensIn(sent: Record<string, unknown> | undefined): Record<string, unknown> {
   const { tokens, faults } = tokensOf({}, sent ?? {});
-  refuseFaults(
+  rejectInvalidData(
     faults.map(({ field, message }) => ({
       field: field === 'data' ? 'tokens' : `tokens.${field}`,
       message,
@@ -156,7 +159,7 @@ async function calledOf(
   { caller_number, now }: { caller_number: number | null; now: Date },
 ): Promise<Called> {
   if (sent === undefined && offer === undefined)
-    throw Refusal.field('offer_id', 'must be given, or number_called');
+    throw HttpProblem.field('offer_id', 'must be given, or number_called');
   const number_called =
     sent === undefined ? null : ((await callerNumber(db, sent, 'number_called')) ?? null);
   const owned = number_called === null ? undefined : await calledNumber(db, number_called);
@@ -171,13 +174,13 @@ async function calledOf(
       offer_id: String(await findNamed(db, 'offers', { reference: offer, field: 'offer_id' })),
       buyer_id: null,
     };
-  if (!owned) throw Refusal.field('number_called', 'is no number of the company');
+  if (!owned) throw HttpProblem.field('number_called', 'is no number of the company');
   if (owned.offer_id !== null || owned.buyer_id !== null)
     return { ...of_number, offer_id: owned.offer_id, buyer_id: owned.buyer_id };
   // Sellers of calls are given such a number where an offer has none of its own.
   const offer_id = caller_number === null ? undefined : await awaitedOffer(db, caller_number, now);
   if (offer_id === undefined)
-    throw Refusal.field(
+    throw HttpProblem.field(
       'number_called',
       'belongs to no offer and forwards to no buyer; give offer_id',
     );

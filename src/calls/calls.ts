@@ -4,17 +4,17 @@ import {
   callProjection as projection,
 } from './columns';
 import { callerNumber } from '../phone/caller-number';
-import { keptCount, type SortKey } from '../db/projection';
+import { cachedCount, type SortKey } from '../db/projection';
 import { byReference, findRecord, lockRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { turns } from '../db/semaphore';
+import { semaphore } from '../db/semaphore';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list, page, type Filters } from '../http/list';
 import { requireUnchanged, written } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
-import { Refusal } from '../errors';
-import { askingFirst } from '../routing/pre-dial-webhooks';
+import { HttpProblem } from '../errors';
+import { withPreDialChecks } from '../routing/pre-dial-webhooks';
 import { placeCall } from './place-call';
 import { sendKeyPress } from './send-key-press';
 import { updateCall, type CallFacts } from './update-call';
@@ -31,13 +31,13 @@ const orders: Record<string, SortKey> = {
 
 /** A case that triggers keep a count of, and its contrary. */
 const kept = (kind: string, holds: string, contrary: string) => {
-  const n = keptCount(`calls/${kind}`);
+  const n = cachedCount(`calls/${kind}`);
   return {
     cases: { true: holds, false: contrary },
-    totals: { true: n, false: `${keptCount('calls')} - ${n}` },
+    totals: { true: n, false: `${cachedCount('calls')} - ${n}` },
   };
 };
-const outbound = keptCount('calls/outbound');
+const outbound = cachedCount('calls/outbound');
 const in_progress = `(SELECT count(*) FROM calls t WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND t.ended_at IS NULL)`;
 
 /** Conditions stand as the partial indexes of calls have them. */
@@ -48,7 +48,7 @@ export const callFilters = {
   status: 't.status = {status}',
   category: {
     cases: { outbound: `t.direction = 'outbound'`, inbound: `t.direction = 'inbound'` },
-    totals: { outbound, inbound: `${keptCount('calls')} - ${outbound}` },
+    totals: { outbound, inbound: `${cachedCount('calls')} - ${outbound}` },
   },
   buyer_converted: kept('buyer_converted', 't.buyer_converted', 'NOT t.buyer_converted'),
   offer_converted: kept(
@@ -63,7 +63,7 @@ export const callFilters = {
   ),
   in_progress: {
     cases: { true: 't.ended_at IS NULL', false: 't.ended_at IS NOT NULL' },
-    totals: { true: in_progress, false: `${keptCount('calls')} - ${in_progress}` },
+    totals: { true: in_progress, false: `${cachedCount('calls')} - ${in_progress}` },
   },
   has_recording: kept('has_recording', 't.recording_url IS NOT NULL', 't.recording_url IS NULL'),
   no_buyer: kept('no_buyer', 't.buyer_id IS NULL', 't.buyer_id IS NOT NULL'),
@@ -85,7 +85,7 @@ function tokenFilter({
 }) {
   if (value === undefined) return key === undefined ? {} : { token_named: key };
   if (key === undefined)
-    throw Refusal.field('token_key', 'must name the token whose value token_value is');
+    throw HttpProblem.field('token_key', 'must name the token whose value token_value is');
   const plain: unknown = PLAIN.test(value) ? JSON.parse(value) : value;
   return { token_like: JSON.stringify([{ [key]: value }, { [key]: plain }]) };
 }
@@ -95,7 +95,7 @@ const PLACED_AT_ONCE = 4;
 
 /** What came in and went out. */
 export const calls = ({ clock, carrier, mailer, config, database, request, pepper }: Deps) => {
-  const turn = turns(PLACED_AT_ONCE);
+  const turn = semaphore(PLACED_AT_ONCE);
   const of = { call_id: 't.call_id = {call_id}::bigint' };
   const tell = async (db: Db, reference: Reference, told: CallFacts = {}) => {
     const now = clock();
@@ -140,7 +140,7 @@ export const calls = ({ clock, carrier, mailer, config, database, request, peppe
 
     sendKeyPress: async ({ body: { id, digits, data }, db }) => {
       const now = clock();
-      const pressed = await askingFirst(db, { request, pepper, clock }, (vetoes) =>
+      const pressed = await withPreDialChecks(db, { request, pepper, clock }, (vetoes) =>
         sendKeyPress(db, { id, digits, data, vetoes }, now),
       );
       return written({ db, now, projection }, pressed);

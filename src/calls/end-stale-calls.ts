@@ -12,7 +12,7 @@ const MOST = 200;
  * Ends calls of which nothing was heard until their lease was over, and gives their slots back; answers how many. Any number of processes may do so at the
  * same time. What is heard of such a call later still counts.
  */
-export async function endDeadCalls({
+export async function endStaleCalls({
   database,
   tenants,
   clock,

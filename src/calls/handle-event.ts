@@ -5,14 +5,21 @@ import { freeSlots, settlePending } from './queries/concurrency-slots';
 import { lockCall, readAttempts, readCall, type AttemptRow, type CallRow } from './queries/calls';
 import type { Reference } from '../db/records';
 import type { Db, Statements } from '../db/tenant';
-import { notFound, Refusal } from '../errors';
-import { attemptOf, isOpen, react, type CallEvent, type Reaction } from '../routing/engine/progress';
-import type { Vetoes } from '../routing/pre-dial-webhooks';
+import { notFound, HttpProblem } from '../errors';
+import {
+  attemptOf,
+  isOpen,
+  react,
+  type CallEvent,
+  type Reaction,
+} from '../routing/engine/progress';
+import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
 import { leaseOf, readSession, sessionOf, type CallSession } from './session';
 import { convertCall } from './convert-call';
-import { lookUp, sourceOf } from '../routing/load-routing';
-import { routeCall, routeFacts } from './route-call';
+import { loadRouting, sourceOf } from '../routing/load-routing';
+import { routeCall } from './route-call';
 import { newSeed } from '../routing/seed';
+import { routeFacts } from '../routing/route-facts';
 
 export interface CallNews extends CallEvent {
   /** Seconds since the buyer took the call, where whoever carries it says so. */
@@ -24,14 +31,14 @@ export interface CallNews extends CallEvent {
   /** That the last of those dialed did not take the call is told once more by who wants to know who is next: it is not taken before. */
   told_again?: boolean;
   /** What those said who are asked before a buyer is dialed. */
-  vetoes?: Vetoes | undefined;
+  vetoes?: PreDialVetoes | undefined;
 }
 
 /**
  * Takes what has happened to a call and answers what to do now. Of two events about a call one waits for the other; one that comes twice, or late, changes
  * nothing and is answered as the call stands.
  */
-export async function takeCallEvent(
+export async function handleCallEvent(
   db: Db,
   reference: Reference,
   news: CallNews,
@@ -61,15 +68,15 @@ export async function takeCallEvent(
 function requireMeant(attempts: readonly AttemptRow[], news: CallNews): void {
   if (news.event === 'completed') return;
   if (news.attempt && !attempts.some(({ uuid }) => uuid === news.attempt!.toLowerCase()))
-    throw Refusal.field('attempt', 'is none of this call');
+    throw HttpProblem.field('attempt', 'is none of this call');
   const open = attempts.filter(isOpen);
   if (!news.attempt && open.length > 1 && !attemptOf(attempts, news))
-    throw Refusal.field(
+    throw HttpProblem.field(
       'attempt',
       `must say which of those dialed: ${open.map(({ uuid }) => uuid).join(', ')}`,
     );
   if (news.event === 'key_press' && !news.key)
-    throw Refusal.field('key', 'must be given with key_press: the key that was pressed');
+    throw HttpProblem.field('key', 'must be given with key_press: the key that was pressed');
 }
 
 interface Happened {
@@ -200,10 +207,10 @@ async function lookAgain(
   db: Statements,
   call: CallRow,
   attempts: readonly AttemptRow[],
-  { now, vetoes }: { now: Date; vetoes: Vetoes | undefined },
+  { now, vetoes }: { now: Date; vetoes: PreDialVetoes | undefined },
 ): Promise<void> {
   const { caller_number, token_values: tokens } = call;
-  const found = await lookUp(db, { source: sourceOf(call), number: caller_number, now });
+  const found = await loadRouting(db, { source: sourceOf(call), number: caller_number, now });
   if (!found) return;
   const tried = new Set(attempts.map(({ buyer_id }) => buyer_id));
   await routeCall(db, call, {

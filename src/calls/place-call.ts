@@ -2,22 +2,21 @@ import { forgetCall, lockLead, noteCalled, unknownCall } from './queries/updates
 import { callerNumber } from '../phone/caller-number';
 import {
   contactKey,
-  executorOf,
   lockContacts,
   readLead,
   type ContactState,
   type DueLead,
-  type Executor,
 } from '../outreach/queries/due-leads';
-import { giveNumbers, recordTurns } from '../outreach/queries/record-steps';
+import { giveNumbers, recordSteps } from '../outreach/queries/record-steps';
 import { findNamed, type Reference, type Table } from '../db/records';
 import type { Db, Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import { draftCall, send, type Draft, type Edges, type Sent } from '../outreach/deliver';
-import { handOver } from '../outreach/resume-delivery';
+import { resumeDelivery } from '../outreach/resume-delivery';
 import { carrierUnavailable } from '../numbers/find-numbers';
-import { openWorld, type World } from '../outreach/context';
+import { openContext, type OutreachContext } from '../outreach/context';
+import { executorOf, type Executor } from '../db/executor';
 
 /** What a call is to be. */
 export interface CallOrder {
@@ -108,7 +107,7 @@ async function read(
   const schedule_id = await idOf(db, 'schedules', named.schedule_id, 'schedule_id');
   const offer_id = await idOf(db, 'offers', named.offer_id, 'offer_id');
   if (sent_to === undefined && lead_id === null)
-    throw Refusal.field('to', 'must be given, or lead_id: who is called');
+    throw HttpProblem.field('to', 'must be given, or lead_id: who is called');
   const [from, to] = [
     await callerNumber(db, sent_from, 'from'),
     await callerNumber(db, sent_to, 'to'),
@@ -151,7 +150,7 @@ async function idOf(
 /** A lead as it now is; its ids and amounts are texts whichever way they were read. */
 async function leadOf(db: Statements, lead_id: string): Promise<DueLead> {
   const lead = await readLead(executorOf(db), String(db.company_id), lead_id);
-  if (!lead) throw Refusal.field('lead_id', `names no record of yours: ${lead_id}`);
+  if (!lead) throw HttpProblem.field('lead_id', `names no record of yours: ${lead_id}`);
   const plain = Object.entries(lead).map(([name, value]: [string, unknown]) => [
     name,
     typeof value === 'bigint' ? String(value) : value,
@@ -183,7 +182,10 @@ async function ownerOf(
     offer_id: offer_id ?? (schedule_id === null ? known!.of_number : known!.of_schedule),
   };
   if (owner.schedule_id === null && owner.offer_id === null)
-    throw Refusal.field('offer_id', 'must be given, or schedule_id: to whom the call is connected');
+    throw HttpProblem.field(
+      'offer_id',
+      'must be given, or schedule_id: to whom the call is connected',
+    );
   return owner;
 }
 
@@ -199,7 +201,7 @@ async function place(
   });
   if (lead_id !== null) await lockLead(db, lead_id);
   const lead = { ...target, callback_at: now };
-  const world = await openWorld(client, [lead], now);
+  const world = await openContext(client, [lead], now);
   requireWelcome(lead, contacts.get(contactKey(lead))!, { world, fields });
   const draft = draftOf(lead, { from, world, edges, fields });
   const { caller_number } = lead;
@@ -208,14 +210,14 @@ async function place(
     (await unknownCall(db, { caller_number, lead_id, now })) ?? uuidv7(now.getTime());
   const sent = edges.carrier.instant
     ? await send(draft, {}, edges)
-    : await handOver(lead, draft, { client, aside, edges, now });
+    : await resumeDelivery(lead, draft, { client, aside, edges, now });
   if (!sent.ok && sent.retryable) throw await unavailable(sent, { aside, edges });
   await record(db, sent, { lead, lead_id, world, now });
   return draft.row.uuid;
 }
 
 interface Known {
-  world: World;
+  world: OutreachContext;
   fields: Ordered['fields'];
 }
 
@@ -227,14 +229,17 @@ function requireWelcome(
 ): void {
   const { blocked, opt_out, paused, suppressed_by } = world.standingOf(lead, contact);
   if (blocked)
-    throw Refusal.field(to, 'must not be called: the number is on the blacklist of the company');
-  if (opt_out) throw Refusal.field(to, 'must not be called: the number has opted out');
+    throw HttpProblem.field(
+      to,
+      'must not be called: the number is on the blacklist of the company',
+    );
+  if (opt_out) throw HttpProblem.field(to, 'must not be called: the number has opted out');
   if (suppressed_by !== null)
-    throw Refusal.field(
+    throw HttpProblem.field(
       to,
       `must not be called: the number is on the suppression list ${suppressed_by} of the offer or the schedule`,
     );
-  if (paused) throw Refusal.field(owner, 'must be one that is not paused, nor its offer');
+  if (paused) throw HttpProblem.field(owner, 'must be one that is not paused, nor its offer');
 }
 
 function draftOf(
@@ -242,15 +247,15 @@ function draftOf(
   { from, world, edges, fields }: Known & { from: string | null; edges: Edges },
 ): CallDraft {
   if (from !== null && !world.ownNumber(lead, from))
-    throw Refusal.field('from', `must be a number of the company; +${from} is none`);
+    throw HttpProblem.field('from', `must be a number of the company; +${from} is none`);
   const connection = world.connectionOf(lead);
   if (!connection)
-    throw Refusal.field(
+    throw HttpProblem.field(
       fields.owner,
       'must be one that can take the call: there is nobody now to whom it could be connected',
     );
   const draft = draftCall(lead, connection, { world, edges });
-  if ('fault' in draft) throw Refusal.field('from', `cannot be chosen: ${draft.fault}`);
+  if ('fault' in draft) throw HttpProblem.field('from', `cannot be chosen: ${draft.fault}`);
   const call = draft as CallDraft;
   return from === null ? call : { ...call, row: { ...call.row, from_number: from } };
 }
@@ -259,7 +264,7 @@ function draftOf(
 async function unavailable(
   { draft: { row } }: Sent,
   { aside, edges }: { aside: Executor; edges: Edges },
-): Promise<Refusal> {
+): Promise<HttpProblem> {
   const is_certain = row.error_code !== null;
   if (is_certain && !edges.carrier.instant) await forgetCall(aside, row);
   const consequence = is_certain
@@ -275,7 +280,12 @@ async function unavailable(
 async function record(
   db: Statements,
   { draft, ok }: Sent,
-  { lead, lead_id, world, now }: { lead: DueLead; lead_id: string | null; world: World; now: Date },
+  {
+    lead,
+    lead_id,
+    world,
+    now,
+  }: { lead: DueLead; lead_id: string | null; world: OutreachContext; now: Date },
 ): Promise<void> {
   const { row } = draft as CallDraft;
   const { company_id, caller_number } = lead;
@@ -290,7 +300,7 @@ async function record(
     message: `asked for; ${message}`,
     call: row.uuid,
   };
-  await recordTurns(
+  await recordSteps(
     executorOf(db),
     {
       text_messages: [],

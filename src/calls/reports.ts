@@ -1,5 +1,5 @@
 import type { Schemas } from '../contract';
-import { seen, seenBuyer } from '../db/access-scope';
+import { visible, visibleBuyer } from '../db/access-scope';
 import { byReference, type Reference } from '../db/records';
 import { callReportOf, leadReportOf, type ReportStatements } from './queries/reports';
 import type { Db } from '../db/tenant';
@@ -29,7 +29,7 @@ const RANGE = {
 function conditionsOf(
   query: Query,
   table: 'calls' | 'leads',
-  { reach }: Db,
+  { accessScope }: Db,
 ): { conditions: string[]; of_buyer: string | undefined } {
   const ranges = Object.entries(RANGE).flatMap(([name, sql]) =>
     query[name as keyof typeof RANGE] === undefined ? [] : sql,
@@ -39,7 +39,9 @@ function conditionsOf(
     traffic_source_id: 'traffic_sources',
     buyer_id: 'buyers',
   });
-  const within = reach ? [seen(table)!, ...(buyer_id ? [seenBuyer('t.buyer_id')] : [])] : [];
+  const within = accessScope
+    ? [visible(table)!, ...(buyer_id ? [visibleBuyer('t.buyer_id')] : [])]
+    : [];
   return { conditions: [...ranges, ...Object.values(named), ...within], of_buyer: buyer_id };
 }
 
@@ -59,7 +61,7 @@ async function answer<T>(
   const { time_zone = 'UTC', root = true, format } = query;
   const values = {
     ...query,
-    ...db.reach,
+    ...db.accessScope,
     company_id: db.company_id,
     now: now.toISOString(),
     zone: ianaName(time_zone),
@@ -85,7 +87,7 @@ export const callReports = ({ clock }: Deps) =>
       // Who is granted an offer alone sees what came to it, and not which buyer did what of it.
       const buyers = [
         of_buyer,
-        db.reach && category === 'buyer' ? seenBuyer('t.buyer_id') : undefined,
+        db.accessScope && category === 'buyer' ? visibleBuyer('t.buyer_id') : undefined,
       ].filter((condition) => condition !== undefined);
       return answer<Schemas['CallReportList']>(
         query,

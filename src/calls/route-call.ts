@@ -1,83 +1,29 @@
 import type { CallFacts } from '../routing/queries/caller-facts';
-import { tellPing, type AwaitedHold } from '../routing/queries/reservations';
+import { recordPingOutcome, type AwaitedReservation } from '../routing/queries/reservations';
 import { recordRound, type NewCall, type NewEvent, type Round } from './queries/record-call';
 import type { CallRow } from './queries/calls';
 import type { Statements } from '../db/tenant';
 import type { VetoWebhook } from '../routing/queries/pre-dial-webhooks';
 import { uuidv7 } from '../db/uuid';
-import { packed, told, type Action, type Decision, type Verdict } from '../routing/engine/decision';
+import {
+  packDecision,
+  decisionOf,
+  type Action,
+  type Decision,
+  type Verdict,
+} from '../routing/engine/decision';
 import type { DialBuyer } from '../routing/engine/instruction';
 import { type Candidate, type Refused } from '../routing/engine/eligibility';
 import { route, type Member, type RouteFacts } from '../routing/engine/route';
-import { leadTokens } from '../tokens/system';
 import type { Chosen } from '../routing/engine/held';
-import { requireAsked, type DialledCall, type Vetoes } from '../routing/pre-dial-webhooks';
+import {
+  requirePreDialChecks,
+  type DialledCall,
+  type PreDialVetoes,
+} from '../routing/pre-dial-webhooks';
 import { RINGING_GRACE_SECONDS } from './session';
-import { chooseBuyers, takeHeldBuyers, type TakenOver } from '../routing/reserve-buyers';
+import { reserveBuyers, claimReservedBuyers, type TakenOver } from '../routing/reserve-buyers';
 import { convertCall } from './convert-call';
-
-/** What the buyers of a call are asked by. */
-export interface Question {
-  now: Date;
-  seed: string;
-  caller_number: number | null;
-  tokens: Record<string, unknown>;
-  tried: ReadonlySet<number>;
-  /** What those said who are asked before a buyer is dialed. */
-  vetoes?: Vetoes | undefined;
-}
-
-/** The facts that decide about a call. Pure. */
-export function routeFacts(
-  facts: CallFacts,
-  { now, seed, caller_number, tokens, tried, vetoes }: Question,
-): RouteFacts {
-  const { offer, previous_buyer_id, paid } = facts;
-  const known = leadTokens(tokens, {
-    caller_id: caller_number === null ? '' : `+${caller_number}`,
-    service_number: undefined,
-    offer_name: offer.name,
-    buyer_name: undefined,
-    call_uuid: undefined,
-    total_duration: undefined,
-    revenue: '0',
-    payout: '0',
-    previous_buyer_fleet_ids: facts.previous_fleets,
-    calls_last: facts.calls_last,
-  });
-  const again = previous_buyer_id ?? undefined;
-  return {
-    now,
-    seed,
-    tokens: known,
-    tried,
-    vetoed: vetoes?.verdicts,
-    refused: refusedBy(facts),
-    first_buyer_id: offer.callback_behavior === 'same_buyer_first' ? again : undefined,
-    only_buyer_id: offer.callback_behavior === 'same_buyer_only' ? again : undefined,
-    pays_again_at: new Map(
-      offer.skip_duplicates
-        ? paid.map(({ buyer_id, pays_again_at }) => [buyer_id, new Date(pays_again_at)])
-        : [],
-    ),
-    spacing_seconds: offer.spacing_seconds,
-  };
-}
-
-function refusedBy({ offer, blacklisted, suppressed_by }: CallFacts): Refused | undefined {
-  if (blacklisted)
-    return {
-      reason: 'blacklisted',
-      message: "the caller's number is on the blacklist of the company",
-    };
-  const lists = suppressed_by.map(({ id, name }) => `"${name}" (${id})`).join(', ');
-  if (lists)
-    return {
-      reason: 'offer_suppressed',
-      message: `the caller's number is on a suppression list of the offer: ${lists}`,
-    };
-  return offer.paused ? { reason: 'offer_paused', message: 'the offer is paused' } : undefined;
-}
 
 /** What is decided of a call as it goes to some buyers, or to nobody. Pure. */
 function verdictOf(
@@ -130,7 +76,7 @@ export function explain(
   asked: RouteFacts,
 ): Decision {
   const routed = route(candidates, asked);
-  return told(
+  return decisionOf(
     verdictOf(facts, asked, {
       round: 1,
       routed,
@@ -147,9 +93,9 @@ interface Routing {
   asked: RouteFacts;
   /** Who is to be asked before a buyer is dialed, and what was asked so far; of a call that nobody can be asked about there is none. */
   webhooks?: readonly VetoWebhook[];
-  vetoes?: Vetoes | undefined;
+  vetoes?: PreDialVetoes | undefined;
   /** What a seller of calls has had held for it. */
-  held?: AwaitedHold | undefined;
+  held?: AwaitedReservation | undefined;
   /** What comes before in the story of the call. */
   events?: readonly NewEvent[];
 }
@@ -171,14 +117,14 @@ export async function routeCall(
 ): Promise<Routed> {
   const { now } = asked;
   const askedFirst = (members: readonly Member[]) =>
-    requireAsked(members, webhooks, { call, tokens: asked.tokens, vetoes: vetoes! });
+    requirePreDialChecks(members, webhooks, { call, tokens: asked.tokens, vetoes: vetoes! });
   const awaited = held && {
     held,
     call: { offer_id: facts.offer.id!, caller_number: call.caller_number! },
   };
   const chosen: TakenOver =
-    (awaited && (await takeHeldBuyers(db, candidates, asked, awaited))) ??
-    (await chooseBuyers(db, candidates, {
+    (awaited && (await claimReservedBuyers(db, candidates, asked, awaited))) ??
+    (await reserveBuyers(db, candidates, {
       ...asked,
       ...(vetoes && webhooks.length > 0 && { requireAsked: askedFirst }),
     }));
@@ -194,7 +140,7 @@ export async function routeCall(
   const id = await recordRound(db, 'id' in call ? call.id : call, {
     round,
     now,
-    decision: packed(verdict, routed),
+    decision: packDecision(verdict, routed),
     dial,
     slots,
     lease_until: new Date(now.getTime() + (longest + RINGING_GRACE_SECONDS) * 1000),
@@ -205,7 +151,7 @@ export async function routeCall(
     ],
     set,
   });
-  if (ping_id !== undefined) await tellPing(db, ping_id, id);
+  if (ping_id !== undefined) await recordPingOutcome(db, ping_id, id);
   for (const { buyer } of members)
     if (buyer.pays_at_dial)
       await convertCall(db, { call_id: id, buyer_id: buyer.id, answered_seconds: 0, now });

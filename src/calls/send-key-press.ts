@@ -3,11 +3,10 @@ import { readAttempts } from './queries/calls';
 import { writeCallEvent } from './queries/conversions';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { Refusal } from '../errors';
+import { HttpProblem, rejectInvalidData } from '../errors';
 import { tokensOf, type Data } from '../tokens/lead-data';
-import type { Vetoes } from '../routing/pre-dial-webhooks';
-import { takeCallEvent } from './handle-event';
-import { refuseFaults } from '../leads/submit-lead';
+import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import { handleCallEvent } from './handle-event';
 import { mergeTokens, SOFTSWITCH } from './update-call';
 
 export interface KeyPress {
@@ -15,7 +14,7 @@ export interface KeyPress {
   /** 0 to 9, * and #; w waits. */
   digits: string;
   data?: Data | undefined;
-  vetoes?: Vetoes | undefined;
+  vetoes?: PreDialVetoes | undefined;
 }
 
 /**
@@ -28,12 +27,12 @@ export async function sendKeyPress(
   now: Date,
 ): Promise<bigint> {
   const { tokens, faults } = tokensOf({}, data);
-  refuseFaults(faults);
+  rejectInvalidData(faults);
   return db.transaction(async (tx) => {
     const call = await lockTally(tx, id);
-    if (!call) throw Refusal.field('id', `names no record of yours: ${id}`);
+    if (!call) throw HttpProblem.field('id', `names no record of yours: ${id}`);
     if (call.ended_at !== null)
-      throw Refusal.field('id', 'must be a call that goes on; this one is over');
+      throw HttpProblem.field('id', 'must be a call that goes on; this one is over');
     await press(tx, call, { digits, vetoes }, now);
     await mergeTokens(tx, call, tokens, now);
     return BigInt(call.id);
@@ -49,15 +48,15 @@ async function press(
   const attempts = await readAttempts(db, call.id);
   const [asked, ...others] = attempts.filter(({ status }) => status === 'answered');
   if (asked && others.length > 0)
-    throw Refusal.field(
+    throw HttpProblem.field(
       'id',
       'must be a call in which one buyer is asked for a key; here several are: tell which by an event of the call',
     );
   if (asked) {
     const keys = digits.replaceAll('w', '');
     if (keys.length > 1)
-      throw Refusal.field('digits', 'must be one key: the buyer is asked to press 1');
-    await takeCallEvent(
+      throw HttpProblem.field('digits', 'must be one key: the buyer is asked to press 1');
+    await handleCallEvent(
       db,
       call.id,
       { event: 'key_press', attempt: asked.uuid, key: keys, vetoes },
@@ -67,12 +66,12 @@ async function press(
   }
   const connected = attempts.find(({ status }) => status === 'connected');
   if (!connected)
-    throw Refusal.field(
+    throw HttpProblem.field(
       'id',
       'must be a call that is connected to a buyer, or whose buyer is asked for a key: here nobody would hear it',
     );
   if (call.carrier !== SOFTSWITCH)
-    throw Refusal.field(
+    throw HttpProblem.field(
       'id',
       `must be a call of a softswitch of your own: ${call.carrier} can play tones in a call that it has connected only by ending the connection`,
     );

@@ -1,23 +1,16 @@
 import type { Carrier } from '../carriers/carrier';
-import {
-  addTokens,
-  floorDollars,
-  lockTally,
-  moveMoney,
-  type TalliedCall,
-} from './queries/updates';
+import { addTokens, floorDollars, lockTally, moveMoney, type TalliedCall } from './queries/updates';
 import { writeCallEvent } from './queries/conversions';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { notFound, Refusal, type FieldErrors } from '../errors';
+import { notFound, HttpProblem, type FieldErrors, rejectInvalidData } from '../errors';
 import { cents } from '../routing/engine/payout';
 import { parsePair, splitPairs } from '../tokens/filters';
 import { LIMITS, tokensOf, type Data } from '../tokens/lead-data';
-import { takeCallEvent } from './handle-event';
+import { handleCallEvent } from './handle-event';
 import { convertCall, moveUsage } from './convert-call';
 import { carrierUnavailable } from '../numbers/find-numbers';
 import { receiveCallStatus } from '../outreach/receive-status';
-import { refuseFaults } from '../leads/submit-lead';
 
 /** What is told of a call afterwards. Amounts are dollars. */
 export interface CallFacts {
@@ -53,7 +46,7 @@ export async function updateCall(
 ): Promise<{ id: bigint; warnings: FieldErrors }> {
   const tokens = tokensIn(facts);
   if (facts.revenue !== undefined && facts.add_revenue !== undefined)
-    throw Refusal.field('add_revenue', 'must be left out beside revenue');
+    throw HttpProblem.field('add_revenue', 'must be left out beside revenue');
   return db.transaction(async (tx) => {
     const call = await lockTally(tx, reference);
     if (!call) throw notFound();
@@ -80,7 +73,7 @@ function tokensIn({ post_call_tokens = {}, data = {} }: CallFacts): Data {
       : [];
   const odd = pairs.find(([, parsed]) => parsed === undefined);
   if (odd)
-    throw Refusal.field(
+    throw HttpProblem.field(
       'post_call_tokens',
       `must be key:value,key2:value2, the keys of lowercase letters, digits and underscores; ${odd[0].slice(0, 100)} is not`,
     );
@@ -89,7 +82,7 @@ function tokensIn({ post_call_tokens = {}, data = {} }: CallFacts): Data {
       ? Object.fromEntries(pairs.map(([, parsed]) => parsed!))
       : post_call_tokens;
   const { tokens, faults } = tokensOf(named, data);
-  refuseFaults(faults);
+  rejectInvalidData(faults);
   return tokens;
 }
 
@@ -108,7 +101,7 @@ function requirePossible(
     errors.buyer_converted = [
       'must be true: the buyer has paid for the call, and that is not taken back',
     ];
-  const refusal = Refusal.fields(errors);
+  const refusal = HttpProblem.fields(errors);
   if (refusal) throw refusal;
 }
 
@@ -124,7 +117,7 @@ export async function mergeTokens(
     names.length > 0 &&
     Buffer.byteLength(JSON.stringify({ ...call.token_values, ...tokens })) > MOST_TOKEN_BYTES
   )
-    throw Refusal.field(
+    throw HttpProblem.field(
       'data',
       'must not grow beyond 128 kB together with the tokens that the call has already',
     );
@@ -191,7 +184,7 @@ async function setRevenue(
   const { others_revenue: least } = call;
   if (target < least) {
     const why = least > 0 ? `: other buyers pay ${shown(least)} for the call` : '';
-    throw Refusal.field(
+    throw HttpProblem.field(
       revenue === undefined ? 'add_revenue' : 'revenue',
       `must leave the revenue of the call at ${shown(least)} or above${why}`,
     );
@@ -236,7 +229,7 @@ async function hangUp(db: Db, call: TalliedCall, { now, carrier }: Telling): Pro
   });
   if (call.carrier !== SOFTSWITCH && (await isTold(call, carrier))) return;
   if (call.direction === 'inbound')
-    await takeCallEvent(db, call.id, { event: 'completed', hangup_cause: 'hang_up' }, now);
+    await handleCallEvent(db, call.id, { event: 'completed', hangup_cause: 'hang_up' }, now);
   else {
     const status = call.status === 'in_progress' ? 'completed' : 'canceled';
     await receiveCallStatus(
@@ -253,7 +246,7 @@ async function isTold(
   carrier: Carrier,
 ): Promise<boolean> {
   if (name !== carrier.name || carrier_call_id === null)
-    throw Refusal.field(
+    throw HttpProblem.field(
       'hang_up',
       `cannot be done: the call is carried by ${name}, and this service is set up with ${carrier.name}`,
     );
@@ -262,5 +255,5 @@ async function isTold(
   if (ended.code === 'not_live') return false;
   if (ended.retryable)
     throw carrierUnavailable(ended, 'Nothing of what was told of the call is kept.');
-  throw Refusal.field('hang_up', `was refused by the carrier: ${ended.message}`);
+  throw HttpProblem.field('hang_up', `was refused by the carrier: ${ended.message}`);
 }

@@ -3,7 +3,7 @@ import type { AvailableNumber, NumberSearch } from './carrier';
 
 const DEFAULT_LIMIT = 20;
 /** How many numbers are found at most. */
-export const MOST = 1000;
+export const MAX_NUMBERS = 1000;
 /** Digits of the longest national numbers of the countries that are sold. */
 const LONGEST_NATIONAL = 10;
 /** Letter groups of the keys 2 to 9 (ITU-T E.161). */
@@ -11,7 +11,7 @@ const KEYS = ['abc', 'def', 'ghi', 'jkl', 'mno', 'pqrs', 'tuv', 'wxyz'];
 
 /** How many numbers a search asks for. */
 export const limitOf = ({ limit = DEFAULT_LIMIT }: NumberSearch): number =>
-  Math.min(Math.max(Math.trunc(limit), 1), MOST);
+  Math.min(Math.max(Math.trunc(limit), 1), MAX_NUMBERS);
 
 /** The digits a search's numbers begin with, country code and trunk digit (0, in America 1) left off. */
 export function nationalPrefix({ country, prefix = '' }: NumberSearch): string {

@@ -2,16 +2,16 @@ import { identify, type Reference, type Table } from './references';
 import type { Db } from './tenant';
 
 // What a limited caller sees: the records that the caller's teams are granted, and what belongs to those. Every condition is SQL over a row, with the
-// parameters {company_id}, {reach_teams} and {reach_user}, which no filter is called.
+// parameters {company_id}, {scope_teams} and {scope_user}, which no filter is called.
 
 /** To which records a caller is limited. */
-export interface Reach {
-  reach_user: string;
+export interface AccessScope {
+  scope_user: string;
   /** The caller's teams that allow what is being done, as an array of PostgreSQL. */
-  reach_teams: string;
+  scope_teams: string;
 }
 
-const TEAMS = 'ANY({reach_teams}::bigint[])';
+const TEAMS = 'ANY({scope_teams}::bigint[])';
 const granted = (kind: 'buyer' | 'buyer_group' | 'offer', teams = '') =>
   `SELECT g.${kind}_id FROM access_control_list_${kind}s g ${teams && 'JOIN access_control_lists a ON a.company_id = g.company_id AND a.id = g.access_control_list_id'}
   WHERE g.company_id = {company_id} AND g.access_control_list_id = ${TEAMS} ${teams}`;
@@ -73,12 +73,12 @@ const CONDITIONS: Partial<Record<Table, string>> = {
   outgoing_webhooks: `(t.owner_type = 'Buyer' AND t.owner_id = ${BUYERS} OR t.owner_type = 'BuyerGroup' AND t.owner_id = ${GROUPS} OR t.owner_type = 'Offer' AND t.owner_id = ${OFFERS})`,
   users: `EXISTS (SELECT FROM access_control_list_users x WHERE x.company_id = t.company_id AND x.user_id = t.id AND x.access_control_list_id = ${TEAMS})`,
   access_control_lists: `t.id = ${TEAMS}`,
-  agent_messages: `(t.user_id = {reach_user}::bigint OR EXISTS (SELECT FROM agent_message_recipients x JOIN agents g ON g.company_id = x.company_id AND g.id = x.agent_id
-    WHERE x.company_id = t.company_id AND x.agent_message_id = t.id AND g.user_id = {reach_user}::bigint AND g.deleted_at IS NULL))`,
-  agents: `(t.user_id = {reach_user}::bigint OR EXISTS (SELECT FROM access_control_list_users x WHERE x.company_id = t.company_id AND x.user_id = t.user_id AND x.access_control_list_id = ${TEAMS})
+  agent_messages: `(t.user_id = {scope_user}::bigint OR EXISTS (SELECT FROM agent_message_recipients x JOIN agents g ON g.company_id = x.company_id AND g.id = x.agent_id
+    WHERE x.company_id = t.company_id AND x.agent_message_id = t.id AND g.user_id = {scope_user}::bigint AND g.deleted_at IS NULL))`,
+  agents: `(t.user_id = {scope_user}::bigint OR EXISTS (SELECT FROM access_control_list_users x WHERE x.company_id = t.company_id AND x.user_id = t.user_id AND x.access_control_list_id = ${TEAMS})
     OR EXISTS (SELECT FROM agent_buyers x WHERE x.company_id = t.company_id AND x.agent_id = t.id AND x.buyer_id = ${BUYERS}))`,
-  access_tokens: 't.user_id = {reach_user}::bigint',
-  change_logs: 't.user_id = {reach_user}::bigint',
+  access_tokens: 't.user_id = {scope_user}::bigint',
+  change_logs: 't.user_id = {scope_user}::bigint',
 };
 Object.assign(CONDITIONS, {
   schedule_actions: through('schedules', 'schedule_id'),
@@ -93,10 +93,10 @@ Object.assign(CONDITIONS, {
 } satisfies Partial<Record<Table, string>>);
 
 /** The condition for a row t of a table to be seen by a limited caller; undefined where all are. */
-export const seen = (table: Table): string | undefined => CONDITIONS[table];
+export const visible = (table: Table): string | undefined => CONDITIONS[table];
 
 /** What a filter, or a search, must not tell of beyond what is seen: by its name, the condition that goes with it. */
-export function alsoSeen(filter: string, table: Table): string | undefined {
+export function alsoVisible(filter: string, table: Table): string | undefined {
   if (SINGLE[filter]) return `t.${filter} = ${SINGLE[filter]}`;
   // A call is found by where it was connected to.
   return filter === 'fulltext' && table === 'calls'
@@ -108,7 +108,7 @@ export function alsoSeen(filter: string, table: Table): string | undefined {
 export const isRare = (condition: string): boolean => condition === PAID_FOR;
 
 /** The condition for a buyer's id to be one that is seen. */
-export const seenBuyer = (sql: string): string => `${sql} = ${BUYERS}`;
+export const visibleBuyer = (sql: string): string => `${sql} = ${BUYERS}`;
 
 const list = (sql: string, condition: string) =>
   `ARRAY(SELECT x FROM unnest(${sql}) WITH ORDINALITY AS u(x, n) WHERE x = ${condition} ORDER BY n)`;
@@ -141,29 +141,29 @@ export function masked(
 }
 
 /** Which of these buyers the caller sees. */
-export async function seenBuyers(db: Db, ids: readonly number[]): Promise<ReadonlySet<number>> {
-  const missing = new Set((await unseen(db, 'buyers', ids)).map(Number));
+export async function visibleBuyers(db: Db, ids: readonly number[]): Promise<ReadonlySet<number>> {
+  const missing = new Set((await notVisible(db, 'buyers', ids)).map(Number));
   return new Set(ids.filter((id) => !missing.has(id)));
 }
 
 const placed = (sql: string) =>
   sql
     .replaceAll('{company_id}', '$1')
-    .replaceAll('{reach_teams}', '$2')
-    .replaceAll('{reach_user}', '$3');
+    .replaceAll('{scope_teams}', '$2')
+    .replaceAll('{scope_user}', '$3');
 
 /** Tables whose records are never deleted. */
 const EVERLASTING = new Set<Table>(['conversions']);
 
 /** Those of the references, by id and uuid or by another key, that name no living record that the caller sees. */
-export async function unseen(
+export async function notVisible(
   db: Db,
   table: Table,
   references: readonly Reference[],
   key = 'id',
 ): Promise<Reference[]> {
-  const condition = seen(table);
-  if (!db.reach || !condition || references.length === 0) return [];
+  const condition = visible(table);
+  if (!db.accessScope || !condition || references.length === 0) return [];
   const named = references.map((reference) =>
     key === 'id' ? identify(reference) : { key, value: String(reference) },
   );
@@ -179,8 +179,8 @@ export async function unseen(
     text: `SELECT ${columns} FROM ${table} t WHERE t.company_id = $1 AND ${by} ${EVERLASTING.has(table) ? '' : 'AND t.deleted_at IS NULL'} AND ${placed(condition)} AND $2::bigint[] IS NOT NULL AND $3::bigint IS NOT NULL`,
     values: [
       db.company_id,
-      db.reach.reach_teams,
-      db.reach.reach_user,
+      db.accessScope.scope_teams,
+      db.accessScope.scope_user,
       valuesOf(key),
       valuesOf('uuid'),
     ],
@@ -195,9 +195,9 @@ export async function grantToTeams(
   kind: 'buyer' | 'buyer_group' | 'offer',
   id: bigint,
 ): Promise<void> {
-  if (!db.reach) return;
+  if (!db.accessScope) return;
   await db.query({
     text: `INSERT INTO access_control_list_${kind}s (company_id, access_control_list_id, ${kind}_id) SELECT $1, team, $3 FROM unnest($2::bigint[]) team`,
-    values: [db.company_id, db.reach.reach_teams, id],
+    values: [db.company_id, db.accessScope.scope_teams, id],
   });
 }

@@ -1,4 +1,4 @@
-import { unseen } from './access-scope';
+import { notVisible } from './access-scope';
 import { resolveReferences, resolveUserBuyerIds, type Reference, type Table } from './records';
 import type { Db } from './tenant';
 
@@ -88,13 +88,15 @@ async function hidden(
   table: PairTable,
   [column, id, other]: [column: string, id: bigint, other: string],
 ): Promise<bigint[]> {
-  if (!db.reach) return [];
+  if (!db.accessScope) return [];
   const rows = await db.query<{ id: string }>({
     text: `SELECT ${other}::text AS id FROM ${table} WHERE company_id = $1 AND ${column} = $2`,
     values: [db.company_id, id],
   });
   const ids = rows.map((row) => row.id);
-  return (await unseen(db, other.replace(/_id$/, 's') as Table, ids)).map((each) => BigInt(each));
+  return (await notVisible(db, other.replace(/_id$/, 's') as Table, ids)).map((each) =>
+    BigInt(each),
+  );
 }
 
 /** The suppression lists that a request names, locked; undefined when it says nothing of them. */

@@ -1,5 +1,5 @@
 /** What is done for many at once. */
-export interface Joint<Item, Result> {
+export interface BatchWork<Item, Result> {
   /** Does all of them, no two of which have the same key; answers in their order. */
   run(items: readonly Item[]): Promise<Result[]>;
   keyOf(item: Item): unknown;
@@ -27,7 +27,7 @@ const SETS = 2;
  * `idle` is told when there is nothing left.
  */
 function gather<Item, Result>(
-  { run, keyOf, apart }: Joint<Item, Result>,
+  { run, keyOf, apart }: BatchWork<Item, Result>,
   idle: () => void,
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = [];
@@ -67,10 +67,10 @@ function gather<Item, Result>(
 }
 
 /** Gathers what is asked of one owner in one way: there are as many sets as ways, each as long as there is something in it. */
-export function gatherings<Item, Result>(): (
+export function batchers<Item, Result>(): (
   owner: object,
   way: string,
-  joint: () => Joint<Item, Result>,
+  joint: () => BatchWork<Item, Result>,
 ) => (item: Item) => Promise<Result> {
   const all = new WeakMap<object, Map<string, (item: Item) => Promise<Result>>>();
   return (owner, way, joint) => {

@@ -355,7 +355,7 @@ function totalSql(projection: Projection, { total, conditions }: ListShape): str
 }
 
 /** SQL of a count that is kept with each write, in slots. */
-export const keptCount = (resource: string): string =>
+export const cachedCount = (resource: string): string =>
   `(SELECT coalesce(sum(n), 0) FROM record_counts WHERE company_id = {company_id} AND resource = '${resource}')`;
 
 /** The living rows of the company that meet the conditions, as they stand behind FROM. */

@@ -20,14 +20,14 @@ export interface Answer {
   resets_in_ms: number;
 }
 
-export interface Permits {
+export interface RateLimitCounter {
   /** Spends a permit; at once when this process has one. */
   take(subject: Subject): Answer | Promise<Answer>;
   /** Gives back what is not spent. */
   close(): Promise<void>;
 }
 
-export interface PermitsOptions {
+export interface RateLimitCounterOptions {
   pool: Pool;
   log: Logger;
   window_seconds: number;
@@ -72,7 +72,7 @@ FROM (SELECT r.company_id, r.subject, b.n FROM unnest($1::bigint[], $2::text[], 
 WHERE w.company_id = g.company_id AND w.subject = g.subject`;
 
 /** Deletes windows that are long over, of all companies. */
-export const FORGET_OLD_WINDOWS = `DELETE FROM rate_limits WHERE window_starts_at < now() - interval '1 day'`;
+export const DELETE_EXPIRED_WINDOWS = `DELETE FROM rate_limits WHERE window_starts_at < now() - interval '1 day'`;
 
 interface Taken {
   granted: number;
@@ -81,7 +81,11 @@ interface Taken {
   seconds_left: number;
 }
 
-export function openPermits({ pool, log, window_seconds }: PermitsOptions): Permits {
+export function openRateLimitCounter({
+  pool,
+  log,
+  window_seconds,
+}: RateLimitCounterOptions): RateLimitCounter {
   const books = new Map<string, Book>();
   let timer: NodeJS.Timeout | undefined;
 

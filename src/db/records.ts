@@ -1,5 +1,5 @@
-import { notFound, Refusal } from '../errors';
-import { unseen } from './access-scope';
+import { notFound, HttpProblem } from '../errors';
+import { notVisible } from './access-scope';
 import { identify, type Reference, type Table } from './references';
 import type { Db } from './tenant';
 
@@ -64,7 +64,7 @@ export async function findRecord(db: Db, table: Table, reference: Reference): Pr
         values: [db.company_id, named.value],
       })
     : [];
-  if (!rows[0] || (await unseen(db, table, [reference])).length > 0) throw notFound();
+  if (!rows[0] || (await notVisible(db, table, [reference])).length > 0) throw notFound();
   return BigInt(rows[0].id);
 }
 
@@ -75,7 +75,7 @@ export function findNamed(
   { reference, field }: { reference: Reference; field: string },
 ): Promise<bigint> {
   return findRecord(db, table, reference).catch((error: unknown) => {
-    throw error instanceof Refusal ? unknownReferences(field, [String(reference)]) : error;
+    throw error instanceof HttpProblem ? unknownReferences(field, [String(reference)]) : error;
   });
 }
 
@@ -98,7 +98,7 @@ export async function resolveReferences(
     values: [db.company_id, ids, uuids],
   });
   const found = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));
-  const hidden = new Set(await unseen(db, table, references));
+  const hidden = new Set(await notVisible(db, table, references));
   const missing = named
     .filter(({ reference, value }) => !value || !found.has(value) || hidden.has(reference))
     .map(({ reference }) => String(reference));
@@ -123,11 +123,11 @@ export async function resolveUserBuyerIds(
   return rows.map(({ id }) => BigInt(id));
 }
 
-export function unknownReferences(field: string, missing: readonly string[]): Refusal {
+export function unknownReferences(field: string, missing: readonly string[]): HttpProblem {
   const shown =
     missing.slice(0, 10).join(', ') +
     (missing.length > 10 ? ` and ${missing.length - 10} more` : '');
-  return Refusal.field(field, `names no record of yours: ${shown}`);
+  return HttpProblem.field(field, `names no record of yours: ${shown}`);
 }
 
 /** Rows of record_counts a count is spread over, so that parallel creates do not wait for one another. */

@@ -2,7 +2,7 @@
  * Lets so many do their work at a time; the others wait for their turn, in order. For transactions that queue for the same rows: who waits here holds no
  * connection meanwhile, which others need.
  */
-export function turns(at_once: number): <T>(work: () => Promise<T>) => Promise<T> {
+export function semaphore(at_once: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (work) => {

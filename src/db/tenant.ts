@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { type Prisma, type PrismaClient } from '../generated/prisma/client';
 import { notingConnection, type Database, type Noted } from './client';
-import type { Reach } from './access-scope';
+import type { AccessScope } from './access-scope';
 import type { Statement } from './statement';
 import { inTransaction } from './transaction';
 
@@ -22,7 +22,7 @@ export interface RequestContext {
   /** Takes the JSON of a record as it is before the request changes it, and as it is afterwards, for the change log. Absent where nothing is logged. */
   readonly log?: { before(record: string): void; after(record: string): void };
   /** The records that the caller is limited to; absent for those who may see all of the company's. */
-  readonly reach?: Reach | undefined;
+  readonly accessScope?: AccessScope | undefined;
 }
 
 /** What a handler reads and writes with: one company's part of the database, inside a transaction or outside one. */

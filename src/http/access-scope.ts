@@ -1,6 +1,6 @@
 import { contract, facets, type Operation, type Schema } from '../contract';
 import { unknownReferences, type Reference, type Table } from '../db/records';
-import { unseen } from '../db/access-scope';
+import { notVisible } from '../db/access-scope';
 import { telephoneOf } from '../db/references';
 import type { Db } from '../db/tenant';
 import { notFound } from '../errors';
@@ -29,21 +29,24 @@ interface Request {
 }
 
 /** Refuses, as if it were not there, what a limited caller's request names and the caller does not see: 404 for the path, 422 on a field. */
-export async function requireReach(db: Db, { operation, params, body }: Request): Promise<void> {
-  if (!db.reach) return;
+export async function requireVisibleReferences(
+  db: Db,
+  { operation, params, body }: Request,
+): Promise<void> {
+  if (!db.accessScope) return;
   const resource = operation.path.split('/')[3]!;
   for (const [name, key] of Object.entries(IN_PATH)) {
     if (params[name] === undefined) continue;
     const reference = params[name] as Reference;
     const number = resource === 'phone_numbers' ? telephoneOf(String(reference)) : undefined;
     const hidden = number
-      ? unseen(db, 'numbers', [number], 'phone_number')
-      : unseen(db, TABLES[resource] ?? (resource as Table), [reference], key);
+      ? notVisible(db, 'numbers', [number], 'phone_number')
+      : notVisible(db, TABLES[resource] ?? (resource as Table), [reference], key);
     if ((await hidden).length > 0) throw notFound();
   }
   const schema = operation.multipart && !operation.body ? operation.multipart : operation.body;
   for (const { field, table, key, references } of schema ? namedIn(schema, body) : []) {
-    const missing = await unseen(db, table, references, key);
+    const missing = await notVisible(db, table, references, key);
     if (missing.length > 0) throw unknownReferences(field, missing.map(String));
   }
 }

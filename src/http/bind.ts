@@ -12,16 +12,21 @@ import {
   type OperationId,
 } from '../contract';
 import { withContext, type TenantDatabases } from '../db/tenant';
-import { Refusal, type FieldErrors } from '../errors';
-import { authorize, reachOf, type Authenticator, type Authenticated } from './auth/authenticator';
+import { HttpProblem, type FieldErrors } from '../errors';
+import {
+  authorize,
+  accessScopeOf,
+  type Authenticator,
+  type Authenticated,
+} from './auth/authenticator';
 import type { ChangeLog } from './change-log';
-import { refusalFor } from './error-handler';
+import { problemFor } from './error-handler';
 import { sendEvents } from './event-stream';
 import type { Call, Handlers } from './handlers';
 import type { Idempotency } from './idempotency';
 import type { RateLimits } from './rate-limits';
 import { normalize } from './normalize';
-import { requireReach } from './access-scope';
+import { requireVisibleReferences } from './access-scope';
 import { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply';
 import { digestOf, isMultipart, type Upload, type Uploader } from './upload';
 import type { Validator } from './validate';
@@ -93,7 +98,7 @@ function methodNotAllowed(operations: Operation[], path: string): RequestHandler
   if (own.some(({ method, effect }) => method === 'get' && !effect)) allowed.push('HEAD');
   const allow = allowed.join(', ');
   return (req) => {
-    throw new Refusal(
+    throw new HttpProblem(
       405,
       `${req.method} is not a method of this path; allowed: ${allow}.`,
       {},
@@ -110,7 +115,7 @@ function adapt(operation: Operation, handlers: Handlers, pipes: Pipeline): Reque
     // Express parses the query string anew at every look.
     Object.defineProperty(req, 'query', { value: req.query, writable: true, configurable: true });
     if (operation.effect && req.method === 'HEAD')
-      throw new Refusal(
+      throw new HttpProblem(
         405,
         'HEAD changes nothing, and this path does.',
         {},
@@ -163,10 +168,10 @@ async function read(
   req.body = input.body;
   await validateAll(pipes.validate, { operation, req, res, unreadable: input.errors });
   const { caller } = shown;
-  const reach = reachOf(caller, operation.scope);
+  const accessScope = accessScopeOf(caller, operation.scope);
   const db = pipes.tenants.of(caller.company_id);
-  const within = reach ? withContext(db, { reach }) : db;
-  await requireReach(within, {
+  const within = accessScope ? withContext(db, { accessScope }) : db;
+  await requireVisibleReferences(within, {
     operation,
     params: req.openapi!.pathParams as Record<string, unknown>,
     body: req.body,
@@ -281,11 +286,11 @@ async function validateAll(
   try {
     await validate(operation, req, res);
   } catch (error) {
-    const refusal = refusalFor(error, operation);
+    const refusal = problemFor(error, operation);
     if (refusal?.status !== 422) throw error;
-    throw Refusal.fields({ ...refusal.errors, ...unreadable }) ?? refusal;
+    throw HttpProblem.fields({ ...refusal.errors, ...unreadable }) ?? refusal;
   }
-  const refusal = Refusal.fields(unreadable);
+  const refusal = HttpProblem.fields(unreadable);
   if (refusal) throw refusal;
 }
 

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Request } from 'express';
 import type { Logger } from 'pino';
 import { facets, contract, type Facets, type Operation, type Schemas } from '../contract';
-import { notFound, Refusal, type FieldErrors } from '../errors';
+import { notFound, HttpProblem, type FieldErrors } from '../errors';
 import { FORMATS } from './validate';
 
 /** The one shape of every error: RFC 9457, and what clients of such services read (success, message, errors). */
@@ -94,30 +94,30 @@ export function isUnavailable(error: unknown, depth = 0): boolean {
 }
 
 /** The one mapping from anything thrown to a refusal; undefined for a fault of our own. */
-export function refusalFor(error: unknown, operation?: Operation): Refusal | undefined {
-  if (error instanceof Refusal) return error;
+export function problemFor(error: unknown, operation?: Operation): HttpProblem | undefined {
+  if (error instanceof HttpProblem) return error;
   const thrown = error as Thrown;
   if (thrown.type === 'entity.too.large')
-    return new Refusal(413, `The body is larger than ${thrown.limit} bytes.`);
+    return new HttpProblem(413, `The body is larger than ${thrown.limit} bytes.`);
   if (thrown.type === 'entity.parse.failed')
-    return new Refusal(400, `The body is not well-formed JSON: ${thrown.message}`);
+    return new HttpProblem(400, `The body is not well-formed JSON: ${thrown.message}`);
   if (thrown.type === 'parameters.too.many')
-    return new Refusal(413, 'The body has too many parameters.');
+    return new HttpProblem(413, 'The body has too many parameters.');
   if (thrown.type === 'encoding.unsupported' || thrown.type === 'charset.unsupported')
-    return new Refusal(415, thrown.message ?? 'The body cannot be read.');
+    return new HttpProblem(415, thrown.message ?? 'The body cannot be read.');
   if (thrown.type?.startsWith('request.') || thrown.type === 'stream.encoding.set')
-    return new Refusal(400, `The body could not be read: ${thrown.message}`);
+    return new HttpProblem(400, `The body could not be read: ${thrown.message}`);
   if (thrown.status === 415)
-    return new Refusal(
+    return new HttpProblem(
       415,
       `The body must be sent as ${operation?.media_types.join(' or ') ?? 'JSON'}, with its Content-Type.`,
     );
   if (error instanceof URIError || (thrown.status === 400 && !thrown.errors))
-    return new Refusal(400, 'The URL or the body cannot be decoded.');
+    return new HttpProblem(400, 'The URL or the body cannot be decoded.');
   if (thrown.status === 400) return invalid(thrown.errors ?? [], operation);
   if (isUnavailable(error)) return unavailable();
   if (sqlState(error)?.startsWith('22'))
-    return new Refusal(422, 'The request holds a value that the database cannot take.');
+    return new HttpProblem(422, 'The request holds a value that the database cannot take.');
   return constraint(thrown);
 }
 
@@ -131,8 +131,8 @@ function sqlState(error: unknown, depth = 0): string | undefined {
   return own ?? sqlState(cause, depth + 1) ?? sqlState(meta?.driverAdapterError, depth + 1);
 }
 
-export const unavailable = (): Refusal =>
-  new Refusal(
+export const unavailable = (): HttpProblem =>
+  new HttpProblem(
     503,
     'The database cannot be reached. Try again; a POST that is repeated under its Idempotency-Key has one effect.',
     {},
@@ -140,14 +140,14 @@ export const unavailable = (): Refusal =>
   );
 
 /** A constraint of the database that held: the field it is on is the one that carries the meaning, not the company's. */
-function constraint({ code, meta }: Thrown): Refusal | undefined {
+function constraint({ code, meta }: Thrown): HttpProblem | undefined {
   if (code !== 'P2002' && code !== 'P2003') return undefined;
   const cause = meta?.driverAdapterError?.cause?.constraint;
   const fields = (cause?.fields ?? meta?.target ?? []).map((field) => field.replaceAll('"', ''));
   const named =
     fields.filter((field) => field !== 'company_id').at(-1) ?? fieldOfIndex(cause?.index);
   if (!named) return undefined;
-  return Refusal.field(
+  return HttpProblem.field(
     named,
     code === 'P2002'
       ? 'is taken by another record of yours; it must be unique'
@@ -158,7 +158,7 @@ function constraint({ code, meta }: Thrown): Refusal | undefined {
 const fieldOfIndex = (index?: string): string | undefined =>
   /_company_id_(\w+?)_(?:key|fkey)$/.exec(index ?? '')?.[1];
 
-function invalid(faults: ValidatorFault[], operation?: Operation): Refusal {
+function invalid(faults: ValidatorFault[], operation?: Operation): HttpProblem {
   if (faults.some(({ path }) => path.startsWith('/params/'))) return notFound();
   const errors: FieldErrors = Object.create(null);
   for (const fault of faults) {
@@ -170,7 +170,9 @@ function invalid(faults: ValidatorFault[], operation?: Operation): Refusal {
   const told = Object.fromEntries(
     Object.entries(errors).filter(([, messages]) => messages.length > 0),
   );
-  return Refusal.fields(told) ?? new Refusal(422, 'The request is not what the contract allows.');
+  return (
+    HttpProblem.fields(told) ?? new HttpProblem(422, 'The request is not what the contract allows.')
+  );
 }
 
 /** "/body/business_hours_schedule/0/schedule" → "business_hours_schedule.0.schedule" */
@@ -235,7 +237,7 @@ function facetsAt(path: string, operation?: Operation): Facets | undefined {
   return at;
 }
 
-export function problemOf(refusal: Refusal, req: Request): Problem {
+export function problemOf(refusal: HttpProblem, req: Request): Problem {
   const { status, detail, errors } = refusal;
   return {
     type: 'about:blank',
@@ -254,12 +256,13 @@ export function problemOf(refusal: Refusal, req: Request): Problem {
 export function errorHandler(log: Logger): ErrorRequestHandler {
   return (error, req, res, next) => {
     const operation = res.locals.operation as Operation | undefined;
-    const refusal = refusalFor(error, operation);
+    const refusal = problemFor(error, operation);
     if (!refusal || refusal.status >= 500)
       log.error({ err: error, request_id: req.id }, refusal ? 'unavailable' : 'fault');
     if (res.headersSent) return next(error);
     const answer =
-      refusal ?? new Refusal(500, 'A fault of the service. The request_id finds it in the log.');
+      refusal ??
+      new HttpProblem(500, 'A fault of the service. The request_id finds it in the log.');
     res
       .status(answer.status)
       .set(answer.headers)

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { Operation } from '../contract';
 import type { Db } from '../db/tenant';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import { Json } from './reply';
 
 const KEPT_HOURS = 24;
@@ -75,7 +75,7 @@ async function claim(db: Db, key: string): Promise<void> {
     values: [`${db.company_id}/${key}`],
   });
   if (!rows[0]?.free)
-    throw new Refusal(
+    throw new HttpProblem(
       409,
       'A request with this Idempotency-Key is still running.',
       {},
@@ -95,7 +95,7 @@ function replay(
   { digest, secret, operation }: { digest: Buffer; secret: Buffer; operation: Operation },
 ): Answer {
   if (row.operation_id !== operation.id || !digest.equals(row.request_digest)) {
-    throw Refusal.field(
+    throw HttpProblem.field(
       'Idempotency-Key',
       'was used within 24 hours for another request; use a new key for a new request',
     );
@@ -137,4 +137,4 @@ function open(secret: Buffer, sealed: Uint8Array): string {
 }
 
 /** Deletes answers older than 24 hours, of all companies. */
-export const FORGET_OLD_ANSWERS = `DELETE FROM idempotency_keys WHERE created_at < now() - interval '${KEPT_HOURS} hours'`;
+export const DELETE_EXPIRED_ANSWERS = `DELETE FROM idempotency_keys WHERE created_at < now() - interval '${KEPT_HOURS} hours'`;

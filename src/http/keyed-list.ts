@@ -1,6 +1,6 @@
 import { template } from '../db/statement';
 import type { Db } from '../db/tenant';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import { copyOut, END, pageReply, type ListQuery } from './list';
 import type { Csv, Json } from './reply';
 
@@ -58,6 +58,6 @@ export async function keyedList<T>(query: Query, rows: KeyedRows): Promise<Json<
 function afterOf(cursor: string | undefined): string {
   if (cursor === undefined || cursor === '-1') return '-1';
   if (!/^\d{1,15}$/.test(cursor))
-    throw Refusal.field('cursor', 'must be -1 or the metadata.next_cursor of a page');
+    throw HttpProblem.field('cursor', 'must be -1 or the metadata.next_cursor of a page');
   return cursor;
 }

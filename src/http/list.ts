@@ -4,7 +4,7 @@ import {
   csvTemplate,
   fieldsOf,
   isFoundFirst,
-  keptCount,
+  cachedCount,
   keysTemplate,
   listTemplate,
   recordsTemplate,
@@ -14,10 +14,10 @@ import {
   type SortKey,
 } from '../db/projection';
 import type { Statement } from '../db/statement';
-import { alsoSeen, seen, type Reach } from '../db/access-scope';
+import { alsoVisible, visible, type AccessScope } from '../db/access-scope';
 import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import { ianaName } from '../time/zone';
 import { isExternal, isGrid } from './record';
 import { Csv, Json } from './reply';
@@ -141,7 +141,7 @@ export function pageReply<T>(
 /** In one prepared statement where every value has the same best plan; else first which records, then the records. */
 async function readPage({ shape, values }: Plan, { db, projection }: ListOptions): Promise<Row[]> {
   const is_plain =
-    shape.conditions.every((condition) => condition === seen(projection.plural)) &&
+    shape.conditions.every((condition) => condition === visible(projection.plural)) &&
     !isFoundFirst(shape);
   if (is_plain && !shape.offset) return db.query<Row>(listTemplate(projection, shape)(values));
   const keys = await db.query<Omit<Row, 'record'>>(keysTemplate(projection, shape)(values));
@@ -178,7 +178,10 @@ function planList(
   } = query;
   const sort = (order && orders[order]) || 'id';
   const after = cursor === undefined ? undefined : parseCursor(cursor, query, sort);
-  const { conditions, values, total } = narrow(query, projection, { filters, reach: db.reach });
+  const { conditions, values, total } = narrow(query, projection, {
+    filters,
+    reach: db.accessScope,
+  });
   const zone = time_zone === undefined ? undefined : ianaName(time_zone);
   const known = columns?.length
     ? fieldsOf(projection).flatMap(({ name }) => (columns.includes(name) ? name : []))
@@ -188,7 +191,7 @@ function planList(
     columns: known,
     grid: isGrid(query.serializer),
     external: isExternal(query.serializer),
-    limited: db.reach !== undefined,
+    limited: db.accessScope !== undefined,
     zone: zone === 'UTC' ? undefined : zone,
     conditions,
     sort,
@@ -224,7 +227,7 @@ interface Narrowed {
 function narrow(
   query: ListQuery,
   projection: Projection,
-  { filters, reach }: { filters: Filters; reach: Reach | undefined },
+  { filters, reach }: { filters: Filters; reach: AccessScope | undefined },
 ): Narrowed {
   const conditions: string[] = [];
   const totals: (string | undefined)[] = [];
@@ -252,19 +255,19 @@ function narrow(
       'fulltext',
       `%${query.fulltext.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`,
     );
-  const searched = reach && query.fulltext && alsoSeen('fulltext', projection.plural);
+  const searched = reach && query.fulltext && alsoVisible('fulltext', projection.plural);
   if (searched) conditions.push(searched);
   for (const [name, condition] of Object.entries(filters)) {
     const value = (query as Record<string, unknown>)[name];
     if (value === undefined) continue;
     add(typeof condition === 'string' ? condition : condition.cases[String(value)]!, name, value);
-    const beside = reach && alsoSeen(name, projection.plural);
+    const beside = reach && alsoVisible(name, projection.plural);
     if (beside) conditions.push(beside);
     if (typeof condition !== 'string') totals.push(condition.totals?.[String(value)]);
   }
   if (conditions.length === 0 && projection.everlasting !== true)
-    totals.push(keptCount(projection.plural));
-  const within = reach && seen(projection.plural);
+    totals.push(cachedCount(projection.plural));
+  const within = reach && visible(projection.plural);
   const [sql] = conditions.length <= 1 && !within ? totals : [];
   if (within) conditions.push(within);
   return { conditions, values, total: sql === undefined ? undefined : { sql } };
@@ -310,7 +313,7 @@ function parseCursor(cursor: string, query: ListQuery, sort: SortKey | 'id'): Po
   const readable =
     position && (sort === 'id' || position.key === null || KEYS[sort.type].test(position.key));
   if (!readable)
-    throw Refusal.field(
+    throw HttpProblem.field(
       'cursor',
       'must be -1 or the metadata.next_cursor of a page in the same order',
     );

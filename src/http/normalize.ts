@@ -1,7 +1,7 @@
 import type { Facets, Operation, Schema } from '../contract';
 import { facets } from '../contract';
 import type { FieldErrors } from '../errors';
-import { notFound, Refusal } from '../errors';
+import { notFound, HttpProblem } from '../errors';
 import { ianaName, parseInstant } from '../time/zone';
 import { splitPairs } from '../tokens/filters';
 
@@ -49,7 +49,7 @@ export function normalize(
   if (Object.keys(context.errors).length > 0) throw notFound();
   wellFormed(query, '', context);
   wellFormed(body, '', context);
-  const broken = Refusal.fields(context.errors);
+  const broken = HttpProblem.fields(context.errors);
   if (broken) throw broken;
   const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
   return {

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
-import type { Permits, Subject } from '../db/rate-limit-counter';
-import { Refusal } from '../errors';
+import type { RateLimitCounter, Subject } from '../db/rate-limit-counter';
+import { HttpProblem } from '../errors';
 import type { Authenticated } from './auth/authenticator';
 
 export interface RateLimits {
@@ -10,20 +10,24 @@ export interface RateLimits {
 }
 
 export interface RateLimitOptions {
-  permits: Permits;
+  permits: RateLimitCounter;
   /** Requests of a window, by credential and by lead token; 0 for no limit. */
   limits: { credential: number; lead_token: number };
   window_seconds: number;
 }
 
 export function rateLimits({ permits, limits, window_seconds }: RateLimitOptions): RateLimits {
-  const say = (res: Response, { limit }: Subject, answer: Awaited<ReturnType<Permits['take']>>) => {
+  const say = (
+    res: Response,
+    { limit }: Subject,
+    answer: Awaited<ReturnType<RateLimitCounter['take']>>,
+  ) => {
     const seconds = Math.ceil(answer.resets_in_ms / 1000);
     res.setHeader('RateLimit-Policy', `"default";q=${limit};w=${window_seconds}`);
     res.setHeader('RateLimit', `"default";r=${answer.remaining};t=${seconds}`);
     if (answer.allowed) return;
     const headers = { 'Retry-After': String(Math.max(1, seconds)) };
-    throw new Refusal(
+    throw new HttpProblem(
       429,
       `The ${limit} requests that are allowed in ${window_seconds} seconds are used up; ${seconds} seconds are left of them.`,
       {},

@@ -1,7 +1,7 @@
 import type { Projection } from '../db/projection';
 import { lockRecord, moveCount, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { requireSeen, requireUnchanged, show, unsaved, written } from './record';
+import { requireVisible, requireUnchanged, show, unsaved, written } from './record';
 
 interface Request {
   db: Db;
@@ -45,7 +45,7 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
       const locked = await lockRecord(tx, projection.plural, call.params.id);
       await requireUnchanged({ ...with_options, db: tx, if_match: call.if_match }, call.params.id);
       await work(tx, locked.id, { fields, now: with_options.now, ahead: first });
-      await requireSeen(tx, projection, locked.id);
+      await requireVisible(tx, projection, locked.id);
       return locked.id;
     });
     return written(with_options, id, { extra: extra?.() });

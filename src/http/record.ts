@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { recordTemplate, stillColumns, type Projection } from '../db/projection';
 import { identify, type Reference } from '../db/records';
-import { unseen } from '../db/access-scope';
+import { notVisible } from '../db/access-scope';
 import { withContext, type Db } from '../db/tenant';
-import { notFound, Refusal } from '../errors';
+import { notFound, HttpProblem } from '../errors';
 import { Json, NotModified } from './reply';
 
 /** Whether a serializer asks for the foreign keys too. */
@@ -57,10 +57,10 @@ async function read<P extends Projection>(
     columns,
     grid: isGrid(serializer),
     external: isExternal(serializer),
-    limited: db.reach !== undefined,
+    limited: db.accessScope !== undefined,
   });
   const rows = await db.direct<{ record: string }>(
-    make({ company_id: db.company_id, now: now.toISOString(), ...db.reach, ...values }),
+    make({ company_id: db.company_id, now: now.toISOString(), ...db.accessScope, ...values }),
   );
   if (!rows[0]) throw notFound();
   return rows[0].record;
@@ -108,7 +108,7 @@ export async function written<P extends Projection, Extra extends object>(
   more: { status?: number; extra?: Extra } = {},
 ): Promise<RecordReply<P, Extra>> {
   const { db, projection } = options;
-  if (more.status === 201) await requireSeen(db, projection, id);
+  if (more.status === 201) await requireVisible(db, projection, id);
   const record = await read(options, 'deleted', { id: String(id) });
   if (db.log)
     db.log.after(
@@ -118,9 +118,9 @@ export async function written<P extends Projection, Extra extends object>(
 }
 
 /** Refuses with 403 a record that whoever has just written it would not see. */
-export async function requireSeen(db: Db, { plural }: Projection, id: bigint): Promise<void> {
-  if ((await unseen(db, plural, [String(id)])).length === 0) return;
-  throw new Refusal(
+export async function requireVisible(db: Db, { plural }: Projection, id: bigint): Promise<void> {
+  if ((await notVisible(db, plural, [String(id)])).length === 0) return;
+  throw new HttpProblem(
     403,
     'None of your teams would see this record. It must belong to an offer, a buyer or a group that is granted to one of them.',
   );
@@ -128,13 +128,13 @@ export async function requireSeen(db: Db, { plural }: Projection, id: bigint): P
 
 /** Whether a record is read as the change log compares it: with all that it has by default, whoever may see that. */
 const isWhole = ({ db, serializer }: RecordOptions<Projection>): boolean =>
-  !db.reach && !isExternal(serializer);
+  !db.accessScope && !isExternal(serializer);
 const whole = <P extends Projection>({
   db,
   now,
   projection,
 }: RecordOptions<P>): RecordOptions<P> => ({
-  db: withContext(db, { reach: undefined }),
+  db: withContext(db, { accessScope: undefined }),
   now,
   projection,
 });
@@ -166,7 +166,7 @@ export async function requireUnchanged<P extends Projection>(
   if (is_free) return;
   const record = await readRecord(options, reference);
   if (checksumOf(record) !== if_match) {
-    throw new Refusal(
+    throw new HttpProblem(
       412,
       'The record has changed since the checksum in If-Match. Read it again and decide anew.',
     );

@@ -5,9 +5,9 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import multer, { diskStorage, MulterError } from 'multer';
 import { facets, type Operation } from '../contract';
-import { foreignFormat, headOf } from '../suppression/csv/text';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import type { Storage } from '../storage/directory';
+import { foreignFormat, headOf } from '../storage/file-format';
 
 /** A file that came with a request. It is removed when the request has been answered, unless somebody has moved it away. */
 export interface Upload {
@@ -59,7 +59,7 @@ export function uploader({ storage, max_upload_bytes, max_body_bytes }: Uploader
     const announced = Number(req.headers['content-length'] ?? 0);
     // A form without a file is kept in memory, and needs no credentials to be read: it says how long it is.
     if (!field && !(announced > 0 && announced <= max_body_bytes))
-      throw new Refusal(
+      throw new HttpProblem(
         413,
         `The body is larger than ${max_body_bytes} bytes, or does not say how large it is.`,
       );
@@ -82,7 +82,7 @@ export function uploader({ storage, max_upload_bytes, max_body_bytes }: Uploader
       req.body = body;
       // A form in which no file was chosen sends a blank field.
       if (text !== undefined && (text !== '' || upload))
-        throw Refusal.field(field, 'must be sent as one file: a part with a filename');
+        throw HttpProblem.field(field, 'must be sent as one file: a part with a filename');
       if (upload) await requireCsv(upload, field);
       return upload;
     } catch (error) {
@@ -101,18 +101,21 @@ function fileField({ multipart }: Operation): string | undefined {
 /** What can be known of a file from its first bytes is told at once, rather than by an import that fails. */
 async function requireCsv(upload: Upload, field: string): Promise<void> {
   if (upload.bytes === 0)
-    throw Refusal.field(field, 'is empty; it must be a CSV file of telephone numbers');
+    throw HttpProblem.field(field, 'is empty; it must be a CSV file of telephone numbers');
   const format = foreignFormat(await headOf(upload.path));
-  if (format) throw Refusal.field(field, `is ${format}. It must be a CSV file, plain or gzip`);
+  if (format) throw HttpProblem.field(field, `is ${format}. It must be a CSV file, plain or gzip`);
 }
 
 const nameOf = (original: string) =>
   (original.split(/[\\/]/).at(-1) ?? '').replaceAll('\0', '').toWellFormed().slice(0, 255) ||
   'import.csv';
 
-const tooLarge = (bytes: number) => new Refusal(413, `The file is larger than ${bytes} bytes.`);
+const tooLarge = (bytes: number) => new HttpProblem(413, `The file is larger than ${bytes} bytes.`);
 const noRoom = () =>
-  new Refusal(507, 'There is not enough room on the disk for the file. Nothing of it was kept.');
+  new HttpProblem(
+    507,
+    'There is not enough room on the disk for the file. Nothing of it was kept.',
+  );
 
 function refusalOf(error: unknown, operation: Operation, max_upload_bytes: number): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
@@ -120,15 +123,15 @@ function refusalOf(error: unknown, operation: Operation, max_upload_bytes: numbe
   if (code === 'LIMIT_FILE_SIZE') return tooLarge(max_upload_bytes);
   if (code === 'LIMIT_UNEXPECTED_FILE' || code === 'LIMIT_FILE_COUNT') {
     const field = (error as MulterError).field ?? 'body';
-    return Refusal.field(
+    return HttpProblem.field(
       field,
       field === fileField(operation) ? 'must be one file' : `is not a file of ${operation.id}`,
     );
   }
   if (error instanceof MulterError)
-    return new Refusal(413, `The form is larger than the service takes: ${message}.`);
+    return new HttpProblem(413, `The form is larger than the service takes: ${message}.`);
   // What remains is a body that is no form, or one that was cut off.
-  if (typeof code !== 'string') return new Refusal(400, `The form cannot be read: ${message}.`);
+  if (typeof code !== 'string') return new HttpProblem(400, `The form cannot be read: ${message}.`);
   return error;
 }
 

@@ -2,7 +2,7 @@ import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Call, Handlers } from '../http/handlers';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 
 type Maker = Omit<Call<'createOffer'>, 'body' | 'query'> & { query: Record<never, never> };
 
@@ -76,5 +76,5 @@ async function idOf(db: Db, table: 'offers' | 'schedules'): Promise<string> {
 
 /** A demo can do without a number of its own. */
 function unlessSoldOut(error: unknown): void {
-  if (!(error instanceof Refusal)) throw error;
+  if (!(error instanceof HttpProblem)) throw error;
 }

@@ -5,10 +5,11 @@ import type { Db } from '../db/tenant';
 import type { Schemas } from '../contract';
 import { uuidv7 } from '../db/uuid';
 import { isMailAddress } from '../mail/address';
-import { notFound, Refusal } from '../errors';
+import { notFound, HttpProblem, rejectInvalidData } from '../errors';
 import { leadZones } from '../phone/number-zones';
 import { tokensOf, type Data } from '../tokens/lead-data';
-import { refuseFaults, refuseTooLarge, trafficSource, zipOf } from './submit-lead';
+import { rejectTooLarge, zipOf } from './submit-lead';
+import { findTrafficSource } from '../offers/find-traffic-source';
 
 type Fields = Omit<Schemas['LeadUpdate'], 'serializer' | 'time_zone'>;
 
@@ -68,8 +69,9 @@ export async function moveToEnd(db: Db, id: bigint, now: Date): Promise<void> {
     values: [db.company_id, id],
   });
   if (lead?.schedule_id === null)
-    throw Refusal.field('lead_token', 'is of an offer, which has no schedule');
-  if (!lead?.is_live) throw Refusal.field('caller_id', 'is of a lead that has ended its schedule');
+    throw HttpProblem.field('lead_token', 'is of an offer, which has no schedule');
+  if (!lead?.is_live)
+    throw HttpProblem.field('caller_id', 'is of a lead that has ended its schedule');
   const acting = lead.due_at !== null;
   await db.prisma.lead.update({
     where: where(db, id),
@@ -133,7 +135,8 @@ export async function updateLead(
     traffic_source_id,
     restart_schedule,
   } = fields;
-  if (email && !isMailAddress(email)) throw Refusal.field('email', 'must be one e-mail address');
+  if (email && !isMailAddress(email))
+    throw HttpProblem.field('email', 'must be one e-mail address');
   const own = {
     contact_field_type,
     sub_id,
@@ -147,7 +150,7 @@ export async function updateLead(
       ? undefined
       : traffic_source_id === null
         ? null
-        : await trafficSource(db, traffic_source_id);
+        : await findTrafficSource(db, traffic_source_id);
   const data = fields.data ? merged(lead.data as Data, fields.data) : undefined;
   const zip = fields.data ? zipOf(fields.data) : undefined;
   const timing = await timingOf(db, lead, fields, now);
@@ -164,7 +167,7 @@ export async function updateLead(
       user_updated_at: now,
     },
   });
-  await change.catch(refuseTaken).catch(refuseTooLarge);
+  await change.catch(refuseTaken).catch(rejectTooLarge);
   const moved = fields.next_action_at
     ? [{ event: 'next_action_changed', message: fields.next_action_at }]
     : [];
@@ -187,7 +190,7 @@ export async function updateLead(
 /** The tokens of a lead with those that are sent in their place; a null takes one away. */
 function merged(before: Data, sent: Data): Data {
   const { tokens, faults } = tokensOf({}, sent);
-  refuseFaults(faults);
+  rejectInvalidData(faults);
   return Object.fromEntries(
     Object.entries({ ...before, ...tokens }).filter(([, value]) => value !== null),
   );
@@ -215,11 +218,14 @@ async function timingOf(db: Db, lead: Standing, fields: Fields, now: Date) {
   } = fields;
   for (const name of ['next_action_at', 'restart_schedule'] as const) {
     if (fields[name] && lead.schedule_id === null)
-      throw Refusal.field(name, 'must be left out for the lead of an offer, which has no schedule');
+      throw HttpProblem.field(
+        name,
+        'must be left out for the lead of an offer, which has no schedule',
+      );
   }
   for (const name of ['next_action_at', 'schedule_callback_at'] as const) {
     if (fields[name] && !lead.is_live && !restart_schedule)
-      throw Refusal.field(
+      throw HttpProblem.field(
         name,
         'must be left out for a lead that has ended; restart_schedule begins its schedule anew',
       );
@@ -273,7 +279,7 @@ async function timingOf(db: Db, lead: Standing, fields: Fields, now: Date) {
 /** Another lead of its number came into the schedule meanwhile: the index of those that live there says so. */
 function refuseTaken(error: unknown): never {
   if ((error as { code?: string }).code === 'P2002')
-    throw Refusal.field(
+    throw HttpProblem.field(
       'restart_schedule',
       'must be left out: another lead of the same number is in the schedule',
     );
@@ -286,7 +292,7 @@ async function requireNoOther(db: Db, { schedule_id, caller_number }: Standing):
     select: { id: true },
   });
   if (other)
-    throw Refusal.field(
+    throw HttpProblem.field(
       'restart_schedule',
       `must be left out: lead ${other.id} of the same number is in the schedule`,
     );

@@ -8,7 +8,7 @@ import type { Deps } from '../deps';
 import type { Caller } from '../http/auth/authenticator';
 import type { Handlers } from '../http/handlers';
 import { list, type Filters } from '../http/list';
-import { isExternal, isGrid, recordReply, requireSeen, requireUnchanged } from '../http/record';
+import { isExternal, isGrid, recordReply, requireVisible, requireUnchanged } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { numberReader } from '../phone/parse-number';
 import { changeItsContact, deleteLead, updateLead } from './change-lead';
@@ -115,7 +115,7 @@ export const leads = ({ clock }: Deps) => {
         { owner, ip, may_unblock: mayUpdate(caller), selection: selectionOf(serializer) },
         { clock },
       );
-      await requireSeen(db, projection, BigInt(captured.id));
+      await requireVisible(db, projection, BigInt(captured.id));
       return submitted(captured);
     },
   } satisfies Partial<Handlers>;

@@ -10,17 +10,17 @@ import {
   type Submitted,
 } from './queries/upsert-lead';
 import { ofOwner, ownerId, type Owner } from './queries/owners';
-import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { uuidv7 } from '../db/uuid';
-import { numberReader } from '../phone/parse-number';
-import { reasonFor } from '../suppression/csv/reader';
+import { numberReader, reasonFor } from '../phone/parse-number';
 import { isMailAddress } from '../mail/address';
-import { Refusal, type FieldErrors } from '../errors';
+import { HttpProblem, type FieldErrors } from '../errors';
 import { leadZones } from '../phone/number-zones';
-import { flattened, tokensOf, type Data, type DataFault } from '../tokens/lead-data';
+import { flattened, tokensOf, type Data } from '../tokens/lead-data';
 import { assignNumber } from '../numbers/assign-number';
+import { rejectInvalidData } from '../errors';
+import { findTrafficSource } from '../offers/find-traffic-source';
 
 type Fields = Schemas['LeadFields'] & Data;
 
@@ -63,7 +63,7 @@ export async function submitLead(
   requirePossible(fields, options);
   const submission = await submissionOf(db, { fields, tokens, number, now, options });
   const work = (tx: Db) => write(tx, { submission, fields, now, options });
-  return (isPlain(fields) ? work(db) : db.transaction(work)).catch(refuseTooLarge);
+  return (isPlain(fields) ? work(db) : db.transaction(work)).catch(rejectTooLarge);
 }
 
 /** The parameters and the tokens of a submission, wherever they stood. */
@@ -75,7 +75,7 @@ function read(sent: Fields): { fields: Fields; tokens: Data } {
     Object.entries(sent).filter(([key]) => KNOWN.has(key)),
   ) as Fields;
   const { tokens, faults } = tokensOf(loose, (known.data ?? {}) as Data);
-  refuseFaults(faults);
+  rejectInvalidData(faults);
   const found = known.auto_format_nested_fields
     ? formatted(known, tokens)
     : { fields: known, tokens };
@@ -83,18 +83,10 @@ function read(sent: Fields): { fields: Fields; tokens: Data } {
   return found;
 }
 
-/** Refuses with 422 what is wrong with the data of a lead. */
-export function refuseFaults(faults: readonly DataFault[]): void {
-  const refusal = Refusal.fields(
-    Object.fromEntries(faults.map(({ field, message }) => [field, [message]])),
-  );
-  if (refusal) throw refusal;
-}
-
 /** Refuses with 422 data that a lead cannot hold beside what it has; throws any other error as it is. */
-export function refuseTooLarge(error: unknown): never {
+export function rejectTooLarge(error: unknown): never {
   if (isDataTooLarge(error))
-    throw Refusal.field(
+    throw HttpProblem.field(
       'data',
       'must not grow beyond 128 kB together with what the lead has already',
     );
@@ -110,7 +102,7 @@ export function zipOf(data: Data): string | undefined {
 function formatted(fields: Fields, tokens: Data): { fields: Fields; tokens: Data } {
   const { caller_id, email, ...plain } = flattened(tokens);
   const { tokens: lifted, faults } = tokensOf({}, plain);
-  refuseFaults(faults);
+  rejectInvalidData(faults);
   return {
     fields: {
       ...fields,
@@ -125,13 +117,13 @@ function callerOf(fields: Fields, tokens: Data, country: string): number {
   const sent: unknown = fields.caller_id ?? tokens.phone ?? '';
   const text = typeof sent === 'string' ? sent : JSON.stringify(sent);
   if (text.trim() === '')
-    throw Refusal.field(
+    throw HttpProblem.field(
       'caller_id',
       'must be given: the telephone number of the lead, such as +13105550123 or (310) 555-0123',
     );
   const number = numberReader(country)(text);
   if (number === undefined)
-    throw Refusal.field(
+    throw HttpProblem.field(
       'caller_id',
       `${reasonFor(text)}; it must be one such as +13105550123 or (310) 555-0123`,
     );
@@ -158,11 +150,11 @@ function requirePossible(fields: Fields, { owner, may_unblock }: SubmitOptions):
     if (fields[name] && owner.schedule_id === null)
       errors[name] = ['must be left out for the lead of an offer, which has no schedule'];
   }
-  const refusal = Refusal.fields(errors);
+  const refusal = HttpProblem.fields(errors);
   if (refusal) throw refusal;
   if (fields.unblock_contact && !may_unblock) {
     const message = 'needs an auth_token with the permission leads:update';
-    throw new Refusal(403, `unblock_contact ${message}`, { unblock_contact: [message] });
+    throw new HttpProblem(403, `unblock_contact ${message}`, { unblock_contact: [message] });
   }
 }
 
@@ -197,7 +189,7 @@ async function submissionOf(
     expires_in: fields.expires_in ?? null,
     sub_id: fields.sub_id ?? null,
     traffic_source_id: fields.traffic_source_id
-      ? await trafficSource(db, fields.traffic_source_id)
+      ? await findTrafficSource(db, fields.traffic_source_id)
       : null,
     remote_ip: fields.ip_address ?? fields.remote_ip ?? ip,
     lead_priority: fields.lead_priority ?? null,
@@ -218,19 +210,6 @@ function partsOf(tokens: Data): Pick<Submission, 'data' | 'removed'> {
     data: JSON.stringify(kept),
     removed: entries.flatMap(([name, value]) => (value === null ? [name] : [])),
   };
-}
-
-/** By its number, its uuid, or its owner's identifier. */
-export async function trafficSource(db: Db, name: Reference): Promise<bigint> {
-  const named = identify(name);
-  const rows = await db.query<{ id: bigint | string }>({
-    text: `SELECT id FROM traffic_sources WHERE company_id = $1 AND deleted_at IS NULL AND (user_traffic_source_id = $2 ${named ? `OR ${named.key} = $3::${named.key === 'id' ? 'bigint' : 'uuid'}` : ''})
-      ORDER BY user_traffic_source_id = $2 DESC NULLS LAST LIMIT 1`,
-    values: [db.company_id, String(name), ...(named ? [named.value] : [])],
-  });
-  if (!rows[0])
-    throw Refusal.field('traffic_source_id', `names no record of yours: ${String(name)}`);
-  return BigInt(rows[0].id);
 }
 
 const BESIDE = [
@@ -293,11 +272,11 @@ async function submitted(
   const lead = await submit(db, submission, { projection: leadProjection, selection });
   if (lead) return lead;
   if (submission.update_only)
-    throw Refusal.field(
+    throw HttpProblem.field(
       'update_only',
       'finds no live lead of this number to update; nothing was made',
     );
-  throw Refusal.field('lead_token', 'is of an offer or a schedule that was deleted');
+  throw HttpProblem.field('lead_token', 'is of an offer or a schedule that was deleted');
 }
 
 function explain({ status, paused }: Submitted, warnings: FieldErrors): void {

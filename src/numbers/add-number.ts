@@ -2,7 +2,7 @@ import type { AvailableNumber, CarrierName } from '../carriers/carrier';
 import { claimNumber, enterOwner, holderOf } from './queries/lookups';
 import { moveCount } from '../db/records';
 import type { Db } from '../db/tenant';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 
 /** What the owner of a number says of it. */
 export interface NumberFields {
@@ -24,9 +24,9 @@ export interface NewNumber extends AvailableNumber, NumberFields {
 export async function addNumber(db: Db, number: NewNumber, now: Date): Promise<bigint> {
   const digits = BigInt(number.phone_number.slice(1));
   if (!(await claimNumber(db, digits)))
-    throw Refusal.field('phone_number', 'is being bought by somebody at this moment');
+    throw HttpProblem.field('phone_number', 'is being bought by somebody at this moment');
   if ((await holderOf(db, digits))?.number_id)
-    throw Refusal.field('phone_number', 'belongs to somebody already');
+    throw HttpProblem.field('phone_number', 'belongs to somebody already');
   const id = await recordNumber(db, number, now);
   await moveCount(db, 'numbers', 1);
   return id;
@@ -53,6 +53,6 @@ export async function recordNumber(
   const { id } = await db.prisma.number.create({ data, select: { id: true } });
   // The whole installation has each number once: what comes in for it says no more than the number.
   if (!(await enterOwner(db, number, id)))
-    throw Refusal.field('phone_number', 'belongs to somebody already');
+    throw HttpProblem.field('phone_number', 'belongs to somebody already');
   return id;
 }

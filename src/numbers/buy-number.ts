@@ -1,7 +1,6 @@
 import type { AvailableNumber, Carrier, NumberSearch } from '../carriers/carrier';
 import { numberFacts } from '../carriers/number-facts';
 import { pick } from '../carriers/number-search';
-import type { Executor } from '../outreach/queries/due-leads';
 import {
   claimNumber,
   giveUp,
@@ -12,9 +11,10 @@ import {
 } from './queries/lookups';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import { recordNumber, type NumberFields } from './add-number';
 import { carrierUnavailable, findNumbers } from './find-numbers';
+import { type Executor } from '../db/executor';
 
 export type Wanted = Pick<NumberSearch, 'country' | 'toll_free' | 'prefix'>;
 
@@ -41,7 +41,7 @@ export async function buyRequested(
 ): Promise<bigint> {
   const result = await tryToBuy(db, number, fields, buying);
   if (result.bought !== undefined) return result.bought;
-  throw Refusal.field(
+  throw HttpProblem.field(
     'requested_number',
     `${result.refusal}: ${number.phone_number}; search for others`,
   );
@@ -71,7 +71,7 @@ export async function buyAny(
   }
   const { prefix, toll_free, country } = wanted;
   const like = `${toll_free ? 'a toll-free number' : 'a number'} of ${country}${prefix ? ` that begins with ${prefix}` : ''}`;
-  throw Refusal.field(
+  throw HttpProblem.field(
     prefix ? 'prefix' : toll_free ? 'toll_free' : 'country',
     `must be one for which ${like} is for sale; there is none now`,
   );

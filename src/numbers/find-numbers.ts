@@ -1,7 +1,7 @@
 import type { Carrier, Failure, Found, NumberSearch } from '../carriers/carrier';
 import { heldAmong } from './queries/lookups';
 import type { Db } from '../db/tenant';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 
 /** Longer than any purchase runs: one that was begun before has been cut short, and its number may be had. */
 const LONGEST_PURCHASE_MS = 60_000;
@@ -37,8 +37,8 @@ export async function findNumbers(
 const RETRY_AFTER_SECONDS = '5';
 
 /** 503: the carrier cannot be asked now. What it did not say is in the words for people. */
-export function carrierUnavailable({ message }: Failure, consequence: string): Refusal {
-  return new Refusal(
+export function carrierUnavailable({ message }: Failure, consequence: string): HttpProblem {
+  return new HttpProblem(
     503,
     `The carrier cannot be asked now. ${consequence} ${message}`,
     {},

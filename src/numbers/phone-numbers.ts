@@ -1,6 +1,6 @@
 import type { NumberSearch } from '../carriers/carrier';
 import { numberFacts } from '../carriers/number-facts';
-import { MOST } from '../carriers/number-search';
+import { MAX_NUMBERS } from '../carriers/number-search';
 import type { Schemas } from '../contract';
 import { callerNumber } from '../phone/caller-number';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
@@ -11,7 +11,7 @@ import type { Handlers } from '../http/handlers';
 import { END, list, pageReply } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { telephoneOf } from '../db/references';
-import { notFound, Refusal } from '../errors';
+import { notFound, HttpProblem } from '../errors';
 import type { NumberFields } from './add-number';
 import { buyAny, buyRequested } from './buy-number';
 import { carrierUnavailable, findNumbers } from './find-numbers';
@@ -83,7 +83,7 @@ export const phoneNumbers = ({ clock, carrier, queue, database }: Deps) => {
       const { page = 1, per_page = 25, cursor } = query;
       const found = await findNumbers(
         db,
-        { ...searchOf(query), limit: MOST },
+        { ...searchOf(query), limit: MAX_NUMBERS },
         { carrier, now: clock() },
       );
       if (!found.ok) throw carrierUnavailable(found, 'Nothing was found.');
@@ -127,7 +127,7 @@ export const phoneNumbers = ({ clock, carrier, queue, database }: Deps) => {
           country,
         );
         if (!number)
-          throw Refusal.field(
+          throw HttpProblem.field(
             'requested_number',
             `must be a number of ${country ?? 'US, CA, GB or AU'}, as a search gives it`,
           );
@@ -192,12 +192,12 @@ function searchOf({
   query,
 }: Searched): NumberSearch {
   if (prefix && !PREFIX.test(prefix))
-    throw Refusal.field(
+    throw HttpProblem.field(
       'prefix',
       'must be the digits that a number begins with, such as 212 or +44161',
     );
   if (query && !QUERY.test(query))
-    throw Refusal.field('query', 'must be digits, letters of a keypad, or * for any one digit');
+    throw HttpProblem.field('query', 'must be digits, letters of a keypad, or * for any one digit');
   return {
     country,
     toll_free,
@@ -209,9 +209,9 @@ function searchOf({
 /** Where a page of a search begins by its cursor. */
 function placeOf(cursor: string): number {
   if (cursor === '-1') return 0;
-  if (cursor === END) return MOST;
+  if (cursor === END) return MAX_NUMBERS;
   if (!/^\d{1,4}$/.test(cursor))
-    throw Refusal.field('cursor', 'must be -1 or the metadata.next_cursor of a page');
+    throw HttpProblem.field('cursor', 'must be -1 or the metadata.next_cursor of a page');
   return Number(cursor);
 }
 
@@ -259,5 +259,5 @@ function requireBuyer({
   buyer_id?: bigint | null;
 }): void {
   if (forward_type === 'buyer_id' && !buyer_id)
-    throw Refusal.field('buyer_id', 'must name a buyer while forward_type is buyer_id');
+    throw HttpProblem.field('buyer_id', 'must name a buyer while forward_type is buyer_id');
 }

@@ -3,7 +3,7 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { JobContext, Queue } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import { carrierUnavailable } from './find-numbers';
 
 interface Releasing {
@@ -35,7 +35,7 @@ export async function releaseNumber(
   if (number.carrier !== carrier.name) {
     // What the sandbox sold was never anybody's.
     if (number.carrier === 'sandbox') return;
-    throw Refusal.field(
+    throw HttpProblem.field(
       'carrier',
       `is ${number.carrier}, and this installation works with ${carrier.name} now: the number can be released there only`,
     );
@@ -43,7 +43,7 @@ export async function releaseNumber(
   const released = await carrier.releaseNumber(number.carrier_number_id);
   if (released.ok) return;
   if (released.retryable) throw carrierUnavailable(released, 'The number is still yours.');
-  throw Refusal.field('phone_number', `cannot be released (${released.message})`);
+  throw HttpProblem.field('phone_number', `cannot be released (${released.message})`);
 }
 
 const BATCH = 10_000;

@@ -11,7 +11,7 @@ import { list } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { forgetAfter, newLeadToken, revokeLeadToken, setLeadToken } from './lead-token';
 import { withDefaults } from '../http/defaults';
-import { pausing } from '../people/paused-by';
+import { pauseColumns } from '../people/paused-by';
 
 type Fields = Schemas['OfferFields'];
 const DEFAULTS = defaultsOf('OfferFields') as { time_zone: string; paused: boolean };
@@ -73,7 +73,7 @@ export const offers = ({ clock, queue, authenticator }: Deps) => {
         const fields = { ...DEFAULTS, ...withDefaults<Fields>(body, DEFAULTS) };
         const lists = await suppressionsOf(tx, fields);
         const lead_token = newLeadToken();
-        const pause = pausing({ paused: false }, fields.paused, { caller: call.caller, now });
+        const pause = pauseColumns({ paused: false }, fields.paused, { caller: call.caller, now });
         const data = {
           ...columnsOf(fields),
           name: body.name!,
@@ -109,7 +109,7 @@ export const offers = ({ clock, queue, authenticator }: Deps) => {
               select: { paused: true, lead_token: true },
             });
             const lead_token = fields.reset_lead_token ? newLeadToken() : before.lead_token;
-            const pause = pausing(before, fields.paused, { caller: call.caller, now });
+            const pause = pauseColumns(before, fields.paused, { caller: call.caller, now });
             await tx.prisma.offer.update({
               where,
               data: {

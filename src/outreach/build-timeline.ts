@@ -2,15 +2,20 @@ import type { Schemas } from '../contract';
 import type { ContactState, DueLead } from './queries/due-leads';
 import type { Db } from '../db/tenant';
 import { nextContact } from '../time/contact-hours';
-import { outlook, type Foreseen, type Obstacle, type Situation } from '../schedules/engine/forecast';
+import {
+  forecast,
+  type PlannedStep,
+  type Obstacle,
+  type Situation,
+} from '../schedules/engine/forecast';
 import { progressOf } from '../schedules/engine/plan';
 import { formatInstant } from '../time/zone';
 import { draft, type Edges } from './deliver';
-import { planFor, type World } from './context';
+import { planFor, type OutreachContext } from './context';
 
 interface Viewing {
   contact: ContactState;
-  world: World;
+  world: OutreachContext;
   edges: Edges;
   /** IANA zone of the times. */
   zone: string;
@@ -49,7 +54,7 @@ export async function timelineOf(
   });
   const future =
     lead.is_live && !world.isOrphan(lead)
-      ? outlook(progressOf(lead), planFor(world, lead), situationOf(lead, contact, world))
+      ? forecast(progressOf(lead), planFor(world, lead), situationOf(lead, contact, world))
       : [];
   return {
     past: past.map(({ created_at, event, message, schedule_action_id }) => ({
@@ -65,7 +70,7 @@ export async function timelineOf(
 /** Leads that were stopped stay so until somebody tells them to go on. */
 const PARKED: Record<string, Obstacle> = { opt_out: 'opt_out', blocked: 'blacklist' };
 
-function situationOf(lead: DueLead, contact: ContactState, world: World): Situation {
+function situationOf(lead: DueLead, contact: ContactState, world: OutreachContext): Situation {
   const { now } = world;
   const parked = PARKED[lead.status];
   const delayed_by = delayOf(lead, world);
@@ -80,7 +85,7 @@ function situationOf(lead: DueLead, contact: ContactState, world: World): Situat
 }
 
 /** What put the lead off to the time that it waits for; undefined when that time was meant. */
-function delayOf(lead: DueLead, world: World): Situation['delayed_by'] {
+function delayOf(lead: DueLead, world: OutreachContext): Situation['delayed_by'] {
   const { delay_reason, next_action_at, callback_at, zones, tries } = lead;
   if (tries > 0 && delay_reason === 'carrier' && !callback_at) return 'carrier';
   if (callback_at || (delay_reason !== 'daylight_hours' && delay_reason !== 'business_hours'))
@@ -91,7 +96,7 @@ function delayOf(lead: DueLead, world: World): Situation['delayed_by'] {
 
 function shown(
   lead: DueLead,
-  { at, kind, action, delayed_by, blocked_by, message, until }: Foreseen,
+  { at, kind, action, delayed_by, blocked_by, message, until }: PlannedStep,
   { world, edges, zone }: Viewing,
 ): Schemas['TimelineStep'] {
   const row = action && world.scheduleOf(lead)?.rows.get(action.id);

@@ -11,7 +11,7 @@ import {
   type DueLead,
 } from './queries/due-leads';
 import { writeLogs } from '../leads/queries/logs';
-import { giveNumbers, recordTurns, type Recording } from './queries/record-steps';
+import { giveNumbers, recordSteps, type Recording } from './queries/record-steps';
 import type { Db } from '../db/tenant';
 import { inTransaction } from '../db/transaction';
 import type { Deps } from '../deps';
@@ -25,16 +25,16 @@ import {
   type Errand,
 } from './run-steps';
 import { isInstant, send, type Edges } from './deliver';
-import { handOver } from './resume-delivery';
-import { openWorld } from './context';
+import { resumeDelivery } from './resume-delivery';
+import { openContext } from './context';
 import { moveLeads } from './move-lead';
 
-export type EngineDeps = Pick<
+export type OutreachDeps = Pick<
   Deps,
   'database' | 'carrier' | 'mailer' | 'queue' | 'clock' | 'log' | 'config'
 >;
 
-export interface EngineOptions {
+export interface OutreachOptions {
   /** A worker that dies loses its claims after so long, and others take its leads over. */
   lease_ms?: number;
   /** Aborted when the worker is to end soon: what is being sent is sent, and the other leads are let go. */
@@ -59,8 +59,8 @@ interface Round {
  * none is done twice.
  */
 export async function contactDueLeads(
-  deps: EngineDeps,
-  { lease_ms = LEASE_MS, signal }: EngineOptions = {},
+  deps: OutreachDeps,
+  { lease_ms = LEASE_MS, signal }: OutreachOptions = {},
 ): Promise<number> {
   const round = { claim_id: randomUUID(), lease_ms, now: deps.clock() };
   const limit = deps.carrier.instant && deps.mailer.instant ? BATCH.instant : BATCH.distant;
@@ -76,7 +76,7 @@ export async function contactDueLeads(
 const leaseOf = ({ now, lease_ms }: Round): Date => new Date(now.getTime() + lease_ms);
 
 /** Takes the turns of all leads and answers those for which something is to be sent outside; what one of them breaks does not stop the others. */
-async function advanceAll(keys: DueKey[], round: Round, deps: EngineDeps): Promise<DueKey[]> {
+async function advanceAll(keys: DueKey[], round: Round, deps: OutreachDeps): Promise<DueKey[]> {
   const courier: Courier = async (_, draft) =>
     isInstant(draft, edgesOf(deps)) ? send(draft, {}, edgesOf(deps)) : 'next turn';
   const attempt = (some: DueKey[]) =>
@@ -102,7 +102,7 @@ async function advanceAll(keys: DueKey[], round: Round, deps: EngineDeps): Promi
 async function sendTo(
   key: DueKey,
   from: Round,
-  { deps, signal }: { deps: EngineDeps; signal: AbortSignal | undefined },
+  { deps, signal }: { deps: OutreachDeps; signal: AbortSignal | undefined },
 ): Promise<void> {
   for (let left = [key]; left.length > 0 && !signal?.aborted;) {
     const round = { ...from, now: deps.clock() };
@@ -118,18 +118,18 @@ async function sendTo(
   }
 }
 
-function oneAtATime(client: PoolClient, { now }: Round, deps: EngineDeps): Courier {
+function oneAtATime(client: PoolClient, { now }: Round, deps: OutreachDeps): Courier {
   const edges = edgesOf(deps);
   let is_sent = false;
   return async (lead, draft) => {
     if (isInstant(draft, edges)) return send(draft, {}, edges);
     if (is_sent) return 'next turn';
     is_sent = true;
-    return handOver(lead, draft, { client, aside: deps.database.pool, edges, now });
+    return resumeDelivery(lead, draft, { client, aside: deps.database.pool, edges, now });
   };
 }
 
-const edgesOf = ({ carrier, mailer, config }: EngineDeps): Edges => ({
+const edgesOf = ({ carrier, mailer, config }: OutreachDeps): Edges => ({
   carrier,
   mailer,
   mail_from: config.mail_from,
@@ -142,7 +142,7 @@ const PASSING = /^(08|40|53|55|57)/;
 async function fail(
   key: DueKey,
   error: unknown,
-  { round, deps }: { round: Round; deps: EngineDeps },
+  { round, deps }: { round: Round; deps: OutreachDeps },
 ): Promise<[]> {
   deps.log.error(
     { err: error, lead_id: key.id, company_id: key.company_id },
@@ -160,7 +160,7 @@ async function fail(
 
 interface Taking {
   round: Round;
-  deps: EngineDeps;
+  deps: OutreachDeps;
   courier: Courier;
 }
 
@@ -174,7 +174,7 @@ async function takeTurns(
   const contacts = await lockContacts(client, keys, { now, newUuid: () => uuidv7(now.getTime()) });
   const leads = await lockLeads(client, round.claim_id, keys);
   if (leads.length === 0) return [];
-  const world = await openWorld(client, leads, now);
+  const world = await openContext(client, leads, now);
   const turns: Advanced[] = [];
   for (const lead of leads) {
     const errand = {
@@ -191,7 +191,7 @@ async function takeTurns(
     );
   }
   const recording = together(turns);
-  const log_ids = await recordTurns(client, recording, now);
+  const log_ids = await recordSteps(client, recording, now);
   await follow(client, turns, { log_ids, deps, now });
   await giveNumbers(client, recording.numbers, now);
   return turns.flatMap(({ lead, state }) => (state.keeps_claim ? [lead] : []));
@@ -201,7 +201,7 @@ async function takeTurns(
 function faulty(
   lead: DueLead,
   errand: Errand,
-  { error, deps }: { error: unknown; deps: EngineDeps },
+  { error, deps }: { error: unknown; deps: OutreachDeps },
 ): Advanced {
   deps.log.error(
     { err: error, lead_id: lead.id, company_id: lead.company_id },
@@ -252,7 +252,7 @@ function together(turns: readonly Advanced[]): Recording {
 async function follow(
   client: PoolClient,
   turns: readonly Advanced[],
-  { log_ids, deps, now }: { log_ids: readonly string[]; deps: EngineDeps; now: Date },
+  { log_ids, deps, now }: { log_ids: readonly string[]; deps: OutreachDeps; now: Date },
 ): Promise<void> {
   let first_log = 0;
   const context = {

@@ -1,15 +1,12 @@
 import {
   loadCallFacts,
-  loadNumbers,
   loadOffers,
   loadSchedules,
   loadSuppressed,
   type CallFacts,
   type ContactState,
   type DueLead,
-  type Executor,
   type OfferRow,
-  type OwnNumber,
 } from './queries/due-leads';
 import { loadCandidates } from '../routing/queries/candidates';
 import { availableInOrder } from '../routing/engine/route';
@@ -20,11 +17,13 @@ import { turn, type Standing, type Turn } from '../schedules/engine/next-step';
 import type { TokenSource } from '../tokens/substitute';
 import { leadTokens } from '../tokens/system';
 import { chooseNumber } from '../numbers/choose-number';
+import { type Executor } from '../db/executor';
+import { loadNumbers, type OwnNumber } from '../numbers/own-numbers';
 
 export type NumberColumn = 'sms_number_id' | 'dial_number_id';
 
 /** All that decides what comes of some leads, as it stands at one moment. */
-export interface World {
+export interface OutreachContext {
   now: Date;
   scheduleOf(lead: DueLead): CompiledSchedule | undefined;
   /** Whether its schedule, or the offer it belongs to, is gone. */
@@ -48,11 +47,11 @@ export interface Connection {
 const key = ({ company_id }: { company_id: string }, id: string | null) => `${company_id}/${id}`;
 
 /** Loads what the leads depend on, in a fixed number of statements. */
-export async function openWorld(
+export async function openContext(
   client: Executor,
   leads: readonly DueLead[],
   now: Date,
-): Promise<World> {
+): Promise<OutreachContext> {
   const named = (column: 'schedule_id' | 'offer_id') =>
     leads.map((lead) => ({ company_id: lead.company_id, id: lead[column] }));
   const rows = await loadSchedules(client, named('schedule_id'));
@@ -166,7 +165,7 @@ function factsOf(lead: DueLead, { called, service_number, offer }: Known) {
 }
 
 /** The plan of a lead as its schedule and its tokens now are. */
-export const planFor = (world: World, lead: DueLead): Plan =>
+export const planFor = (world: OutreachContext, lead: DueLead): Plan =>
   planOf(world.scheduleOf(lead), lead, world.tokensOf(lead));
 
 /** What is to be done for a lead that stands at `progress`, now. */

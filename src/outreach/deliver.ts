@@ -5,7 +5,7 @@ import type { ActionRow } from '../schedules/engine/plan';
 import type { CallRow, EmailRow, TextMessageRow } from './queries/record-steps';
 import type { Mailer, MailFailure } from '../mail/mailer';
 import { escapeHtml, substitute, type TokenSource } from '../tokens/substitute';
-import type { Connection, NumberColumn, World } from './context';
+import type { Connection, NumberColumn, OutreachContext } from './context';
 
 /** Who carries out what is drafted. */
 export interface Edges {
@@ -44,7 +44,7 @@ function keyOf(
   return `${uuid.slice(0, 13)}-7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`;
 }
 
-type Drafting = { world: World; edges: Edges };
+type Drafting = { world: OutreachContext; edges: Edges };
 
 /** What an action would send to a lead. Nothing is sent. */
 export function draft(lead: DueLead, action: ActionRow, { world, edges }: Drafting): Draft | Fault {

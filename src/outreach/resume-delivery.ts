@@ -1,6 +1,7 @@
-import type { DueLead, Executor } from './queries/due-leads';
+import type { DueLead } from './queries/due-leads';
 import { recordIntent } from './queries/record-steps';
 import { send, withStatus, type Draft, type Edges, type Sent } from './deliver';
+import { type Executor } from '../db/executor';
 
 /** SQL of what carriers have made of other requests to the number. */
 const TAKEN = {
@@ -35,7 +36,7 @@ export interface HandingOver {
  * Hands a draft over to a carrier or a mailer outside, at most once however often processes end in the middle: it is written down first, so that
  * the next one knows. A carrier is then asked what it made of the earlier try, as that was written; an e-mail cannot be asked after.
  */
-export async function handOver(
+export async function resumeDelivery(
   lead: DueLead,
   draft: Draft,
   { client, aside, edges, now }: HandingOver,

@@ -11,13 +11,13 @@ import {
 import type { OfferVerdict } from '../schedules/engine/offer-next-step';
 import type { TurnEvent } from '../schedules/engine/next-step';
 import { draft, draftCall, type Draft, type Edges, type Fault, type Sent } from './deliver';
-import { planFor, turnOf, type NumberColumn, type World } from './context';
+import { planFor, turnOf, type NumberColumn, type OutreachContext } from './context';
 
 /** How a draft is dealt with: sent at once, or left for the lead's next turn, which follows at once. */
 export type Courier = (lead: DueLead, draft: Draft) => Promise<Sent | 'next turn'>;
 
 export interface Errand {
-  world: World;
+  world: OutreachContext;
   contact: ContactState;
   edges: Edges;
   courier: Courier;

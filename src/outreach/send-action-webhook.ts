@@ -1,4 +1,4 @@
-import { executorOf, readLead, type DueLead } from './queries/due-leads';
+import { readLead, type DueLead } from './queries/due-leads';
 import type { ActionRow } from '../schedules/engine/plan';
 import { writeLogs } from '../leads/queries/logs';
 import type { Db } from '../db/tenant';
@@ -8,7 +8,8 @@ import type { Tasks } from '../jobs/tasks';
 import type { TokenSource } from '../tokens/substitute';
 import type { Answered, Outgoing } from '../egress/guarded-request';
 import { filled, storable } from '../egress/request-template';
-import { openWorld } from './context';
+import { openContext } from './context';
+import { executorOf } from '../db/executor';
 
 type Context = Pick<Deps, 'tenants' | 'clock' | 'request'>;
 
@@ -42,7 +43,7 @@ export async function sendActionWebhook(
   });
   const lead = queued && (await readLead(executorOf(db), company_id, queued.lead_id));
   if (!lead || queued.details?.over) return;
-  const world = await openWorld(executorOf(db), [lead], clock());
+  const world = await openContext(executorOf(db), [lead], clock());
   const [action] = await db.query<Pick<ActionRow, 'url' | 'method' | 'headers' | 'body'>>({
     text: 'SELECT url, method, headers, body FROM schedule_actions WHERE company_id = $1 AND id = $2 AND url IS NOT NULL AND deleted_at IS NULL',
     values: [company_id, queued.schedule_action_id],

@@ -7,7 +7,7 @@ import { page } from '../http/list';
 import { written } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { uuidv7 } from '../db/uuid';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import { receiveTextMessage } from './receive-text-message';
 
 const projection = {
@@ -57,7 +57,7 @@ export const textMessages = ({ clock, carrier }: Deps) =>
 
     receiveTextMessage: async ({ query, body, db }) => {
       if (carrier.name !== 'sandbox')
-        throw Refusal.field(
+        throw HttpProblem.field(
           'from',
           `cannot be tried with the carrier ${carrier.name}, which delivers messages itself`,
         );
@@ -68,7 +68,7 @@ export const textMessages = ({ clock, carrier }: Deps) =>
         text: 'SELECT FROM numbers WHERE company_id = $1 AND phone_number = $2::bigint AND deleted_at IS NULL',
         values: [db.company_id, to],
       });
-      if (owned.length === 0) throw Refusal.field('to', 'is no number of the company');
+      if (owned.length === 0) throw HttpProblem.field('to', 'is no number of the company');
       const message = {
         from,
         to,

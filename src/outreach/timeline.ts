@@ -1,13 +1,12 @@
 import { candidatesOf } from '../routing/queries/candidates';
 import {
-  executorOf,
   loadOffers,
   loadSuppressed,
   readContact,
   readLead,
   type DueLead,
 } from './queries/due-leads';
-import { seenBuyers } from '../db/access-scope';
+import { visibleBuyers } from '../db/access-scope';
 import { findRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
@@ -15,15 +14,19 @@ import type { Handlers } from '../http/handlers';
 import { notFound } from '../errors';
 import { eligibility } from '../routing/engine/eligibility';
 import { ianaName } from '../time/zone';
-import { openWorld } from './context';
+import { openContext } from './context';
 import { timelineOf } from './build-timeline';
+import { executorOf } from '../db/executor';
 
 async function worldOf(db: Db, reference: Reference, now: Date) {
   const id = await findRecord(db, 'leads', reference);
   const client = executorOf(db);
   const lead = await readLead(client, String(db.company_id), String(id));
   if (!lead) throw notFound();
-  const [contact, world] = [await readContact(client, lead), await openWorld(client, [lead], now)];
+  const [contact, world] = [
+    await readContact(client, lead),
+    await openContext(client, [lead], now),
+  ];
   return { lead, contact, world };
 }
 
@@ -41,7 +44,7 @@ async function suppressedOnOffer(
 }
 
 /** What would come of a lead. */
-export const leadOutlook = ({ clock, carrier, mailer, config }: Deps) =>
+export const leadTimeline = ({ clock, carrier, mailer, config }: Deps) =>
   ({
     showLeadTimeline: async ({ params, query, db }) => {
       const { lead, contact, world } = await worldOf(db, params.id, clock());
@@ -62,7 +65,7 @@ export const leadOutlook = ({ clock, carrier, mailer, config }: Deps) =>
         lead.offer_id === null
           ? []
           : await candidatesOf(db, lead.offer_id, lead.caller_number, now);
-      const seen = await seenBuyers(
+      const seen = await visibleBuyers(
         db,
         all.map(({ id }) => id),
       );

@@ -1,6 +1,6 @@
 import type { Db } from '../db/tenant';
 import type { Invitation } from '../http/auth/invitations';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import { issueCredentials, type IssuedCredentials } from './issue-credentials';
 
 /** Makes the token that an invitation is for, once. Refuses with 401 what was accepted, or replaced, in between. */
@@ -15,7 +15,10 @@ export async function acceptInvitation(
     values: [db.company_id, user_id, number, now.toISOString()],
   });
   if (!user)
-    throw new Refusal(401, 'This invitation has been accepted, or another has taken its place.');
+    throw new HttpProblem(
+      401,
+      'This invitation has been accepted, or another has taken its place.',
+    );
   return issueCredentials(
     db,
     { name, kind: 'user_token', permissions: [], superuser: false, user_email: user.email },

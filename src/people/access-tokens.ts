@@ -5,7 +5,7 @@ import { requireWithin, type Caller } from '../http/auth/authenticator';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { requireUnchanged, show, unsaved, written } from '../http/record';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import { requireTokenWithin } from './grantable-teams';
 import { issueCredentials, revokeCredentials } from './issue-credentials';
 
@@ -87,9 +87,9 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) =>
 
 function requireUser(kind: string, user_email: string | undefined): void {
   if (kind === 'user_token' && user_email === undefined)
-    throw Refusal.field('user_email', 'must be given for a user token');
+    throw HttpProblem.field('user_email', 'must be given for a user token');
   if (kind === 'key_pair' && user_email !== undefined)
-    throw Refusal.field(
+    throw HttpProblem.field(
       'user_email',
       'must be left out for a key pair, which belongs to the company',
     );
@@ -102,10 +102,10 @@ function requireOwn(
 ): void {
   if (!teams) return;
   if (kind !== 'user_token')
-    throw Refusal.field(
+    throw HttpProblem.field(
       'kind',
       'must be user_token: your teams are granted single records, and a key pair sees all of the company',
     );
   if (user_email?.toLowerCase() !== own)
-    throw Refusal.field('user_email', `must be your own, ${own}`);
+    throw HttpProblem.field('user_email', `must be your own, ${own}`);
 }

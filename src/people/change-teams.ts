@@ -12,7 +12,7 @@ import {
   type TeamRecord,
 } from './queries/teams';
 import type { Db } from '../db/tenant';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 
 /** What a request says about the teams of a buyer or a group. */
 export interface TeamFields {
@@ -54,7 +54,7 @@ export async function teamChanges(
   const said = NAMES.find((name) => fields[name] !== undefined && fields[name] !== false);
   if (said === undefined) return undefined;
   if (caller.teams)
-    throw Refusal.field(
+    throw HttpProblem.field(
       said,
       'is for superusers and key pairs of the company: your teams are granted single records',
     );

@@ -5,7 +5,7 @@ export interface Pausable {
 }
 
 /** When and by whom a record was paused or unpaused; nothing when `paused` stays what it was. */
-export function pausing(
+export function pauseColumns(
   before: Pausable,
   paused: boolean | undefined,
   { caller, now }: { caller: Caller; now: Date },

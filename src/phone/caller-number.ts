@@ -1,6 +1,5 @@
-import { numberReader, type NumberReader } from './parse-number';
-import { reasonFor } from '../suppression/csv/reader';
-import { Refusal } from '../errors';
+import { numberReader, type NumberReader, reasonFor } from './parse-number';
+import { HttpProblem } from '../errors';
 import type { Db } from '../db/tenant';
 
 /** A reader of telephone numbers for the company: those without country code are read as numbers of its country. */
@@ -25,7 +24,7 @@ export async function callerNumber<T extends string | undefined>(
 /** The number that was read from `sent`; refuses with 422 on `field` when there is none. */
 export function possible(number: number | undefined, sent: string, field: string): number {
   if (number === undefined)
-    throw Refusal.field(
+    throw HttpProblem.field(
       field,
       `${reasonFor(sent)}; it must be one such as +13105550123 or (310) 555-0123`,
     );

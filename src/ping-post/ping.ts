@@ -1,5 +1,5 @@
 import type { Schemas } from '../contract';
-import { insertHold } from '../routing/queries/reservations';
+import { insertReservation } from '../routing/queries/reservations';
 import { forwardingNumber, insertPing, loadBids, type Bid, type KeptAnswer } from './queries/pings';
 import type { Db, Statements } from '../db/tenant';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
@@ -9,11 +9,11 @@ import type { Candidate } from '../routing/engine/eligibility';
 import type { Chosen } from '../routing/engine/held';
 import type { RouteFacts } from '../routing/engine/route';
 import type { Data } from '../tokens/lead-data';
-import { chooseBuyers } from '../routing/reserve-buyers';
-import { lookUp } from '../routing/load-routing';
+import { reserveBuyers } from '../routing/reserve-buyers';
+import { loadRouting } from '../routing/load-routing';
 import { readRequest, requireCaller, type SellersRequest } from './read-request';
-import { routeFacts } from '../calls/route-call';
 import { newSeed } from '../routing/seed';
+import { routeFacts } from '../routing/route-facts';
 
 export type PingReply = Schemas['PingReply'];
 export type Status = Schemas['PingStatus'];
@@ -53,7 +53,7 @@ export async function openMarket(
   { offer_id, caller_number, traffic_source_id, tokens, allowed }: Sale,
   now: Date,
 ): Promise<Market | Nothing> {
-  const found = await lookUp(db, {
+  const found = await loadRouting(db, {
     source: { offer_id: String(offer_id) },
     number: caller_number,
     now,
@@ -131,7 +131,7 @@ export async function ping(
   const market = await openMarket(db, { ...request, caller_number, offer_id }, now);
   if ('status' in market) return nothing(market);
   return db.statements(async (tx) => {
-    const chosen = await chooseBuyers(tx, market.candidates, market.asked);
+    const chosen = await reserveBuyers(tx, market.candidates, market.asked);
     if (chosen.members.length === 0) return nothing(nobodyOf(chosen));
     return keep(tx, { market, chosen, request, caller_number }, { now, posted });
   });
@@ -175,7 +175,7 @@ async function keep(
     ...ping,
     buyer_ids: buyers.map(({ buyer_id }) => buyer_id),
   });
-  await insertHold(db, {
+  await insertReservation(db, {
     ...common,
     ping_id,
     chosen,

@@ -1,5 +1,9 @@
 import type { Schemas } from '../contract';
-import { confirmHold, insertHold, letGoOfHold } from '../routing/queries/reservations';
+import {
+  confirmReservation,
+  insertReservation,
+  releaseReservation,
+} from '../routing/queries/reservations';
 import {
   answerPing,
   forwardingNumber,
@@ -10,8 +14,8 @@ import {
 } from './queries/pings';
 import type { Db, Statements } from '../db/tenant';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
-import { Refusal } from '../errors';
-import { chooseBuyers } from '../routing/reserve-buyers';
+import { HttpProblem } from '../errors';
+import { reserveBuyers } from '../routing/reserve-buyers';
 import {
   answerOf,
   INVALID,
@@ -54,9 +58,9 @@ export async function postPing(
   return db.statements(async (tx) => {
     const asked = named && (await lockPing(tx, named.uuid, request.endpoint.id));
     if (!asked || (named.buyer_id !== undefined && !asked.buyer_ids.includes(named.buyer_id)))
-      throw Refusal.field('ping_id', `names no ping of this endpoint: ${ping_id}`);
+      throw HttpProblem.field('ping_id', `names no ping of this endpoint: ${ping_id}`);
     if (request.caller_number !== undefined && request.caller_number !== asked.caller_number)
-      throw Refusal.field(
+      throw HttpProblem.field(
         'caller_id',
         'is not that of the ping; beside ping_id it may be left out',
       );
@@ -107,7 +111,7 @@ async function answered(db: Statements, post: Asked): Promise<KeptAnswer | Nothi
   const { request, asked, ping_id, allowed, now } = post;
   const number = await forwardingNumber(db, asked);
   const expires_at = new Date(now.getTime() + request.endpoint.hold_seconds * 1000);
-  const held = await confirmHold(db, {
+  const held = await confirmReservation(db, {
     ping_id: asked.id,
     allowed,
     direct: number === null,
@@ -135,11 +139,11 @@ async function chosenAnew(
     now,
   );
   if ('status' in market) return market;
-  const chosen = await chooseBuyers(db, market.candidates, market.asked);
+  const chosen = await reserveBuyers(db, market.candidates, market.asked);
   if (chosen.members.length === 0) return nobodyOf(chosen);
   const { number } = market;
-  await letGoOfHold(db, asked.id, now);
-  await insertHold(db, {
+  await releaseReservation(db, asked.id, now);
+  await insertReservation(db, {
     ping_id: asked.id,
     offer_id,
     caller_number,

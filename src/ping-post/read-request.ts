@@ -3,9 +3,9 @@ import { readEndpoint, type Endpoint } from './queries/pings';
 import type { Db } from '../db/tenant';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import { numberReader } from '../phone/parse-number';
-import { notFound, Refusal } from '../errors';
+import { notFound, HttpProblem, rejectInvalidData } from '../errors';
 import { tokensOf, type Data } from '../tokens/lead-data';
-import { refuseFaults, trafficSource } from '../leads/submit-lead';
+import { findTrafficSource } from '../offers/find-traffic-source';
 
 /** What a seller of calls has sent, in whatever shape. */
 export interface SellersRequest {
@@ -32,13 +32,13 @@ export async function readRequest(
   if (!endpoint) throw notFound();
   const loose = Object.fromEntries(Object.entries(sent).filter(([key]) => !KNOWN.has(key)));
   const { tokens, faults } = tokensOf(loose, sent.data ?? {});
-  refuseFaults(faults);
+  rejectInvalidData(faults);
   const { traffic_source_id } = endpoint;
   return {
     endpoint,
     caller_number: callerOf(sent, webhook.country),
     traffic_source_id: sent.traffic_source_id
-      ? Number(await trafficSource(db, sent.traffic_source_id))
+      ? Number(await findTrafficSource(db, sent.traffic_source_id))
       : traffic_source_id,
     sub_id: sent.sub_id ?? null,
     tokens,
@@ -60,7 +60,7 @@ function callerOf(
 /** The caller; null when what was sent is no number. Refuses with 422 when nothing was sent. */
 export function requireCaller({ caller_number }: SellersRequest): number | null {
   if (caller_number === undefined)
-    throw Refusal.field(
+    throw HttpProblem.field(
       'caller_id',
       'must be given: the telephone number of the caller, such as +13105550123 or (310) 555-0123',
     );

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from '../db/tenant';
 import { digestOf } from '../http/auth/authenticator';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 
 export interface WebhookToken {
   /** Shown once. */
@@ -28,5 +28,5 @@ export async function takeVanityUri(
     values: [vanity_uri, db.company_id, inbound_webhook_id],
   });
   if (taken.length === 0)
-    throw Refusal.field('vanity_uri', 'is taken; it must be unique in this installation');
+    throw HttpProblem.field('vanity_uri', 'is taken; it must be unique in this installation');
 }

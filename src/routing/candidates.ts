@@ -1,7 +1,13 @@
 import { candidateOf, groupOf, type Candidate, type UsedUpCap } from './engine/eligibility';
 import { METRICS } from '../buyers/caps';
 import { NOW, openHoursJoin } from '../buyers/queries/cap-counters';
-import { freshConfig, keptConfig, plainCandidates, type Config, type Source } from './offer-snapshot';
+import {
+  freshConfig,
+  keptConfig,
+  plainCandidates,
+  type Config,
+  type Source,
+} from './offer-snapshot';
 import { capAt, epcSql, PAYS_JOIN, usedUpJoin, type ReadCap } from './queries/candidates';
 import { template } from '../db/statement';
 import type { Statements } from '../db/tenant';

@@ -1,5 +1,5 @@
 import { loadCallFacts, type CallFacts } from './queries/caller-facts';
-import { gatherings } from '../db/batcher';
+import { batchers } from '../db/batcher';
 import { keptConfig, type Source } from './offer-snapshot';
 import { routingCandidates } from './candidates';
 import type { Statements } from '../db/tenant';
@@ -24,10 +24,10 @@ export interface Found {
 
 type Buyers = Pick<Found, 'candidates' | 'webhooks'>;
 
-const buyersTogether = gatherings<Caller, Buyers>();
+const buyersTogether = batchers<Caller, Buyers>();
 
 /** Everything that decides who gets a call; undefined when there is no such offer. The buyers of an offer are read once for all who ask at the same time. */
-export async function lookUp(
+export async function loadRouting(
   db: Statements & { joint?: unknown },
   caller: Caller,
 ): Promise<Found | undefined> {

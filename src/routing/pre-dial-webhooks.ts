@@ -1,4 +1,9 @@
-import { nameCallOfAsked, writeAsked, type AskedLog, type VetoWebhook } from './queries/pre-dial-webhooks';
+import {
+  nameCallOfAsked,
+  writeAsked,
+  type AskedLog,
+  type VetoWebhook,
+} from './queries/pre-dial-webhooks';
 import type { Db, Statements } from '../db/tenant';
 import type { Deps } from '../deps';
 import { uuidv7 } from '../db/uuid';
@@ -6,11 +11,11 @@ import type { Veto } from './engine/eligibility';
 import type { Member } from './engine/route';
 import { compileFilter } from '../tokens/filters';
 import type { TokenSource } from '../tokens/substitute';
-import { answerOf } from '../webhooks/attempt';
 import type { Answered } from '../egress/guarded-request';
 import { filled, shownHeaders } from '../egress/request-template';
 import { keysAt, signed } from '../egress/standard-webhooks';
 import { newSeed } from './seed';
+import { responseFields } from '../egress/response-fields';
 
 type Edges = Pick<Deps, 'request' | 'pepper' | 'clock'>;
 
@@ -26,7 +31,7 @@ export interface DialledCall {
 }
 
 /** What has been asked so far, by buyer: null for those that may be dialed. */
-export interface Vetoes {
+export interface PreDialVetoes {
   verdicts: Map<number, Veto | null>;
   /** Of the call, if it is a new one, and what is drawn with: the same each time it is done anew. */
   uuid: string;
@@ -41,17 +46,17 @@ interface Question {
 }
 
 /** Undoes the transaction in which somebody was about to be dialed who must be asked about first: no lock is held while that is done. */
-class Unasked extends Error {
+class PreDialCheckRequired extends Error {
   constructor(readonly question: Question) {
     super('webhooks must be asked before this buyer is dialed');
   }
 }
 
 /** Throws when some of those about to be dialed must be asked about first. */
-export function requireAsked(
+export function requirePreDialChecks(
   members: readonly Member[],
   webhooks: readonly VetoWebhook[],
-  { vetoes, ...about }: Omit<Question, 'asked'> & { vetoes: Vetoes },
+  { vetoes, ...about }: Omit<Question, 'asked'> & { vetoes: PreDialVetoes },
 ): void {
   const asked = members.flatMap((member) => {
     const wanted = vetoes.verdicts.has(member.buyer.id)
@@ -59,7 +64,7 @@ export function requireAsked(
       : webhooks.filter((webhook) => isAsked(webhook, member, about));
     return wanted.length > 0 ? [{ member, webhooks: wanted }] : [];
   });
-  if (asked.length > 0) throw new Unasked({ ...about, asked });
+  if (asked.length > 0) throw new PreDialCheckRequired({ ...about, asked });
 }
 
 function isAsked(
@@ -84,12 +89,12 @@ function isAsked(
  * Does what may dial buyers, and asks first about those of whom somebody wants to be asked: what was begun is undone, they are asked, and it is done anew
  * with what they said, as things then stand.
  */
-export async function askingFirst<T>(
+export async function withPreDialChecks<T>(
   db: Db,
   edges: Edges,
-  work: (vetoes: Vetoes) => Promise<T>,
+  work: (vetoes: PreDialVetoes) => Promise<T>,
 ): Promise<T> {
-  const vetoes: Vetoes = {
+  const vetoes: PreDialVetoes = {
     verdicts: new Map(),
     uuid: uuidv7(edges.clock().getTime()),
     seed: newSeed(),
@@ -99,7 +104,7 @@ export async function askingFirst<T>(
     const done = await atSavepoint(db, () => work(vetoes)).then(
       (value) => ({ value }),
       (error: unknown) => {
-        if (error instanceof Unasked) return error.question;
+        if (error instanceof PreDialCheckRequired) return error.question;
         throw error;
       },
     );
@@ -119,7 +124,7 @@ async function atSavepoint<T>(db: Db, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Unasked)
+    if (error instanceof PreDialCheckRequired)
       await db.query({ text: 'ROLLBACK TO SAVEPOINT asking', values: [] });
     throw error;
   }
@@ -129,7 +134,7 @@ async function atSavepoint<T>(db: Db, work: () => Promise<T>): Promise<T> {
 async function ask(
   db: Statements,
   { call, tokens, asked }: Question,
-  { edges, vetoes }: { edges: Edges; vetoes: Vetoes },
+  { edges, vetoes }: { edges: Edges; vetoes: PreDialVetoes },
 ): Promise<string[]> {
   const logs: AskedLog[] = [];
   await Promise.all(
@@ -179,7 +184,7 @@ async function askOne(
   };
   const success = answered.ok && (isAnswer(answered.code) || isRefusal(answered.code));
   const log = {
-    ...answerOf(answered),
+    ...responseFields(answered),
     ...of_request,
     uuid: id,
     event_id: id,

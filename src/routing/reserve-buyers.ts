@@ -1,8 +1,13 @@
-import { findHold, takeHold, type AwaitedHold } from './queries/reservations';
-import { recordUsage, reserveUsage, type CapOwner, type Reserved } from '../buyers/queries/cap-counters';
+import { findReservation, takeHold, type AwaitedReservation } from './queries/reservations';
+import {
+  recordUsage,
+  reserveUsage,
+  type CapOwner,
+  type Reserved,
+} from '../buyers/queries/cap-counters';
 import { readUsedUp } from './queries/candidates';
 import type { Statements } from '../db/tenant';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import type { Held } from '../buyers/caps';
 import { candidateOf, groupOf, type Candidate, type CandidateGroup } from './engine/eligibility';
 import { heldChoice, type Chosen } from './engine/held';
@@ -27,7 +32,7 @@ type Choosing = RouteFacts & { requireAsked?: (members: readonly Member[]) => vo
  * Chooses whom to dial, and takes up their caps: the first in the order whose caps have room. One whose last place somebody else has just taken is
  * left out, and the others are looked at again; what each drew stays as it was. Within a transaction that also writes down the attempt.
  */
-export async function chooseBuyers(
+export async function reserveBuyers(
   db: Statements,
   candidates: readonly Candidate[],
   facts: Choosing,
@@ -58,7 +63,7 @@ export async function chooseBuyers(
       ),
     };
   }
-  throw new Refusal(
+  throw new HttpProblem(
     503,
     'So many calls ask for the same buyers that none could be chosen. Try again.',
     {},
@@ -82,17 +87,17 @@ export type TakenOver = Chosen & { ping_id?: string };
  * Takes over what is held for a call, caps and all, in place of choosing anew; undefined when there is nothing left of it. Of two calls of a caller each
  * gets its own. Within a transaction that also writes down the attempt.
  */
-export async function takeHeldBuyers(
+export async function claimReservedBuyers(
   db: Statements,
   candidates: readonly Candidate[],
   facts: RouteFacts,
-  { call, held }: { call: Awaited; held: AwaitedHold },
+  { call, held }: { call: Awaited; held: AwaitedReservation },
 ): Promise<TakenOver | undefined> {
   const { now } = facts;
   for (
-    let hold: AwaitedHold | undefined = held;
+    let hold: AwaitedReservation | undefined = held;
     hold;
-    hold = await findHold(db, { ...call, now })
+    hold = await findReservation(db, { ...call, now })
   ) {
     const chosen = heldChoice(candidates, facts, hold);
     if (!chosen) return undefined;

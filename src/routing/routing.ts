@@ -3,7 +3,7 @@ import { findNamed } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
-import { Refusal } from '../errors';
+import { HttpProblem, rejectInvalidData } from '../errors';
 import { METRICS } from '../buyers/caps';
 import type { BuyerChange, GroupChange } from './simulation/change';
 import type { HoursEntry, Limits } from './simulation/caps';
@@ -11,8 +11,6 @@ import { openMinutes } from '../time/opening-hours';
 import { tokensOf } from '../tokens/lead-data';
 import { limitsIn } from '../buyers/queries/cap-counters';
 import { simulate, type Simulating } from './simulation/simulate';
-import { refuseFaults } from '../leads/submit-lead';
-
 type Body = Schemas['RoutingSimulationCreate'];
 type Change = Schemas['SimulatedChange'];
 
@@ -52,16 +50,16 @@ function periodOf(
   now: Date,
 ): { from: Date; to: Date; synthetic: Simulating['synthetic'] } {
   if (synthetic && (from || to))
-    throw Refusal.field('synthetic', 'must not be given together with from or to');
-  if (!synthetic && !from) throw Refusal.field('from', 'must be given, or synthetic');
+    throw HttpProblem.field('synthetic', 'must not be given together with from or to');
+  if (!synthetic && !from) throw HttpProblem.field('from', 'must be given, or synthetic');
   const field = synthetic ? 'synthetic.to' : 'to';
   const [begins, ends] = [
     new Date((synthetic?.from ?? from)!),
     new Date(synthetic?.to ?? to ?? now),
   ];
-  if (begins >= ends) throw Refusal.field(field, 'must be later than from');
+  if (begins >= ends) throw HttpProblem.field(field, 'must be later than from');
   if (ends.getTime() - begins.getTime() > LONGEST)
-    throw Refusal.field(field, 'must be at most 31 days after from');
+    throw HttpProblem.field(field, 'must be at most 31 days after from');
   return {
     from: begins,
     to: ends,
@@ -71,7 +69,7 @@ function periodOf(
 
 function tokensIn(sent: Record<string, unknown> | undefined): Record<string, unknown> {
   const { tokens, faults } = tokensOf({}, sent ?? {});
-  refuseFaults(
+  rejectInvalidData(
     faults.map(({ field, message }) => ({
       field: field === 'data' ? 'synthetic.tokens' : `synthetic.tokens.${field}`,
       message,
@@ -91,14 +89,14 @@ async function changesOf(db: Db, sent: readonly Change[]): Promise<Simulating['c
   for (const [n, change] of sent.entries()) {
     const { buyer_id, buyer_group_id } = change;
     if ((buyer_id === undefined) === (buyer_group_id === undefined))
-      throw Refusal.field(`changes.${n}`, 'must have either buyer_id or buyer_group_id');
+      throw HttpProblem.field(`changes.${n}`, 'must have either buyer_id or buyer_group_id');
     const [own, others] =
       buyer_id === undefined
         ? (['buyer_group_id', OF_BUYERS] as const)
         : (['buyer_id', OF_GROUPS] as const);
     const foreign = others.find((name) => change[name] !== undefined);
     if (foreign)
-      throw Refusal.field(
+      throw HttpProblem.field(
         `changes.${n}.${foreign}`,
         `is nothing that a ${own === 'buyer_id' ? 'buyer' : 'group'} has here`,
       );
@@ -109,7 +107,7 @@ async function changesOf(db: Db, sent: readonly Change[]): Promise<Simulating['c
         field,
       }),
     );
-    if (seen.has(`${own}/${id}`)) throw Refusal.field(field, `is changed twice: ${id}`);
+    if (seen.has(`${own}/${id}`)) throw HttpProblem.field(field, `is changed twice: ${id}`);
     seen.add(`${own}/${id}`);
     if (own === 'buyer_id') changes.buyers.push({ ...buyerChange(change, id), field });
     else changes.groups.push({ ...groupChange(change, id), field });

@@ -2,7 +2,7 @@ import type { Schemas } from '../contract';
 import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
 import { Prisma } from '../generated/prisma/client';
-import { Refusal, type FieldErrors } from '../errors';
+import { HttpProblem, type FieldErrors } from '../errors';
 import { refusedHeaders, refusedUrl } from '../egress/guarded-request';
 
 type Fields = Schemas['ScheduleActionFields'];
@@ -119,7 +119,7 @@ function requireKind(row: Row, allow_networks: readonly string[]): void {
     const headers = refusedHeaders(row.headers ?? {});
     if (headers) errors.headers = [headers];
   }
-  const refusal = Refusal.fields(errors);
+  const refusal = HttpProblem.fields(errors);
   if (refusal) throw refusal;
 }
 

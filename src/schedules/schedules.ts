@@ -9,7 +9,7 @@ import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { forgetAfter, newLeadToken, revokeLeadToken, setLeadToken } from '../offers/lead-token';
 import { withDefaults } from '../http/defaults';
-import { pausing } from '../people/paused-by';
+import { pauseColumns } from '../people/paused-by';
 
 type Fields = Schemas['ScheduleFields'];
 const DEFAULTS = defaultsOf('ScheduleFields') as {
@@ -69,7 +69,7 @@ export const schedules = ({ clock, queue, authenticator }: Deps) => {
         const fields = { ...DEFAULTS, ...withDefaults<Fields>(body, DEFAULTS) };
         const { lists, offer_id = null } = await partsOf(tx, fields);
         const lead_token = newLeadToken();
-        const pause = pausing({ paused: false }, fields.paused, { caller: call.caller, now });
+        const pause = pauseColumns({ paused: false }, fields.paused, { caller: call.caller, now });
         const { id } = await tx.prisma.schedule.create({
           data: {
             ...(columnsOf(fields) as Required<ReturnType<typeof columnsOf>>),
@@ -106,7 +106,7 @@ export const schedules = ({ clock, queue, authenticator }: Deps) => {
               select: { paused: true, lead_token: true },
             });
             const lead_token = fields.reset_lead_token ? newLeadToken() : before.lead_token;
-            const pause = pausing(before, fields.paused, { caller: call.caller, now });
+            const pause = pauseColumns(before, fields.paused, { caller: call.caller, now });
             const offer = offer_id === undefined ? {} : { offer_id };
             await tx.prisma.schedule.update({
               where,

@@ -3,7 +3,7 @@ import { lockRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Upload } from '../http/upload';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import { columnsOf, keptAs, listOf } from './add-file';
 import { queueFile, wakeList } from './file-queue';
 
@@ -43,7 +43,7 @@ export async function changeSuppressionFile(
   await check?.();
   const sent = DECISIVE.filter((name) => fields[name] !== undefined);
   if (status === 'running' && (upload || sent.length > 0)) {
-    throw Refusal.field(
+    throw HttpProblem.field(
       sent[0] ?? 'import_file',
       'cannot be changed while the import runs; stop it first',
     );

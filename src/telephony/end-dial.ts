@@ -1,10 +1,16 @@
 import type { CallStatus } from '../carriers/carrier';
-import { attemptOfLeg, keepRecording, readAttempts, readCall, type AttemptRow } from '../calls/queries/calls';
+import {
+  attemptOfLeg,
+  saveRecording,
+  readAttempts,
+  readCall,
+  type AttemptRow,
+} from '../calls/queries/calls';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { isOpen } from '../routing/engine/progress';
-import type { Vetoes } from '../routing/pre-dial-webhooks';
-import { takeCallEvent, type CallNews } from '../calls/handle-event';
+import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import { handleCallEvent, type CallNews } from '../calls/handle-event';
 
 /** What a carrier says when it no longer dials the buyers of a round. */
 export interface DialEnd {
@@ -21,7 +27,7 @@ export interface DialEnd {
   bridged: boolean | undefined;
   /** Whether the caller has hung up. */
   caller_left: boolean;
-  vetoes?: Vetoes | undefined;
+  vetoes?: PreDialVetoes | undefined;
 }
 
 /**
@@ -30,8 +36,9 @@ export interface DialEnd {
  */
 export async function endDial(db: Db, end: DialEnd, now: Date): Promise<void> {
   const call = await readCall(db, end.call);
-  const tell = (news: CallNews) => takeCallEvent(db, call.id, { ...news, vetoes: end.vetoes }, now);
-  if (end.recording_url) await keepRecording(db, call.id, end.recording_url, now);
+  const tell = (news: CallNews) =>
+    handleCallEvent(db, call.id, { ...news, vetoes: end.vetoes }, now);
+  if (end.recording_url) await saveRecording(db, call.id, end.recording_url, now);
   const open = (await readAttempts(db, call.id)).filter(
     (attempt) => attempt.round === end.round && isOpen(attempt),
   );

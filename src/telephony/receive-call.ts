@@ -2,7 +2,7 @@ import { isWithheld } from '../carriers/twilio-words';
 import { calledNumber } from '../numbers/queries/called-number';
 import { callerNumber, numberReaderOf } from '../phone/caller-number';
 import type { Db } from '../db/tenant';
-import type { Vetoes } from '../routing/pre-dial-webhooks';
+import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
 import { beginCall, type Begun } from '../calls/begin-call';
 
 export interface CarriedIn {
@@ -12,7 +12,7 @@ export interface CarriedIn {
   /** A number of ours. */
   to: string;
   caller_city: string | undefined;
-  vetoes?: Vetoes | undefined;
+  vetoes?: PreDialVetoes | undefined;
 }
 
 /** Takes a call that a carrier brings. Undefined when the number called leads nowhere. A caller who shows no telephone number is one who withholds it. */

@@ -2,8 +2,8 @@ import type { CallStatus } from '../carriers/carrier';
 import { readAttempts, readCall } from '../calls/queries/calls';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import type { Vetoes } from '../routing/pre-dial-webhooks';
-import { takeCallEvent, type CallNews } from '../calls/handle-event';
+import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import { handleCallEvent, type CallNews } from '../calls/handle-event';
 
 /** What a carrier says of the leg to one buyer. */
 export interface AttemptReport {
@@ -11,7 +11,7 @@ export interface AttemptReport {
   attempt: string;
   status: CallStatus;
   leg_sid: string | undefined;
-  vetoes?: Vetoes | undefined;
+  vetoes?: PreDialVetoes | undefined;
 }
 
 /** That a leg is over says by itself nothing: how, and for whom, the end of the dialing tells. */
@@ -37,5 +37,5 @@ export async function receiveAttemptStatus(
   // Who hangs up instead of pressing a key has declined.
   const event = status === 'completed' && own?.status === 'answered' ? 'no_answer' : EVENTS[status];
   if (event)
-    await takeCallEvent(db, call.id, { event, attempt, leg_sid, told_again: true, vetoes }, now);
+    await handleCallEvent(db, call.id, { event, attempt, leg_sid, told_again: true, vetoes }, now);
 }

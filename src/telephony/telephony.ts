@@ -2,7 +2,7 @@ import { isOver } from '../carriers/carrier';
 import { callStatusOf, failureCodeOf, messageStatusOf } from '../carriers/twilio-words';
 import { readOfferWords } from '../routing/queries/caller-facts';
 import { callerNumber } from '../phone/caller-number';
-import { findCall, keepRecording, readCall } from '../calls/queries/calls';
+import { findCall, saveRecording, readCall } from '../calls/queries/calls';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
@@ -10,8 +10,8 @@ import type { Handlers } from '../http/handlers';
 import { Twiml } from '../http/reply';
 import { hooksOf } from './callback-urls';
 import { HANG_UP, NOTHING, REJECT, twimlOf, whisperTwiml } from './twiml';
-import { askingFirst } from '../routing/pre-dial-webhooks';
-import { takeCallEvent } from '../calls/handle-event';
+import { withPreDialChecks } from '../routing/pre-dial-webhooks';
+import { handleCallEvent } from '../calls/handle-event';
 import { readSession, type CallSession } from '../calls/session';
 import { endDial } from './end-dial';
 import { receiveAttemptStatus } from './receive-leg-status';
@@ -96,7 +96,7 @@ export const telephony = ({ clock, config, request, pepper }: Deps) => {
         to: body.To,
         caller_city: body.CallerCity,
       };
-      const begun = await askingFirst(db, edges, (vetoes) =>
+      const begun = await withPreDialChecks(db, edges, (vetoes) =>
         receiveCall(db, { ...brought, vetoes }, clock()),
       );
       return begun ? nextTwiml(db, begun.session.id, { first: true }) : new Twiml(REJECT);
@@ -107,7 +107,7 @@ export const telephony = ({ clock, config, request, pepper }: Deps) => {
       const call =
         status && isOver(status) ? await findCall(db, 'twilio', body.CallSid) : undefined;
       // The carrier's duration is that of the whole call, also while nobody had taken it.
-      if (call) await takeCallEvent(db, call.id, { event: 'completed' }, clock());
+      if (call) await handleCallEvent(db, call.id, { event: 'completed' }, clock());
       return new Twiml(NOTHING);
     },
 
@@ -121,7 +121,7 @@ export const telephony = ({ clock, config, request, pepper }: Deps) => {
         recording_url: body.RecordingUrl,
       };
       const bridged = body.DialBridged === undefined ? undefined : body.DialBridged === 'true';
-      await askingFirst(db, edges, (vetoes) =>
+      await withPreDialChecks(db, edges, (vetoes) =>
         endDial(db, { call, round, status, ...said, bridged, caller_left, vetoes }, clock()),
       );
       return nextTwiml(db, call, { first: false });
@@ -130,7 +130,7 @@ export const telephony = ({ clock, config, request, pepper }: Deps) => {
     receiveAttemptStatus: async ({ query: { call, attempt }, body, db }) => {
       const status = callStatusOf(body.CallStatus);
       if (status)
-        await askingFirst(db, edges, (vetoes) =>
+        await withPreDialChecks(db, edges, (vetoes) =>
           receiveAttemptStatus(
             db,
             { call, attempt, status, leg_sid: body.CallSid, vetoes },
@@ -141,7 +141,7 @@ export const telephony = ({ clock, config, request, pepper }: Deps) => {
     },
 
     receiveWhisper: async ({ query, db }) => {
-      const session = await takeCallEvent(
+      const session = await handleCallEvent(
         db,
         query.call,
         { event: 'answered', attempt: query.attempt },
@@ -161,15 +161,15 @@ export const telephony = ({ clock, config, request, pepper }: Deps) => {
     receiveKey: async ({ query, body, db }) => {
       const key = body.Digits?.trim() || 'nothing';
       const { call, attempt } = query;
-      const session = await askingFirst(db, edges, (vetoes) =>
-        takeCallEvent(db, call, { event: 'key_press', attempt, key, vetoes }, clock()),
+      const session = await withPreDialChecks(db, edges, (vetoes) =>
+        handleCallEvent(db, call, { event: 'key_press', attempt, key, vetoes }, clock()),
       );
       return new Twiml(hasTaken(session, query.attempt) ? NOTHING : HANG_UP);
     },
 
     receiveVoicemail: async ({ query, body, db }) => {
       const call = await readCall(db, query.call);
-      if (body.RecordingUrl) await keepRecording(db, call.id, body.RecordingUrl, clock());
+      if (body.RecordingUrl) await saveRecording(db, call.id, body.RecordingUrl, clock());
       return new Twiml(HANG_UP);
     },
   } satisfies Partial<Handlers>;

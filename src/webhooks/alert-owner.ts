@@ -16,7 +16,7 @@ const NEWS: Record<Tasks['tell_of_webhook']['news'], { subject: string; text: st
 };
 
 /** Tells whoever is to know that a webhook is in trouble. Throws to be run again; two runs send the same mail. */
-export async function tellOfWebhook(
+export async function alertOwner(
   { company_id, outgoing_webhook_id, news }: Tasks['tell_of_webhook'],
   { job_id }: JobContext,
   context: Context,

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
-import { SLOT } from '../leads/queries/logs';
 import { inTransaction } from '../db/transaction';
 import type { Deps } from '../deps';
+import { SLOT } from '../db/counters';
 
 type Context = Pick<Deps, 'database' | 'clock'>;
 
@@ -36,7 +36,10 @@ type Forget = (client: PoolClient, company_id: string, ids: readonly string[]) =
  * Deletes what was delivered or is dead with its logs, and the questions before buyers were dialed, once they are `days` old: a delivery when the last
  * attempt is. What waits is kept.
  */
-export async function sweepWebhooks({ database, clock }: Context, days: number): Promise<void> {
+export async function deleteOldWebhookLogs(
+  { database, clock }: Context,
+  days: number,
+): Promise<void> {
   const before = new Date(clock().getTime() - days * DAY_MS).toISOString();
   const sweep = async (table: string, ended: string, forget: Forget) => {
     const { rows } = await database.pool.query<{ company_id: string }>(companiesOf(table));

@@ -10,7 +10,7 @@ import type { Db } from '../db/tenant';
 import { firedWebhook, insertDeliveries } from './queries/deliveries';
 import { fireEvent, forgetEvents, readEvents, type Subject } from './queries/events';
 import { uuidv7 } from '../db/uuid';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 import { deliveryOf, openEvent } from './make-delivery';
 import { shownHeaders } from '../egress/request-template';
 
@@ -27,7 +27,7 @@ export async function fireWebhook(
   now: Date,
 ): Promise<bigint> {
   if (!given(named))
-    throw Refusal.field('outgoing_webhook_id', 'must be given: the webhook that is fired');
+    throw HttpProblem.field('outgoing_webhook_id', 'must be given: the webhook that is fired');
   const [outgoing_webhook_id] = await resolveReferences(tx, 'outgoing_webhooks', [named], {
     field: 'outgoing_webhook_id',
   });
@@ -80,7 +80,7 @@ async function subjectOf(
     conversion_id: given(buyer_conversion_id) ? await conversionOf(tx, buyer_conversion_id) : null,
   };
   if (Object.values(subject).every((id) => id === null))
-    throw Refusal.field(
+    throw HttpProblem.field(
       'lead_id',
       'must be given, or call_id, or buyer_conversion_id: what the webhook is fired about',
     );

@@ -5,12 +5,7 @@ import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { shownSecret } from '../egress/standard-webhooks';
-import {
-  countOfOwner,
-  DEFAULTS,
-  webhookRow,
-  type WebhookRow,
-} from './save-webhook';
+import { countOfOwner, DEFAULTS, webhookRow, type WebhookRow } from './save-webhook';
 
 export const projection = {
   schema: 'OutgoingWebhook',

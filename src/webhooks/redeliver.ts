@@ -1,7 +1,7 @@
 import { lockRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { wakeQueue } from './queries/queues';
-import { Refusal } from '../errors';
+import { HttpProblem } from '../errors';
 
 interface Logged {
   delivery_id: string | null;
@@ -22,7 +22,7 @@ export async function redeliver(db: Db, reference: Reference, now: Date): Promis
     values: [db.company_id, id],
   });
   const { delivery_id, webhook_id, gone, sendable } = log!;
-  const refuse = (why: string) => Refusal.field('id', why);
+  const refuse = (why: string) => HttpProblem.field('id', why);
   if (gone) throw refuse('is of a webhook that is deleted: there is nobody to deliver to');
   if (delivery_id === null)
     throw refuse('is of a question before a buyer was dialed, which is asked once');

@@ -2,7 +2,7 @@ import type { Schemas } from '../contract';
 import { resolveReferences, type Table } from '../db/records';
 import type { Db } from '../db/tenant';
 import { isMailAddress } from '../mail/address';
-import { Refusal, type FieldErrors } from '../errors';
+import { HttpProblem, type FieldErrors } from '../errors';
 import { refusedHeaders, refusedUrl } from '../egress/guarded-request';
 import { SIGNING_HEADERS } from '../egress/request-template';
 
@@ -120,7 +120,7 @@ function refuse(
     ];
   if (row.alert_email !== null && !isMailAddress(row.alert_email))
     errors.alert_email = ['must be one e-mail address'];
-  const refusal = Refusal.fields(errors);
+  const refusal = HttpProblem.fields(errors);
   if (refusal) throw refusal;
 }
 
@@ -149,12 +149,12 @@ async function ownerOf(
   const kept = before?.owner_type === owner_type ? before.owner_id : null;
   if (owner_type === 'Company') {
     if (sent.owner_id !== undefined && sent.owner_id !== null)
-      throw Refusal.field('owner_id', 'must be left out for the owner_type Company');
+      throw HttpProblem.field('owner_id', 'must be left out for the owner_type Company');
     return { owner_type, owner_id: null };
   }
   if (sent.owner_id === undefined && kept !== null) return { owner_type, owner_id: kept };
   if (sent.owner_id === undefined || sent.owner_id === null)
-    throw Refusal.field('owner_id', `must be given for the owner_type ${owner_type}`);
+    throw HttpProblem.field('owner_id', `must be given for the owner_type ${owner_type}`);
   // Buyers count their webhooks: their rows are written.
   const lock = owner_type === 'Buyer' ? 'UPDATE' : 'SHARE';
   const [owner_id] = await resolveReferences(db, OWNERS[owner_type], [sent.owner_id], {

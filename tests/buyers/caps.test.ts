@@ -1,4 +1,9 @@
-import { changeLimits, recordUsage, reserveUsage, type CapOwner } from '../../src/buyers/queries/cap-counters';
+import {
+  changeLimits,
+  recordUsage,
+  reserveUsage,
+  type CapOwner,
+} from '../../src/buyers/queries/cap-counters';
 import { standingClock } from '../support/clock';
 import { createWorld, type World } from '../support/world';
 

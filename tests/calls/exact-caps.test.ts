@@ -1,5 +1,5 @@
 import { INTERVALS, type Interval } from '../../src/buyers/caps';
-import { endDeadCalls } from '../../src/calls/end-stale-calls';
+import { endStaleCalls } from '../../src/calls/end-stale-calls';
 import { eventually } from '../support/engine-process';
 import { startServer, type Running } from '../support/process';
 import { createWorld, type World } from '../support/world';
@@ -197,7 +197,7 @@ describe('of 200 calls at once, over two processes, a cap of 50 lets exactly 50 
       `UPDATE call_slots SET lease_until = now() - interval '1 second' WHERE company_id = $1`,
       [world.company.id],
     );
-    const ended = await Promise.all(Array.from({ length: 4 }, () => endDeadCalls(world.deps)));
+    const ended = await Promise.all(Array.from({ length: 4 }, () => endStaleCalls(world.deps)));
     expect(ended.reduce((sum, n) => sum + n, 0)).toBe(CAP);
     expect(await held()).toEqual(NOTHING);
     expect(await callAll(offer, 60)).toHaveLength(CAP);

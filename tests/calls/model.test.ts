@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { CAPS, INTERVALS, METRICS } from '../../src/buyers/caps';
-import { endDeadCalls } from '../../src/calls/end-stale-calls';
+import { endStaleCalls } from '../../src/calls/end-stale-calls';
 import {
   hasRoom,
   held,
@@ -374,7 +374,7 @@ async function run(state: State, command: Command): Promise<void> {
     }
     case 'die':
       time.set(new Date(now.getTime() + 16 * 60_000).toISOString());
-      await endDeadCalls(world.deps);
+      await endStaleCalls(world.deps);
       for (const call of state.calls) {
         for (const attempt of call.attempts) attempt.status = 'over';
         call.ended = true;

@@ -1,5 +1,5 @@
 import { contract, facets, type Operation, type Schema } from '../../src/contract';
-import { seen } from '../../src/db/access-scope';
+import { visible } from '../../src/db/access-scope';
 import type { Table } from '../../src/db/records';
 import { createFixture, tableOf, type Fixture } from '../support/example';
 import { member, type Member } from '../support/teams';
@@ -44,7 +44,7 @@ const scoped = contract.operations.filter(
 );
 const named = (operations: Operation[]) =>
   operations.map((operation) => [operation.id, operation] as const);
-const is_limited = (operation: Operation) => seen(tableOf(operation) as Table) !== undefined;
+const is_limited = (operation: Operation) => visible(tableOf(operation) as Table) !== undefined;
 const is_list = ({ parameters, path }: Operation) =>
   parameters.some(({ name }) => name === 'root') && path.split('/').length === 4;
 const bare = ({ type, title, detail, errors }: Record<string, unknown>, id: string) =>
@@ -140,7 +140,7 @@ const references: Reference[] = scoped
   .flatMap((operation) =>
     Object.entries(properties(operation)).flatMap(([field, schema]) => {
       const target = schema['x-reference'];
-      const limited = target !== undefined && seen(target.split('.')[0] as Table) !== undefined;
+      const limited = target !== undefined && visible(target.split('.')[0] as Table) !== undefined;
       return limited ? [{ operation, field, target, list: facets(schema).types.has('array') }] : [];
     }),
   );

@@ -1,7 +1,7 @@
 import { Pool } from 'pg';
 import pino from 'pino';
 import { createApp } from '../../src/app';
-import { openPermits, type Permits } from '../../src/db/rate-limit-counter';
+import { openRateLimitCounter, type RateLimitCounter } from '../../src/db/rate-limit-counter';
 import { createDeps, type Deps } from '../../src/deps';
 import { caller, createWorld, testConfig, type Api, type World } from '../support/world';
 
@@ -105,10 +105,10 @@ test('0 is no limit, and says nothing', async () => {
 
 describe('permits', () => {
   const pools: Pool[] = [];
-  const opened: Permits[] = [];
+  const opened: RateLimitCounter[] = [];
   const open = (window_seconds = rate_window_seconds) => {
     const pool = new Pool({ connectionString: world.url, max: 4, options: '-c timezone=UTC' });
-    const permits = openPermits({ pool, log, window_seconds });
+    const permits = openRateLimitCounter({ pool, log, window_seconds });
     pools.push(pool);
     opened.push(permits);
     return { pool, permits };
@@ -161,7 +161,7 @@ describe('permits', () => {
         (pool.query as (...all: unknown[]) => unknown)(...query)
       ),
     };
-    const counting = openPermits({
+    const counting = openRateLimitCounter({
       pool: counted as never,
       log,
       window_seconds: rate_window_seconds,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createApp } from '../../src/app';
 import { contract, facets } from '../../src/contract';
 import { openStorage } from '../../src/storage/directory';
-import { sweepStorage } from '../../src/background/delete-orphaned-uploads';
+import { deleteOrphanedUploads } from '../../src/background/delete-orphaned-uploads';
 import { basic, caller, createWorld, type World } from '../support/world';
 
 let world: World;
@@ -205,9 +205,9 @@ test('the sweep removes what no record holds, and nothing else', async () => {
   });
   writeFileSync(join(folder('files'), 'orphan'), 'x');
   writeFileSync(join(folder('incoming'), 'left'), 'x');
-  await sweepStorage(world.deps);
+  await deleteOrphanedUploads(world.deps);
   expect([kept().includes('orphan'), incoming()]).toEqual([true, ['left']]);
-  await sweepStorage(world.deps, -1_000);
+  await deleteOrphanedUploads(world.deps, -1_000);
   expect([kept().includes('orphan'), incoming()]).toEqual([false, []]);
   expect(
     (await world.company.api('get', res.body.buyer_suppression_file.import_file_url)).text ?? '',

@@ -1,4 +1,4 @@
-import { freeExpiredHolds } from '../../src/routing/expire-reservations';
+import { expireReservations } from '../../src/routing/expire-reservations';
 import { standingClock } from '../support/clock';
 import { createWorld, type World } from '../support/world';
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   time.set(MONDAY);
   // What another test holds is not this one's to count.
-  await freeExpiredHolds(world.deps.database.pool, new Date('2099-01-01'));
+  await expireReservations(world.deps.database.pool, new Date('2099-01-01'));
   world.company = await world.addCompany();
 });
 afterAll(() => world.close());
@@ -64,7 +64,7 @@ const ping = (at: Shop, fields: Fields = {}) => ask('ping', at, { caller_id: CAL
 const post = (at: Shop, fields: Fields) => ask('post', at, fields);
 const call = async ({ offer }: Shop, caller_number = CALLER) =>
   (await ok('call_sessions', { offer_id: offer, caller_number })).call_session;
-const sweep = () => freeExpiredHolds(world.deps.database.pool, time.read());
+const sweep = () => expireReservations(world.deps.database.pool, time.read());
 const used = async (id: number) => {
   const { buyer: found } = (await world.company.api('get', `buyers/${id}`)).body;
   const {
@@ -238,7 +238,7 @@ describe('a post', () => {
       later(59.999);
       const answers = [post(at, { ping_id: buyers[0].ping_id })];
       const sweeping = Array.from({ length: n }, () =>
-        freeExpiredHolds(world.deps.database.pool, new Date(time.read().getTime() + 1)),
+        expireReservations(world.deps.database.pool, new Date(time.read().getTime() + 1)),
       );
       const [answer] = await Promise.all(answers);
       await Promise.all(sweeping);

@@ -1,5 +1,5 @@
 import { startWebhooks } from '../../src/background/webhook-loops';
-import { sweepWebhooks } from '../../src/webhooks/delete-old-logs';
+import { deleteOldWebhookLogs } from '../../src/webhooks/delete-old-logs';
 import { eventually } from '../support/engine-process';
 import { startReceiver } from '../support/receiver';
 import { webhooksOf } from '../support/webhooks';
@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const sweepIn = (days: number) =>
-  sweepWebhooks({ ...world.deps, clock: () => new Date(Date.now() + days * DAY_MS) }, 30);
+  deleteOldWebhookLogs({ ...world.deps, clock: () => new Date(Date.now() + days * DAY_MS) }, 30);
 
 test('what was delivered or is dead is deleted with its logs once its last attempt is old; what waits is kept, and so are manual fires', async () => {
   const here = webhooksOf(world);

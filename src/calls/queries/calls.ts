@@ -1,4 +1,9 @@
-import { candidateIds, unpacked, type Decision, type StoredDecision } from '../../routing/engine/decision';
+import {
+  candidateIds,
+  unpackDecision,
+  type Decision,
+  type StoredDecision,
+} from '../../routing/engine/decision';
 import type { DialBuyer } from '../../routing/engine/instruction';
 import type { AttemptState } from '../../routing/engine/progress';
 import { notFound } from '../../errors';
@@ -115,7 +120,7 @@ const RECORDING = template(
 );
 
 /** Keeps where the recording of a call is, also of one that is over: the first that is told. */
-export async function keepRecording(
+export async function saveRecording(
   db: Statements,
   call_id: number,
   recording_url: string,
@@ -162,5 +167,5 @@ export async function readDecisions(db: Statements, call_id: number): Promise<De
     NAMES({ company_id: db.company_id, ids: [...ids] }),
   );
   const names = new Map(named.map(({ id, name }) => [id, name]));
-  return rows.map(({ decision }) => unpacked(decision, names));
+  return rows.map(({ decision }) => unpackDecision(decision, names));
 }

@@ -2,10 +2,10 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import type { Operation } from '../../contract';
 import { isSigned } from '../../carriers/signature';
-import type { Reach } from '../../db/access-scope';
+import type { AccessScope } from '../../db/access-scope';
 import type { Pool } from 'pg';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { notFound, Refusal } from '../../errors';
+import { notFound, HttpProblem } from '../../errors';
 import { findInvitation, type Invitation } from './invitations';
 import { findLeadToken, ownerOf, ownOf, take } from './lead-tokens';
 import { findEndpoint, shownToken, type SellersEndpoint } from './webhook-tokens';
@@ -34,14 +34,17 @@ export interface Team {
 }
 
 /** The records that a caller is limited to in what a permission is for: those of the teams that give it. */
-export function reachOf({ teams, user_id }: Caller, scope: string | undefined): Reach | undefined {
+export function accessScopeOf(
+  { teams, user_id }: Caller,
+  scope: string | undefined,
+): AccessScope | undefined {
   const allowing = teams?.filter(
     ({ permissions }) => scope === undefined || permissions.has(scope),
   );
   return (
     allowing && {
-      reach_user: String(user_id),
-      reach_teams: `{${allowing.map(({ id }) => id).join(',')}}`,
+      scope_user: String(user_id),
+      scope_teams: `{${allowing.map(({ id }) => id).join(',')}}`,
     }
   );
 }
@@ -53,9 +56,9 @@ export function authorize(
 ): void {
   if (credentials !== 'account') return;
   if (scope && !superuser && !permissions.has(scope))
-    throw new Refusal(403, `These credentials lack the permission ${scope}.`);
+    throw new HttpProblem(403, `These credentials lack the permission ${scope}.`);
   if (unlimited && teams)
-    throw new Refusal(
+    throw new HttpProblem(
       403,
       'This is for superusers and key pairs of the company: your teams are granted single records.',
     );
@@ -68,13 +71,13 @@ export function requireWithin(
 ): void {
   if (caller.superuser) return;
   if (superuser)
-    throw Refusal.field(
+    throw HttpProblem.field(
       'superuser',
       'must be false: your own credentials are not those of a superuser',
     );
   const beyond = (permissions ?? []).filter((permission) => !caller.permissions.has(permission));
   if (beyond.length > 0)
-    throw Refusal.field('permissions', `must be among your own; you lack ${beyond.join(', ')}`);
+    throw HttpProblem.field('permissions', `must be among your own; you lack ${beyond.join(', ')}`);
 }
 
 /** The offer or the schedule that a lead token belongs to. */
@@ -272,11 +275,11 @@ export function authenticator({ pool, pepper, clock, carrier }: AuthOptions): Au
     const beside =
       (header && (await verify(header))) ?? (token && (await verify(token))) ?? undefined;
     const owner = await ownerOf(req, lead_tokens.find);
-    if (!(owner instanceof Refusal))
+    if (!(owner instanceof HttpProblem))
       return { caller: beside?.company_id === owner.company_id ? beside : nobody(owner), owner };
     if (owner.status !== 401) throw owner;
     const refusal = await refuse(bad_tries, req.ip ?? '', !owner.detail.includes('must be given'));
-    throw new Refusal(refusal.status, owner.detail, owner.errors, refusal.headers);
+    throw new HttpProblem(refusal.status, owner.detail, owner.errors, refusal.headers);
   };
 
   const seller = async (req: Request): Promise<Authenticated> => {
@@ -309,7 +312,7 @@ export function authenticator({ pool, pepper, clock, carrier }: AuthOptions): Au
       text: FIND_NUMBER,
       values: [number ?? null],
     });
-    if (!rows[0]) throw new Refusal(404, `${own_number} is no number of anybody here.`);
+    if (!rows[0]) throw new HttpProblem(404, `${own_number} is no number of anybody here.`);
     return {
       caller: nobody({ ...rows[0], company_id: BigInt(rows[0].company_id) }),
       owner: undefined,
@@ -396,9 +399,9 @@ async function refuse(
   limiter: RateLimiterMemory,
   address: string,
   tried: boolean,
-): Promise<Refusal> {
+): Promise<HttpProblem> {
   if (!tried)
-    return new Refusal(
+    return new HttpProblem(
       401,
       'Credentials are needed: Authorization: Basic, Authorization: Token, or auth_token.',
       {},
@@ -408,12 +411,12 @@ async function refuse(
     await limiter.consume(address);
   } catch (rejection) {
     const wait = Math.ceil((rejection as { msBeforeNext: number }).msBeforeNext / 1000);
-    return new Refusal(
+    return new HttpProblem(
       429,
       'Too many requests with bad credentials from this address.',
       {},
       { 'Retry-After': String(Math.max(1, wait)) },
     );
   }
-  return new Refusal(401, 'These credentials are not valid.', {}, CHALLENGE);
+  return new HttpProblem(401, 'These credentials are not valid.', {}, CHALLENGE);
 }

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { Pool } from 'pg';
-import { Refusal } from '../../errors';
+import { HttpProblem } from '../../errors';
 import { ianaName } from '../../time/zone';
 import type { LeadOwner } from './authenticator';
 
@@ -34,7 +34,7 @@ type Name = (typeof NAMES)[number];
 export async function ownerOf(
   req: Request,
   find: (token: string) => Promise<LeadOwner | undefined>,
-): Promise<LeadOwner | Refusal> {
+): Promise<LeadOwner | HttpProblem> {
   const sent = Object.fromEntries(
     NAMES.map((name) => [name, take(req.body, name) ?? ownOf(req.query, name)]),
   ) as Record<Name, unknown>;
@@ -56,7 +56,7 @@ function combine({
   lead_token,
   schedule_lead_token,
   offer_lead_token,
-}: Partial<Record<Name, LeadOwner>>): LeadOwner | Refusal {
+}: Partial<Record<Name, LeadOwner>>): LeadOwner | HttpProblem {
   if (schedule_lead_token && schedule_lead_token.schedule_id === null)
     return refused(422, 'schedule_lead_token', 'is the lead token of an offer');
   if (offer_lead_token && offer_lead_token.schedule_id !== null)
@@ -91,7 +91,7 @@ function combine({
 }
 
 const refused = (status: number, name: Name, message: string) =>
-  new Refusal(status, `${name} ${message}`, { [name]: [message] });
+  new HttpProblem(status, `${name} ${message}`, { [name]: [message] });
 
 /** The value of a key, if it is there. */
 export const ownOf = (source: unknown, key: string): unknown =>

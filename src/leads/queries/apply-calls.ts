@@ -28,6 +28,6 @@ const TELL = template(
 );
 
 /** Tells leads of all companies of the calls that have come from them: which was tried with a buyer last, which was connected, and to whom. Answers of how many calls. */
-export async function tellLeads(pool: Pool, now: Date): Promise<number> {
+export async function applyCallsToLeads(pool: Pool, now: Date): Promise<number> {
   return (await pool.query<{ n: number }>(TELL({ now: now.toISOString() }))).rows[0]!.n;
 }

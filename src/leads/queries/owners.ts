@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors';
+import { HttpProblem } from '../../errors';
 import { ianaName } from '../../time/zone';
 import { resolveReferences, type Reference } from '../../db/records';
 import type { Db } from '../../db/tenant';
@@ -33,7 +33,7 @@ export async function namedOwner(
   }: { offer_id?: Reference | null; schedule_id?: Reference | null },
 ): Promise<Owner> {
   if (offer_id === null && schedule_id === null)
-    throw Refusal.field('schedule_id', 'must be given, or offer_id: where the lead goes');
+    throw HttpProblem.field('schedule_id', 'must be given, or offer_id: where the lead goes');
   const one = async (table: 'offers' | 'schedules', name: Reference | null, field: string) =>
     name === null ? null : (await resolveReferences(db, table, [name], { field }))[0]!;
   const offer = await one('offers', offer_id, 'offer_id');

@@ -1,4 +1,4 @@
-import { gatherings } from '../../db/batcher';
+import { batchers } from '../../db/batcher';
 import { recordTemplate, selectRecords, type Projection } from '../../db/projection';
 import { template, type Template } from '../../db/statement';
 import type { Db } from '../../db/tenant';
@@ -300,7 +300,7 @@ export async function submit(
   }))(submission);
 }
 
-const together = gatherings<Submission, Submitted | undefined>();
+const together = batchers<Submission, Submitted | undefined>();
 
 const isJoinable = ({ removed, next_action_at, callback_at, update_only }: Submission): boolean =>
   removed.length === 0 && next_action_at === null && callback_at === null && !update_only;

@@ -1,6 +1,7 @@
-import type { Executor } from './due-leads';
 import { callRank, messageRank } from '../status-rank';
-import { SLOT, writeLogs, type LogEntry } from '../../leads/queries/logs';
+import { writeLogs, type LogEntry } from '../../leads/queries/logs';
+import { type Executor } from '../../db/executor';
+import { SLOT } from '../../db/counters';
 
 /** What of a message, an e-mail or a call every kind has. */
 interface Contacted {
@@ -297,7 +298,7 @@ export interface Recording {
 }
 
 /** Writes what the turns of locked leads came to, in a fixed number of statements, and answers the ids of the logs in their order. */
-export async function recordTurns(
+export async function recordSteps(
   client: Executor,
   recording: Recording,
   now: Date,

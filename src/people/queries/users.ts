@@ -1,6 +1,6 @@
 import { uuidv7 } from '../../db/uuid';
 import type { Queue } from '../../jobs/queue';
-import { Refusal } from '../../errors';
+import { HttpProblem } from '../../errors';
 import { moveCount } from '../../db/records';
 import type { Db } from '../../db/tenant';
 
@@ -24,7 +24,7 @@ export async function usersWith(
   });
   // Who was deleted in this very moment is not there, and neither made anew: the request may be sent again.
   if (rows.length < emails.length)
-    throw new Refusal(
+    throw new HttpProblem(
       503,
       'A user with one of these addresses is just being deleted.',
       {},

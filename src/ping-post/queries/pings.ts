@@ -183,4 +183,4 @@ export async function forwardingNumber(
 }
 
 /** Pings that nobody can post for any more, of all companies. */
-export const FORGET_OLD_PINGS = `DELETE FROM pings p WHERE p.created_at < now() - interval '24 hours' AND NOT EXISTS (SELECT FROM call_holds h WHERE h.company_id = p.company_id AND h.ping_id = p.id)`;
+export const DELETE_EXPIRED_PINGS = `DELETE FROM pings p WHERE p.created_at < now() - interval '24 hours' AND NOT EXISTS (SELECT FROM call_holds h WHERE h.company_id = p.company_id AND h.ping_id = p.id)`;

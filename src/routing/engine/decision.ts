@@ -62,7 +62,7 @@ export interface StoredDecision extends Verdict {
 }
 
 /** What is told of a decision. */
-export function told(verdict: Verdict, considered: readonly Considered[]): Decision {
+export function decisionOf(verdict: Verdict, considered: readonly Considered[]): Decision {
   const dialed = new Set(verdict.buyer_ids);
   const candidates = considered.map(({ available, ...candidate }) => ({
     ...candidate,
@@ -72,7 +72,7 @@ export function told(verdict: Verdict, considered: readonly Considered[]): Decis
 }
 
 /** What is stored of a decision; `unpacked` tells it again. Pure. */
-export function packed(verdict: Verdict, { choices, considered }: Route): StoredDecision {
+export function packDecision(verdict: Verdict, { choices, considered }: Route): StoredDecision {
   const open: Considered[] = [];
   const faults = new Map<string, { fault: StoredFault; candidates: Considered[] }>();
   for (const candidate of considered) {
@@ -140,7 +140,10 @@ export const candidateIds = ({ open, faults }: StoredDecision): number[] => [
 type Names = ReadonlyMap<number, string | null>;
 
 /** A stored decision as it is told; `names` are those of buyers. */
-export function unpacked({ open, faults, ...verdict }: StoredDecision, names: Names): Decision {
+export function unpackDecision(
+  { open, faults, ...verdict }: StoredDecision,
+  names: Names,
+): Decision {
   const passed_over = faults.flatMap(({ reason, message, details, ids, ...columns }) =>
     rowsOf(ids, columns, names).map((row): Considered => ({
       ...row,
@@ -154,7 +157,7 @@ export function unpacked({ open, faults, ...verdict }: StoredDecision, names: Na
       buyer_group_id: null,
     })),
   );
-  return told(verdict, [
+  return decisionOf(verdict, [
     ...ranked(verdict, open, names),
     ...passed_over.sort((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id),
   ]);

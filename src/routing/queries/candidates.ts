@@ -1,9 +1,15 @@
-import { executorOf, type Executor } from '../../outreach/queries/due-leads';
 import { CAPS } from '../../buyers/caps';
 import type { Candidate, CandidateGroup, UsedUpCap } from '../engine/eligibility';
-import { capColumns, limitsJoin, openHoursJoin, takenNow, type CapOwner } from '../../buyers/queries/cap-counters';
+import {
+  capColumns,
+  limitsJoin,
+  openHoursJoin,
+  takenNow,
+  type CapOwner,
+} from '../../buyers/queries/cap-counters';
 import { template } from '../../db/statement';
 import type { Statements } from '../../db/tenant';
+import { executorOf, type Executor } from '../../db/executor';
 
 /** Whose buyers are asked for, and who calls. */
 export interface Asked {

@@ -4,7 +4,7 @@ import { template } from '../../db/statement';
 import type { Statements } from '../../db/tenant';
 
 /** Caps that are taken up for a call that has not come yet. */
-export interface CallHold {
+export interface Reservation {
   id: number;
   buyer_ids: number[];
   buyer_group_id: number | null;
@@ -14,7 +14,7 @@ export interface CallHold {
 }
 
 /** A hold that its call is about to take over, with what the seller said of the call. */
-export interface AwaitedHold extends CallHold {
+export interface AwaitedReservation extends Reservation {
   traffic_source_id: number | null;
   sub_id: string | null;
   token_values: Record<string, unknown>;
@@ -37,12 +37,12 @@ const FIND = template(
 );
 
 /** What is held for the next call of a caller to an offer: what a seller has posted before what was only pinged, and of these the first. */
-export async function findHold(
+export async function findReservation(
   db: Statements,
   { now, ...awaited }: Awaited,
-): Promise<AwaitedHold | undefined> {
+): Promise<AwaitedReservation | undefined> {
   return (
-    await db.query<AwaitedHold>(
+    await db.query<AwaitedReservation>(
       FIND({ ...awaited, company_id: db.company_id, now: now.toISOString() }),
     )
   )[0];
@@ -90,11 +90,15 @@ const TELL = template(
 );
 
 /** Writes down which call a ping has come to. */
-export async function tellPing(db: Statements, ping_id: string, call_id: number): Promise<void> {
+export async function recordPingOutcome(
+  db: Statements,
+  ping_id: string,
+  call_id: number,
+): Promise<void> {
   await db.query(TELL({ company_id: db.company_id, ping_id, call_id }));
 }
 
-export interface NewHold {
+export interface NewReservation {
   ping_id: string;
   offer_id: number;
   caller_number: number;
@@ -113,9 +117,9 @@ const INSERT = template(
 );
 
 /** Keeps what was just taken up for a ping, in the transaction that took it. */
-export async function insertHold(
+export async function insertReservation(
   db: Statements,
-  { chosen, now, expires_at, ...hold }: NewHold,
+  { chosen, now, expires_at, ...hold }: NewReservation,
 ): Promise<void> {
   await db.query(
     INSERT({
@@ -147,10 +151,10 @@ interface Confirming {
 }
 
 /** Holds on to what is held for a ping, if it still is: from then on its call is awaited. */
-export async function confirmHold(
+export async function confirmReservation(
   db: Statements,
   { ping_id, allowed, direct, now, expires_at }: Confirming,
-): Promise<CallHold | undefined> {
+): Promise<Reservation | undefined> {
   const values = {
     company_id: db.company_id,
     ping_id,
@@ -159,7 +163,7 @@ export async function confirmHold(
     now: now.toISOString(),
     expires_at: expires_at.toISOString(),
   };
-  return (await db.query<CallHold>(CONFIRM(values)))[0];
+  return (await db.query<Reservation>(CONFIRM(values)))[0];
 }
 
 const LET_GO = template(
@@ -171,7 +175,11 @@ const LET_GO = template(
  * Lets go of what is held for a ping. It is given back by who sweeps what has run out, not here: here other rows of caps are locked already, and two
  * that lock them in different orders would wait for each other.
  */
-export async function letGoOfHold(db: Statements, ping_id: string, now: Date): Promise<void> {
+export async function releaseReservation(
+  db: Statements,
+  ping_id: string,
+  now: Date,
+): Promise<void> {
   await db.query(LET_GO({ company_id: db.company_id, ping_id, now: now.toISOString() }));
 }
 

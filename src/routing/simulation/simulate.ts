@@ -12,8 +12,8 @@ import {
   type Setup,
 } from './queries/replayed-calls';
 import type { Db } from '../../db/tenant';
-import { turns } from '../../db/semaphore';
-import { Refusal } from '../../errors';
+import { semaphore } from '../../db/semaphore';
+import { HttpProblem } from '../../errors';
 import type { Candidate } from '../engine/eligibility';
 import {
   noFigures,
@@ -37,7 +37,7 @@ import type { Limits } from './caps';
 import { assumptionsOf } from './assumptions';
 import { expectationsOf, type Given, type Rate } from './outcome';
 import { parsePair } from '../../tokens/filters';
-import { lookUp } from '../load-routing';
+import { loadRouting } from '../load-routing';
 import { newSeed } from '../seed';
 import { configurationOf, groupsOf, countReal, realCalls, syntheticCalls } from './calls';
 
@@ -72,7 +72,7 @@ export async function simulate(
   { period, synthetic, changes, seed = newSeed(), now }: Simulating,
 ) {
   const { offer_id, from, to } = period;
-  const { facts, candidates } = (await lookUp(db, {
+  const { facts, candidates } = (await loadRouting(db, {
     source: { offer_id: String(offer_id) },
     number: null,
     now,
@@ -173,10 +173,10 @@ function requireKnown(
   );
   for (const { id, field } of buyers)
     if (!candidates.some((candidate) => candidate.id === id))
-      throw Refusal.field(field, `is no buyer of the offer: ${id}`);
+      throw HttpProblem.field(field, `is no buyer of the offer: ${id}`);
   for (const { id, field } of groups)
     if (!group_ids.has(id))
-      throw Refusal.field(field, `is no group of the offer that has buyers: ${id}`);
+      throw HttpProblem.field(field, `is no group of the offer that has buyers: ${id}`);
 }
 
 async function requireBounded(
@@ -187,10 +187,10 @@ async function requireBounded(
   const calls = synthetic?.calls ?? (await countCalls(db, period, MOST_CALLS + 1));
   const field = synthetic ? 'synthetic.calls' : 'to';
   if (calls > MOST_CALLS)
-    throw Refusal.field(field, `must leave at most ${MOST_CALLS} calls to replay`);
+    throw HttpProblem.field(field, `must leave at most ${MOST_CALLS} calls to replay`);
   const most = Math.floor(MOST_LOOKS / Math.max(1, buyers));
   if (calls > most)
-    throw Refusal.field(
+    throw HttpProblem.field(
       field,
       `must leave at most ${most} calls to replay, as the offer has ${buyers} buyers: there are ${calls}`,
     );
@@ -236,7 +236,7 @@ async function setUpOf(
 /** Milliseconds of work after which it is the turn of requests. */
 const SLICE = 4;
 /** Replays of all companies wait for each other: calls come first. */
-const inTurn = turns(1);
+const inTurn = semaphore(1);
 
 const inSlices = (configuration: Configuration, replayed: Replay): Promise<Map<number, Figures>> =>
   inTurn(async () => {

@@ -14,7 +14,7 @@ export type Obstacle =
   | 'no_open_hours';
 
 /** A step that lies before a lead. */
-export interface Foreseen {
+export interface PlannedStep {
   /** Null when the lead cannot come to it. */
   at: Date | null;
   kind: ActionType | 'callback' | 'leave_schedule' | 'end';
@@ -44,14 +44,14 @@ const MOST_STEPS = 200;
 const SHORTEST_ROUND_MS = 60_000;
 
 /** What comes of a lead from now on, if nothing else changes and every call and message goes through. Pure. */
-export function outlook(from: Progress, plan: Plan, situation: Situation): Foreseen[] {
+export function forecast(from: Progress, plan: Plan, situation: Situation): PlannedStep[] {
   const ahead = new Ahead(from, plan, situation);
   while (ahead.steps.length < MOST_STEPS && ahead.goOn());
   return ahead.steps.slice(0, MOST_STEPS);
 }
 
 class Ahead {
-  readonly steps: Foreseen[] = [];
+  readonly steps: PlannedStep[] = [];
   private at: Date;
   private delayed_by: Shift | 'carrier' | undefined;
   /** From here on nothing is done until it is gone. */
@@ -96,7 +96,7 @@ class Ahead {
     return action && !isContact(action.type) ? this.instruct(action) : this.contact(action);
   }
 
-  private foresee(step: Omit<Foreseen, 'at'>, more = true): boolean {
+  private foresee(step: Omit<PlannedStep, 'at'>, more = true): boolean {
     const { stopped, at } = this;
     this.steps.push(stopped ? { at: null, blocked_by: stopped, ...step } : { at, ...step });
     return more;
@@ -224,7 +224,7 @@ function exited(progress: Progress): Progress {
 }
 
 function obstacle(
-  kind: Foreseen['kind'],
+  kind: PlannedStep['kind'],
   { suppressed_by, has_email, has_number }: Standing,
 ): Obstacle | undefined {
   if (suppressed_by !== null) return 'suppressed';

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
-import { SLOT } from '../../leads/queries/logs';
 import { template, type Statement } from '../../db/statement';
 import { inTransaction } from '../../db/transaction';
+import { SLOT } from '../../db/counters';
 
 // Which process sends what a webhook has to send, and what came of it. A process that has lost its lease writes nothing.
 

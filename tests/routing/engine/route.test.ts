@@ -1,7 +1,11 @@
 import fc from 'fast-check';
-import { packed, told, unpacked } from '../../../src/routing/engine/decision';
+import { packDecision, decisionOf, unpackDecision } from '../../../src/routing/engine/decision';
 import { drawBy } from '../../../src/routing/engine/draw';
-import { eligibility, type Candidate, type CandidateGroup } from '../../../src/routing/engine/eligibility';
+import {
+  eligibility,
+  type Candidate,
+  type CandidateGroup,
+} from '../../../src/routing/engine/eligibility';
 import { availableInOrder, route, type RouteFacts } from '../../../src/routing/engine/route';
 import { ownTokens } from '../../../src/tokens/substitute';
 import { buyer, group } from '../../support/candidates';
@@ -344,13 +348,13 @@ test('a decision is told as it was stored', () => {
     buyer_ids: [5, 6],
     caps: [],
   };
-  const stored = packed(verdict, routed);
+  const stored = packDecision(verdict, routed);
   expect(stored.faults.map(({ reason, ids }) => [reason, ids])).toEqual([
     ['paused', [4, 3]],
     ['no_number', [8]],
   ]);
   const names = new Map(candidates.map(({ id, name }) => [id, name]));
-  expect(unpacked(JSON.parse(JSON.stringify(stored)) as typeof stored, names)).toEqual(
-    told(verdict, routed.considered),
+  expect(unpackDecision(JSON.parse(JSON.stringify(stored)) as typeof stored, names)).toEqual(
+    decisionOf(verdict, routed.considered),
   );
 });

@@ -9,7 +9,7 @@ import {
   type Progress,
 } from '../../../src/schedules/engine/cadence';
 import { offerTurn, type OfferVerdict } from '../../../src/schedules/engine/offer-next-step';
-import { outlook, type Foreseen, type Situation } from '../../../src/schedules/engine/forecast';
+import { forecast, type PlannedStep, type Situation } from '../../../src/schedules/engine/forecast';
 import { turn, type Standing, type Turn } from '../../../src/schedules/engine/next-step';
 
 const [EASTERN, PACIFIC, LONDON] = [
@@ -62,7 +62,7 @@ interface View extends Partial<Omit<Situation, 'now' | 'standing'>> {
 function foresee(
   plan: Plan,
   { from = NOON, standing = {}, progress = {}, ...more }: View = {},
-): Foreseen[] {
+): PlannedStep[] {
   const now = new Date(from);
   const situation = {
     now,
@@ -71,11 +71,11 @@ function foresee(
     in_schedule: true,
     ...more,
   };
-  return outlook({ ...fresh(now), ...progress }, plan, situation);
+  return forecast({ ...fresh(now), ...progress }, plan, situation);
 }
 
 const shown = (at: Date | null) => at?.toISOString().slice(5).replace(':00.000Z', '') ?? 'never';
-const told = ({ at, kind, action, delayed_by, blocked_by, message }: Foreseen): string =>
+const told = ({ at, kind, action, delayed_by, blocked_by, message }: PlannedStep): string =>
   [
     shown(at),
     kind,
@@ -542,7 +542,7 @@ describe('whatever the schedule, the lead and the hour', () => {
           callback_at: callback === null ? null : new Date(begin + callback),
         };
         const stands = { ...READY, ...standing };
-        const foreseen = outlook(progress, plan, {
+        const foreseen = forecast(progress, plan, {
           now: new Date(begin),
           zones,
           standing: stands,
