@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-// Fails when a Markdown file links to a file or a heading that does not exist, or names a source file in
-// backticks that does not exist.
+// Fails when a Markdown file links to a file or a heading that does not exist, or names in backticks
+// a source file that does not exist.
 
 const ROOT = join(__dirname, '..');
 const LINK = /\[[^\]]*\]\(([^)\s]+)\)/g;
@@ -40,7 +40,6 @@ function linkFault(file: string, target: string): string | undefined {
   return anchorsOf(linked).has(anchor) ? undefined : `${target} names no heading`;
 }
 
-/** A path in backticks; in a document that lists the files of a folder, `*` is not checked. */
 const sourceFault = (path: string): string | undefined =>
   existsSync(join(ROOT, path)) ? undefined : `there is no ${path}`;
 

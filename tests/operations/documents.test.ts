@@ -23,7 +23,7 @@ function firstColumn(file: string, heading: string): string[] {
   return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
 }
 
-test('every reason for which a buyer is passed over is explained, in the order in which they count', () => {
+test('every reason for passing over a buyer is explained, in the order in which they count', () => {
   expect(firstColumn('docs/routing.md', 'reason ')).toEqual(valuesOf('SkipReason'));
   expect([...REASONS]).toEqual(valuesOf('SkipReason'));
 });
@@ -64,7 +64,7 @@ test('every command of the terminal is explained', () => {
   for (const [, , name] of declared) expect(shown).toContain(name);
 });
 
-test('a document has a first paragraph that says what it is for, and the README stays short', () => {
+test('the README and CONTRIBUTING stay short, and the README says how to start and test', () => {
   expect(read('README.md').split('\n').length).toBeLessThanOrEqual(151);
   expect(read('.github/CONTRIBUTING.md').split('\n').length).toBeLessThanOrEqual(101);
   expect(read('README.md')).toMatch(/^npm ci && npm start[\s\S]*^npm ci && npm test/m);

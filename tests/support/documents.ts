@@ -119,6 +119,16 @@ function parsed(text: string): unknown {
   }
 }
 
+/** The document with the printed output of a block in place of the shown one; jsonc is left. */
+export function withOutput(markdown: string, { commands, output }: Block, printed: string): string {
+  if (!output || output.language === 'jsonc') return markdown;
+  const value = output.language === 'json' ? JSON.stringify(parsed(printed), null, 2) : printed;
+  const shown = (text: string) => `\`\`\`${output.language}\n${text.trimEnd()}\n\`\`\``;
+  const from = markdown.indexOf(commands);
+  const rest = markdown.slice(from).replace(shown(output.text), () => shown(value));
+  return markdown.slice(0, from) + rest;
+}
+
 export interface Ran {
   output: string;
   errors: string;
