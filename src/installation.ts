@@ -18,8 +18,10 @@ export interface Installation {
 export async function openInstallation(config: Config, role: 'server' | 'command', options: Partial<DepsOptions> = {}): Promise<Installation> {
   const embedded = config.database_url ? undefined : await startEmbedded({ dataDir: config.data_dir, role });
   const database_url = config.database_url ?? embedded!.url;
-  const migrated = await migrate(database_url);
-  await prepareQueue(database_url);
+  const migrated = await prepare(database_url).catch(async (error: unknown) => {
+    await embedded?.stop();
+    throw error;
+  });
   const deps = createDeps({ config, database_url, ...options });
   return {
     deps,
@@ -33,4 +35,10 @@ export async function openInstallation(config: Config, role: 'server' | 'command
       await embedded?.stop();
     },
   };
+}
+
+async function prepare(database_url: string): Promise<string[]> {
+  const migrated = await migrate(database_url);
+  await prepareQueue(database_url);
+  return migrated;
 }

@@ -8,26 +8,49 @@ interface Schema {
   path: string;
   content: string;
 }
-interface MigrationsList {
+
+interface MigrationDirectory {
+  path: string;
+  migrationFile: { path: string; content: { tag: 'ok'; value: string } };
+}
+
+export interface MigrationsList {
   baseDir: string;
   lockfile: { path: string; content: string };
   shadowDbInitScript: string;
-  migrationDirectories: { path: string; migrationFile: { path: string; content: { tag: 'ok'; value: string } } }[];
+  migrationDirectories: MigrationDirectory[];
 }
+
 type DiffSide = { tag: 'empty' } | { tag: 'schemaDatamodel'; files: Schema[] };
+
 interface Filters {
   externalTables: string[];
   externalEnums: string[];
 }
 
+interface Diff {
+  from: DiffSide;
+  to: DiffSide;
+  script: boolean;
+  exitCode: null;
+  shadowDatabaseUrl: null;
+  filters: Filters;
+}
+
 /** The part of Prisma's schema engine this project calls. */
 export interface SchemaEngine {
-  diff(input: { from: DiffSide; to: DiffSide; script: boolean; exitCode: null; shadowDatabaseUrl: null; filters: Filters }): Promise<{ stdout: string }>;
-  applyMigrations(input: { migrationsList: MigrationsList; filters: Filters }): Promise<{ appliedMigrationNames: string[] }>;
+  diff(input: Diff): Promise<{ stdout: string }>;
+  applyMigrations(input: {
+    migrationsList: MigrationsList;
+    filters: Filters;
+  }): Promise<{ appliedMigrationNames: string[] }>;
 }
 
 /** The two constructors used here; the rest of the type library of browsers is not wanted. */
-declare const WebAssembly: { Module: new (bytes: Uint8Array) => object; Instance: new (module: object, imports: object) => { exports: object } };
+declare const WebAssembly: {
+  Module: new (bytes: Uint8Array) => object;
+  Instance: new (module: object, imports: object) => { exports: object };
+};
 
 const FOLDER = join(__dirname, '../../node_modules/@prisma/schema-engine-wasm');
 
@@ -47,30 +70,50 @@ async function load(): Promise<Bindings> {
   return bindings;
 }
 
-/** Prisma's adapter cuts a migration at every semicolon, also inside the body of a function. Sent whole, it is also applied whole or not at all. */
+/**
+ * Prisma's adapter splits a migration at every semicolon, even inside the body of a function. Sent
+ * as one query it is one transaction: applied as a whole or not at all.
+ */
 class WholeScripts extends PrismaPg {
-  constructor(private readonly pool: Pool) {
+  constructor(
+    private readonly pool: Pool,
+    private readonly complete: (script: string) => string,
+  ) {
     super(pool);
   }
 
   override async connect() {
     const adapter = await super.connect();
-    adapter.executeScript = async (script) => void (await this.pool.query(script));
+    adapter.executeScript = async (script) => {
+      await this.pool.query(this.complete(script));
+    };
     return adapter;
   }
 }
 
+export interface EngineOptions {
+  connectionString: string;
+  schema: Schema;
+  /** What is run for a script of the engine; by default the script itself. */
+  complete?: (script: string) => string;
+}
+
 /**
- * Runs `work` with Prisma's official schema engine, from its npm package: the Prisma CLI would download a native one. Instantiated by hand
- * because Node cannot import .wasm files without a flag.
+ * Runs `work` with Prisma's official schema engine, from its npm package: the Prisma CLI would
+ * download a native one. Instantiated by hand because Node cannot import .wasm files without a
+ * flag.
  */
-export async function withSchemaEngine<T>(connectionString: string, schema: Schema, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
-  const bindings = await (loaded ??= load());
+export async function withSchemaEngine<T>(
+  { connectionString, schema, complete = (script) => script }: EngineOptions,
+  work: (engine: SchemaEngine) => Promise<T>,
+): Promise<T> {
+  const { SchemaEngine: Engine } = await (loaded ??= load());
   // A pool of our own, because the engine never closes the one it would open.
   const pool = new Pool({ connectionString });
   try {
-    const adapter = bindMigrationAwareSqlAdapterFactory(new WholeScripts(pool));
-    return await work(await bindings.SchemaEngine.new({ datamodels: [[schema.path, schema.content]] }, () => undefined, adapter));
+    const adapter = bindMigrationAwareSqlAdapterFactory(new WholeScripts(pool, complete));
+    const datamodels = [[schema.path, schema.content]];
+    return await work(await Engine.new({ datamodels }, () => undefined, adapter));
   } finally {
     await pool.end();
   }
