@@ -30,10 +30,7 @@ export function run<Row = Record<string, unknown>>(url: string, text: string): P
 }
 
 /** Runs `work` with a connection of its own. */
-export async function withClient<T>(
-  url: string,
-  work: (client: Client) => Promise<T>,
-): Promise<T> {
+export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {

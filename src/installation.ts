@@ -18,10 +18,13 @@ export interface Installation {
 export async function openInstallation(config: Config, role: 'server' | 'command', options: Partial<DepsOptions> = {}): Promise<Installation> {
   const embedded = config.database_url ? undefined : await startEmbedded({ dataDir: config.data_dir, role });
   const database_url = config.database_url ?? embedded!.url;
-  const migrated = await prepare(database_url).catch(async (error: unknown) => {
-    await embedded?.stop();
-    throw error;
-  });
+  // Parallel starts take turns with the queue too: it would be made twice at the same time.
+  const migrated = await migrate(database_url, () => prepareQueue(database_url)).catch(
+    async (error: unknown) => {
+      await embedded?.stop();
+      throw error;
+    },
+  );
   const deps = createDeps({ config, database_url, ...options });
   return {
     deps,
@@ -35,10 +38,4 @@ export async function openInstallation(config: Config, role: 'server' | 'command
       await embedded?.stop();
     },
   };
-}
-
-async function prepare(database_url: string): Promise<string[]> {
-  const migrated = await migrate(database_url);
-  await prepareQueue(database_url);
-  return migrated;
 }

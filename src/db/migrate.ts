@@ -34,19 +34,26 @@ export function prismaSchema(): { path: string; content: string } {
 }
 
 /**
- * Applies what is pending and returns the names. An advisory lock makes parallel starts wait for
- * each other; when nothing is pending, the schema engine is not even loaded.
+ * Applies what is pending, runs `afterwards` and returns the names of what was pending. An advisory
+ * lock makes parallel starts wait for each other; when nothing is pending, the schema engine is not
+ * even loaded.
  */
-export async function migrate(connectionString: string): Promise<string[]> {
+export async function migrate(
+  connectionString: string,
+  afterwards?: () => Promise<void>,
+): Promise<string[]> {
   const client = new Client({ connectionString, options: '-c timezone=UTC' });
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
     const pending = await pendingMigrations(client);
-    if (pending.length === 0) return [];
-    if (pending[0] !== FUNCTIONS) return await applyMigrations(connectionString, pending);
-    // Sent as one query, several statements are one transaction.
-    await client.query(functionsScript());
+    if (pending[0] === FUNCTIONS) {
+      // Sent as one query, several statements are one transaction.
+      await client.query(functionsScript());
+    } else if (pending.length > 0) {
+      await applyMigrations(connectionString, pending);
+    }
+    await afterwards?.();
     return pending;
   } finally {
     await client.end();
@@ -108,14 +115,14 @@ function migrationsList(): MigrationsList {
  * functions.sql runs in the transaction of the last migration, so that no connection ever sees the
  * new tables with the old functions.
  */
-async function applyMigrations(connectionString: string, pending: string[]): Promise<string[]> {
+async function applyMigrations(connectionString: string, pending: string[]): Promise<void> {
+  const schema = prismaSchema();
   const last = migrationScript(pending.at(-1)!);
   const complete = (script: string) =>
     script === last ? `${script}\n${functionsScript()}` : script;
-  return withSchemaEngine({ connectionString, schema: prismaSchema(), complete }, async (engine) => {
-    const input = { migrationsList: migrationsList(), filters: FILTERS };
-    return (await engine.applyMigrations(input)).appliedMigrationNames;
-  });
+  await withSchemaEngine({ connectionString, schema, complete }, (engine) =>
+    engine.applyMigrations({ migrationsList: migrationsList(), filters: FILTERS }),
+  );
 }
 
 /**

@@ -75,6 +75,9 @@ async function load(): Promise<Bindings> {
  * as one query it is one transaction: applied as a whole or not at all.
  */
 class WholeScripts extends PrismaPg {
+  /** Why a script failed; the engine's own error does not contain it. */
+  failure: unknown;
+
   constructor(
     private readonly pool: Pool,
     private readonly complete: (script: string) => string,
@@ -85,7 +88,10 @@ class WholeScripts extends PrismaPg {
   override async connect() {
     const adapter = await super.connect();
     adapter.executeScript = async (script) => {
-      await this.pool.query(this.complete(script));
+      await this.pool.query(this.complete(script)).catch((error: unknown) => {
+        this.failure = error;
+        throw error;
+      });
     };
     return adapter;
   }
@@ -110,10 +116,13 @@ export async function withSchemaEngine<T>(
   const { SchemaEngine: Engine } = await (loaded ??= load());
   // A pool of our own, because the engine never closes the one it would open.
   const pool = new Pool({ connectionString });
+  const scripts = new WholeScripts(pool, complete);
   try {
-    const adapter = bindMigrationAwareSqlAdapterFactory(new WholeScripts(pool, complete));
+    const adapter = bindMigrationAwareSqlAdapterFactory(scripts);
     const datamodels = [[schema.path, schema.content]];
     return await work(await Engine.new({ datamodels }, () => undefined, adapter));
+  } catch (error) {
+    throw scripts.failure ?? error;
   } finally {
     await pool.end();
   }
