@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { startEmbedded } from '../src/db/embedded';
+import { startEmbedded } from '../src/db/embedded-postgres';
 
 /** Makes an empty database and returns its URL. */
 export type CreateDatabase = (name: string) => Promise<string>;
