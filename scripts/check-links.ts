@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-// Fails when a Markdown file links to a file or a heading that does not exist, or names in backticks
+// Fails when a Markdown file links to a file or heading that does not exist, or names in backticks
 // a source file that does not exist.
 
 const ROOT = join(__dirname, '..');

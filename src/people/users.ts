@@ -1,7 +1,7 @@
 import type { Schemas } from '../contract';
 import { replaceAttached } from '../db/attachments';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
-import { lockRecord, moveCount, resolveReferences, type Reference } from '../db/records';
+import { lockRecord, resolveReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { inviteUsers } from './queries/users';
 import type { Deps } from '../deps';
@@ -13,6 +13,7 @@ import { acceptInvitation } from './accept-invitation';
 import { requireTeamsWithin, requireUserWithin } from './grantable-teams';
 import { revokeCredentials } from './issue-credentials';
 import { projection as accessTokens } from './access-tokens';
+import { moveCount } from '../db/counters';
 
 export const projection = {
   schema: 'User',

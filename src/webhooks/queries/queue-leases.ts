@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { template, type Statement } from '../../db/statement';
+import { template, type BoundStatement } from '../../db/statement';
 import { inTransaction } from '../../db/transaction';
 import { SLOT } from '../../db/counters';
 
@@ -211,7 +211,7 @@ const ALERT = template(
 
 /** Whether somebody is to be told that a delivery of a webhook is dead: once an hour. */
 export const isToBeAlerted = async (
-  query: (statement: Statement) => Promise<{ rows: unknown[] }>,
+  query: (statement: BoundStatement) => Promise<{ rows: unknown[] }>,
   of: Pick<Written, 'company_id' | 'outgoing_webhook_id'>,
   now: Date,
 ): Promise<boolean> => (await query(ALERT({ ...of, now: now.toISOString() }))).rows.length > 0;
