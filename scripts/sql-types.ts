@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Client, type Connection, type Submittable } from 'pg';
 import { migrate } from '../src/db/migrate';
 import { statements, type Statement, type StatementName } from '../src/db/sql';
+import { prepareQueue } from '../src/jobs/queue';
 import { withScratchServer } from './scratch-database';
 
 interface Field {
@@ -32,6 +33,7 @@ export async function describeStatements(): Promise<SqlTypesSource> {
   return withScratchServer(async (create) => {
     const url = await create('described');
     await migrate(url);
+    await prepareQueue(url);
     const client = new Client({ connectionString: url });
     await client.connect();
     try {

@@ -1,8 +1,12 @@
 import type { Deps } from '../deps';
+import { FILES_IN_USE } from './queries/uploads';
 
 const HOUR_MS = 3_600_000;
 
-/** Removes files that no record holds: what a request left that was killed, and what was replaced. Young ones may still be on their way to their record. */
+/**
+ * Deletes files that no record refers to: left by requests that were killed, or replaced. Files
+ * younger than `age_ms` may still become part of a record.
+ */
 export async function deleteOrphanedUploads(
   { storage, database }: Pick<Deps, 'storage' | 'database'>,
   age_ms = 6 * HOUR_MS,
@@ -10,10 +14,6 @@ export async function deleteOrphanedUploads(
   await storage.clearIncoming(age_ms);
   const keys = await storage.keysOlderThan(age_ms);
   if (keys.length === 0) return;
-  const { rows } = await database.pool.query(
-    'SELECT import_file_key AS key FROM buyer_suppression_files WHERE import_file_key = ANY($1)',
-    [keys],
-  );
-  const held = new Set(rows.map(({ key }) => key));
-  for (const key of keys) if (!held.has(key)) await storage.remove(key);
+  const used = new Set((await database.sql(FILES_IN_USE, { keys })).map(({ key }) => key));
+  for (const key of keys) if (!used.has(key)) await storage.remove(key);
 }

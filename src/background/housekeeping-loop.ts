@@ -1,14 +1,17 @@
-import { applyCallsToLeads } from '../leads/queries/apply-calls';
-import type { Deps } from '../deps';
 import { endStaleCalls } from '../calls/end-stale-calls';
-import { expireReservations } from '../routing/expire-reservations';
+import type { Deps } from '../deps';
 import { repeat, type Running } from '../jobs/loop';
+import { applyCallsToLeads } from '../leads/queries/apply-calls';
+import { expireReservations } from '../routing/expire-reservations';
 
 const EVERY_MS = 1_000;
 const PAUSE_MS = 5_000;
 
-/** Gives back what calls that have died hold, and what is held for calls that have not come, and tells leads of their calls, until it is stopped; any number of processes may. */
-export function startWatch(deps: Deps): Running {
+/**
+ * Ends calls that are no longer reported, releases reservations that have expired, and applies
+ * calls to their leads, until it is stopped. Any number of processes may do so.
+ */
+export function startHousekeeping(deps: Deps): Running {
   const work = async () => {
     await endStaleCalls(deps);
     await expireReservations(deps.database.pool, deps.clock());
@@ -19,6 +22,6 @@ export function startWatch(deps: Deps): Running {
     work,
     every_ms: EVERY_MS,
     pause_ms: PAUSE_MS,
-    failure: 'calls could not be looked after: tried again',
+    failure: 'housekeeping failed and will be tried again',
   });
 }

@@ -1,16 +1,19 @@
+import { repeat, type Running } from '../jobs/loop';
 import {
   contactDueLeads,
   type OutreachDeps,
   type OutreachOptions,
 } from '../outreach/contact-due-leads';
-import { repeat, type Running } from '../jobs/loop';
 
-/** How often it is looked for due leads when there are none. */
+/** Time between two looks for due leads when there are none. */
 const POLL_MS = 500;
 const PAUSE_MS = 2_000;
 
-/** Contacts leads as they become due, until it is stopped; any number of processes may. A stop begins with no further lead, and waits for what is being sent. */
-export function startEngine(
+/**
+ * Contacts leads as they become due, until it is stopped. Any number of processes may do so. A stop
+ * begins no further lead and waits for what is being sent.
+ */
+export function startOutreach(
   deps: OutreachDeps,
   options: Pick<OutreachOptions, 'lease_ms'> = {},
 ): Running {
@@ -20,6 +23,6 @@ export function startEngine(
     work,
     every_ms: POLL_MS,
     pause_ms: PAUSE_MS,
-    failure: 'leads could not be contacted: tried again',
+    failure: 'leads could not be contacted; this will be tried again',
   });
 }

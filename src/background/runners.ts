@@ -8,7 +8,7 @@ import { sendActionWebhook } from '../outreach/send-action-webhook';
 import { alertOwner } from '../webhooks/alert-owner';
 import type { Runners } from '../jobs/queue';
 
-/** Every kind of job and the workflow that does it: a kind without one does not compile. */
+/** What each kind of job does. A kind that is missing here does not compile. */
 export const createRunners = (deps: Deps): Runners => ({
   import_suppression_file: (payload, context) => importSuppressionFile(payload, context, deps),
   erase_suppression_list: (payload, context) => eraseSuppressionList(payload, context, deps),

@@ -1,15 +1,20 @@
 import type { Deps } from '../deps';
-import { startEngine } from './outreach-loop';
 import type { Running } from '../jobs/loop';
-import { startWorkers } from '../jobs/queue';
+import { startWorkers } from '../jobs/workers';
+import { startHousekeeping } from './housekeeping-loop';
+import { startOutreach } from './outreach-loop';
 import { createRunners } from './runners';
-import { startWatch } from './housekeeping-loop';
 import { startWebhooks } from './webhook-loops';
 
-/** Everything that is done without being asked for: queued jobs, the schedules of leads, what calls that have died hold, and webhooks. */
+/** Starts everything that runs without a request: queued jobs, outreach, housekeeping, webhooks. */
 export async function startJobs(deps: Deps): Promise<Running> {
   const { database, log } = deps;
   const workers = await startWorkers({ database, log, runners: createRunners(deps) });
-  const all: Running[] = [workers, startEngine(deps), startWatch(deps), startWebhooks(deps)];
+  const all: Running[] = [
+    workers,
+    startOutreach(deps),
+    startHousekeeping(deps),
+    startWebhooks(deps),
+  ];
   return { stop: async () => void (await Promise.all(all.map((each) => each.stop()))) };
 }

@@ -2,6 +2,14 @@
 // Parameters are what the pg driver takes, rows are what it returns: bigint and numeric as strings.
 
 export interface SqlTypes {
+  'background.files_in_use': {
+    params: {
+      keys: readonly (string)[] | string | null;
+    };
+    row: {
+      key: string | null;
+    };
+  };
   'db.grant_buyer': {
     params: {
       company_id: number | string | bigint | null;
@@ -43,5 +51,31 @@ export interface SqlTypes {
       by: number | string | bigint | null;
     };
     row: object;
+  };
+  'installation.next_company_id': {
+    params: object;
+    row: {
+      id: string;
+    };
+  };
+  'jobs.extend_job': {
+    params: {
+      expire_seconds: number | string | bigint | null;
+      name: string | null;
+      id: string | null;
+      retry_count: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'jobs.notify': {
+    params: {
+      channel: string | null;
+      name: string | null;
+    };
+    row: {
+      notified: string;
+    };
   };
 }

@@ -1,7 +1,12 @@
+import { makeBuiltInStatuses } from '../agents/set-status';
 import type { Database } from '../db/client';
 import type { Db, TenantDatabases } from '../db/tenant';
-import { makeBuiltInStatuses } from '../agents/set-status';
-import { issueCredentials, type IssuedCredentials } from '../people/issue-credentials';
+import {
+  issueCredentials,
+  type IssuedCredentials,
+  type NewCredentials,
+} from '../people/issue-credentials';
+import { NEXT_COMPANY_ID } from './queries/companies';
 
 export interface NewCompany {
   company_id: bigint;
@@ -16,35 +21,34 @@ interface Context {
 }
 
 interface Options {
-  /** Two letters; telephone numbers without country code are read as this country's. */
+  /** Two letters. Telephone numbers without a country code are read as this country's. */
   country?: string;
   /** Runs in the same transaction. */
   more?: (db: Db, company: NewCompany) => Promise<void>;
 }
 
-/** Makes a company with a key pair that may do everything. */
+/** The key pair that every company begins with. It may do everything. */
+const FIRST_KEY_PAIR: NewCredentials = {
+  name: 'First key pair',
+  kind: 'key_pair',
+  permissions: [],
+  superuser: true,
+};
+
+/** Makes a company with its agent statuses and its first key pair, in one transaction. */
 export async function createCompany(
   name: string,
   { database, tenants, pepper, clock }: Context,
   { country = 'US', more = async () => {} }: Options = {},
 ): Promise<NewCompany> {
-  const { rows } = await database.pool.query("SELECT nextval('companies_id_seq') AS id");
-  const company_id = BigInt(rows[0].id);
+  const [next] = await database.sql(NEXT_COMPANY_ID, {});
+  const company_id = BigInt(next!.id);
   return tenants.of(company_id).transaction(async (db) => {
-    await db.prisma.company.create({
-      data: { id: company_id, name, country, created_at: clock() },
-    });
-    await makeBuiltInStatuses(db, clock());
-    const wanted = {
-      name: 'First key pair',
-      kind: 'key_pair' as const,
-      permissions: [],
-      superuser: true,
-    };
-    const company = {
-      company_id,
-      credentials: await issueCredentials(db, wanted, { pepper, now: clock() }),
-    };
+    const now = clock();
+    await db.prisma.company.create({ data: { id: company_id, name, country, created_at: now } });
+    await makeBuiltInStatuses(db, now);
+    const credentials = await issueCredentials(db, FIRST_KEY_PAIR, { pepper, now });
+    const company = { company_id, credentials };
     await more(db, company);
     return company;
   });

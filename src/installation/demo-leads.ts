@@ -10,7 +10,9 @@ const ACTIONS: Omit<Schemas['ScheduleActionCreate'], 'schedule_id'>[] = [
   {
     name: 'Welcome',
     action_type: 'sms',
-    body: 'Hi [first_name]{there}, thank you for asking about {{offer_name}}. We call you in a minute. Text STOP to be left alone.',
+    body:
+      'Hi [first_name]{there}, thank you for asking about {{offer_name}}. ' +
+      'We call you in a minute. Text STOP to be left alone.',
   },
   { action_type: 'wait', wait_amount: 1, wait_unit: 'minutes' },
   { name: 'First call', action_type: 'dial', connect_to: '+13105550111', timeout_seconds: 25 },
@@ -32,7 +34,10 @@ const ACTIONS: Omit<Schemas['ScheduleActionCreate'], 'schedule_id'>[] = [
   },
 ];
 
-/** An offer, who is called about it and how: a schedule at whose end a lead has been texted twice, called twice and mailed once. */
+/**
+ * An offer, who is called about it and how: a schedule at whose end a lead has been texted twice,
+ * called twice and mailed once.
+ */
 export async function populateLeads(
   db: Db,
   call: Maker,

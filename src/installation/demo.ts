@@ -10,7 +10,10 @@ const LOCK = 7_481_203;
 const OFFICE = [1, 2, 3, 4, 5].map((day) => ({ day, times: ['09:00..17:59'] }));
 const EVENINGS = [1, 2, 3, 4, 5].map((day) => ({ day, times: ['17:00..21:59'] }));
 
-/** Makes the demo company on an installation that has no company yet; answers nothing when it has one. */
+/**
+ * Makes the demo company on an installation that has no company yet; answers nothing when it has
+ * one.
+ */
 export async function ensureDemo(deps: Deps): Promise<NewCompany | undefined> {
   // A connection beside the pool: making the company needs those of the pool.
   const client = new Client({ connectionString: deps.database.url });
@@ -25,7 +28,10 @@ export async function ensureDemo(deps: Deps): Promise<NewCompany | undefined> {
   }
 }
 
-/** A company with a small believable world: an insurance seller's buyers, their groups and fleets. All or nothing. */
+/**
+ * A company with a small believable world: an insurance seller's buyers, their groups and fleets.
+ * All or nothing.
+ */
 export const createDemo = (deps: Deps, name: string): Promise<NewCompany> =>
   createCompany(name, deps, { more: (db, company) => populate(db, company, deps) });
 

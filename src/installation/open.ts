@@ -4,17 +4,20 @@ import { migrate } from '../db/migrate';
 import { createDeps, type Deps, type DepsOptions } from '../deps';
 import { prepareQueue } from '../jobs/queue';
 
-/** A database that is up and migrated, and everything that stands on it. */
+/** A database that is up and migrated, and everything that uses it. */
 export interface Installation {
   deps: Deps;
   /** Names of the migrations that were applied just now. */
   migrated: string[];
-  /** The PostgreSQL this product runs itself; absent when DATABASE_URL names another. */
+  /** The PostgreSQL that this product runs itself; absent when DATABASE_URL is set. */
   embedded: EmbeddedDatabase | undefined;
   close(): Promise<void>;
 }
 
-/** Brings the installation up: its own PostgreSQL unless DATABASE_URL is set, migrations, dependencies. */
+/**
+ * Starts PostgreSQL unless DATABASE_URL is set, applies migrations, and makes the dependencies.
+ * With the role `server` a PostgreSQL that is started here runs as long as the server.
+ */
 export async function openInstallation(
   config: Config,
   role: 'server' | 'command',
@@ -24,7 +27,7 @@ export async function openInstallation(
     ? undefined
     : await startEmbedded({ dataDir: config.data_dir, role });
   const database_url = config.database_url ?? embedded!.url;
-  // Parallel starts take turns with the queue too: it would be made twice at the same time.
+  // Under the same lock as the migrations, so that parallel starts do not make the queue twice.
   const migrated = await migrate(database_url, () => prepareQueue(database_url)).catch(
     async (error: unknown) => {
       await embedded?.stop();

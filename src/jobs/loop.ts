@@ -1,24 +1,24 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
-/** Something that goes on until it is stopped. */
+/** Something that runs until it is stopped. */
 export interface Running {
-  /** Begins nothing more, and waits for what is being done. */
+  /** Begins nothing more, and waits for the work under way. */
   stop(): Promise<void>;
 }
 
 export interface Repeated {
-  /** Answers whether it is to be done again at once. `signal` is aborted when it is to end soon. */
+  /** Returns whether to run again at once. `signal` is aborted when the work is to end soon. */
   work(signal: AbortSignal): Promise<boolean>;
-  /** Between two times. */
+  /** Pause between two runs. */
   every_ms: number;
-  /** After a failure, which is as a rule a database that is away. */
+  /** Pause after a failure; usually the database is down. */
   pause_ms: number;
-  /** What is logged of a failure. */
+  /** The message that is logged after a failure. */
   failure: string;
 }
 
-/** Does something again and again, until it is stopped. */
+/** Repeats the work until it is stopped. */
 export function repeat(log: Logger, { work, every_ms, pause_ms, failure }: Repeated): Running {
   const stopping = new AbortController();
   const { signal } = stopping;

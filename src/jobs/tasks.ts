@@ -1,27 +1,27 @@
-/** Every kind of job: its name and what it is told. Payloads are JSON; ids are decimal strings. */
+/** Every kind of job: its name and its payload. Payloads are JSON; ids are decimal strings. */
 export interface Tasks {
   /** Applies a suppression file to its list. */
   import_suppression_file: { company_id: string; id: string };
   /** Erases the numbers and files of a deleted suppression list. */
   erase_suppression_list: { company_id: string; id: string };
-  /** Brings the leads that waited while their offer or schedule was paused back into action. */
+  /** Resumes the leads that waited while their offer or schedule was paused. */
   resume_leads: { company_id: string; offer_id?: string; schedule_id?: string };
   /** Ends the leads of a deleted offer or schedule. */
   remove_leads: { company_id: string; offer_id?: string; schedule_id?: string };
-  /** Takes a released number from the leads that had it. */
+  /** Removes a released number from the leads that used it. */
   forget_number: { company_id: string; id: string };
   /** Mails an invitation to a user. */
   send_invitation: { company_id: string; user_id: string; number: number };
-  /** Sends the webhook of a schedule's action for a lead. */
+  /** Sends the webhook of a schedule action for a lead. */
   send_action_webhook: { company_id: string; lead_log_id: string };
-  /** Tells whom a webhook names that it is in trouble. */
+  /** Mails the alert address of a webhook that was paused or whose delivery is dead. */
   tell_of_webhook: { company_id: string; outgoing_webhook_id: string; news: 'paused' | 'dead' };
 }
 
 export type TaskName = keyof Tasks;
 
 export interface TaskOptions {
-  /** Jobs of the kind that one process runs at a time. */
+  /** How many jobs of this kind one process runs at a time. */
   concurrency: number;
 }
 

@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createApp } from '../../src/app';
-import { startEngine } from '../../src/background/outreach-loop';
+import { startOutreach } from '../../src/background/outreach-loop';
 import type { Running } from '../../src/jobs/loop';
 import { ownNumber } from '../support/leads';
 import { createWorld, type World } from '../support/world';
@@ -23,7 +23,7 @@ beforeAll(async () => {
   world = await createWorld();
   await world.work();
   await ownNumber(world, world.company);
-  engine = startEngine(world.deps);
+  engine = startOutreach(world.deps);
   server = createApp(world.deps).listen(0);
   url = `http://127.0.0.1:${(server.address() as { port: number }).port}/api/v1`;
 });

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { openCarrier } from '../../src/carriers';
 import type { Carrier } from '../../src/carriers/carrier';
 import type { Deps } from '../../src/deps';
-import { startEngine } from '../../src/background/outreach-loop';
+import { startOutreach } from '../../src/background/outreach-loop';
 import { openMailer } from '../../src/mail';
 import type { Mailer } from '../../src/mail/mailer';
 import { contactDueLeads } from '../../src/outreach/contact-due-leads';
@@ -500,7 +500,7 @@ describe('while a carrier is at work', () => {
     const { schedule } = await shopOf([SMS]);
     for (let n = 0; n < 30; n++)
       await submit(here, schedule.lead_token, { caller_id: `31020000${10 + n}` });
-    const engine = startEngine(worker({ carrier: watched(() => setTimeout(100)) }));
+    const engine = startOutreach(worker({ carrier: watched(() => setTimeout(100)) }));
     await eventually(() => server.messages.length >= 4);
     await engine.stop();
     const sent = server.messages.length;

@@ -1,4 +1,4 @@
-import { startWorkers } from '../../src/jobs/queue';
+import { startWorkers } from '../../src/jobs/workers';
 import { createRunners } from '../../src/background/runners';
 import type { Mail } from '../../src/mail/mailer';
 import { member, withToken } from '../support/teams';

@@ -1,6 +1,6 @@
 import { loadConfig } from '../../src/config';
 import { createDeps } from '../../src/deps';
-import { startWorkers } from '../../src/jobs/queue';
+import { startWorkers } from '../../src/jobs/workers';
 import { createRunners } from '../../src/background/runners';
 
 const config = loadConfig();

@@ -11,7 +11,7 @@ import type { Db } from '../../src/db/tenant';
 import { usersWith } from '../../src/people/queries/users';
 import { createDeps, type Deps } from '../../src/deps';
 import type { Handlers } from '../../src/http/handlers';
-import { startWorkers, type Workers } from '../../src/jobs/queue';
+import { startWorkers, type Workers } from '../../src/jobs/workers';
 import { createRunners } from '../../src/background/runners';
 import { createCompany } from '../../src/installation/create-company';
 import { issueCredentials, type NewCredentials } from '../../src/people/issue-credentials';

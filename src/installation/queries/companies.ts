@@ -1,0 +1,7 @@
+import { sql, statement } from '../../db/sql';
+
+export const NEXT_COMPANY_ID = statement(
+  'installation.next_company_id',
+  sql`SELECT nextval('companies_id_seq') AS id`,
+  { prepared: false },
+);

@@ -1,0 +1,145 @@
+import type PgBoss from 'pg-boss';
+import type { Logger } from 'pino';
+import type { Database } from '../db/client';
+import { bell, listen, type Bell } from '../db/notifications';
+import { EXTEND_JOB } from './queries/job';
+import { CHANNEL, library, TIMING, type JobContext, type Runners, type Timing } from './queue';
+import { TASK_NAMES, TASKS, type TaskName } from './tasks';
+
+export interface Workers {
+  /** Begins no further job, asks those that run to end, and waits for them. */
+  stop(): Promise<void>;
+}
+
+interface Job {
+  id: string;
+  data: unknown;
+  /** The number of this run: a process that takes over the job has a higher one. */
+  retryCount: number;
+}
+
+interface WorkersOptions {
+  database: Database;
+  log: Logger;
+  runners: Runners;
+  timing?: Timing;
+}
+
+/** Runs queued jobs until it is stopped. */
+export async function startWorkers({
+  database,
+  log,
+  runners,
+  timing = TIMING,
+}: WorkersOptions): Promise<Workers> {
+  const boss = library((text, values) => database.pool.query(text, values), {
+    supervise: true,
+    maintenance_seconds: timing.maintenance_seconds,
+  });
+  boss.on('error', (error) => log.warn({ err: error }, 'the job queue'));
+  await boss.start();
+  const stopping = new AbortController();
+  const bells = new Map(TASK_NAMES.map((name) => [name, bell()]));
+  const listener = listen({
+    url: database.url,
+    channel: CHANNEL,
+    heard: (name) => bells.get(name as TaskName)?.ring(),
+    stopping: stopping.signal,
+  });
+  const loops = TASK_NAMES.map((name) => {
+    const runner = runners[name] as (payload: unknown, context: JobContext) => Promise<void>;
+    return loop({
+      boss,
+      database,
+      log,
+      name,
+      runner,
+      timing,
+      bell: bells.get(name)!,
+      stopping: stopping.signal,
+    });
+  });
+  return {
+    stop: async () => {
+      stopping.abort();
+      bells.forEach(({ ring }) => ring());
+      await Promise.all(loops);
+      await listener;
+      await boss.stop({ graceful: false });
+    },
+  };
+}
+
+interface Loop {
+  boss: PgBoss;
+  database: Database;
+  log: Logger;
+  name: TaskName;
+  runner: (payload: unknown, context: JobContext) => Promise<void>;
+  timing: Timing;
+  bell: Bell;
+  stopping: AbortSignal;
+}
+
+async function loop(context: Loop): Promise<void> {
+  const { boss, name, bell, stopping, timing } = context;
+  const { concurrency } = TASKS[name];
+  const running = new Set<Promise<void>>();
+  while (!stopping.aborted) {
+    const free = concurrency - running.size;
+    const jobs: Job[] =
+      free > 0 ? await boss.fetch(name, { batchSize: free, includeMetadata: true }) : [];
+    for (const job of jobs) {
+      const work = run(context, job).finally(() => {
+        running.delete(work);
+        bell.ring();
+      });
+      running.add(work);
+    }
+    if (jobs.length < free || free === 0) await bell.rung(timing.poll_ms);
+  }
+  await Promise.all(running);
+}
+
+/** Runs one job with a heartbeat. What it throws is logged, and the job runs again. */
+async function run(context: Loop, job: Job): Promise<void> {
+  const { id, data } = job;
+  const { boss, log, name, runner, stopping, timing } = context;
+  const taken_over = new AbortController();
+  // While the database is down, no other process can take over the job.
+  const beat = () =>
+    void stillMine(context, job).then(
+      (mine) => mine || taken_over.abort(),
+      () => undefined,
+    );
+  beat();
+  const heartbeat = setInterval(beat, timing.heartbeat_ms);
+  try {
+    await runner(data, { job_id: id, signal: AbortSignal.any([stopping, taken_over.signal]) });
+    // A run that was suspended until another process took over the job must not complete it.
+    if (await stillMine(context, job)) await boss.complete(name, id);
+  } catch (error) {
+    if (!stopping.aborted && !taken_over.signal.aborted)
+      log.warn({ err: error, job: name, job_id: id }, 'a job failed and will run again');
+    // While the database is down the job cannot be failed: it expires and runs again then.
+    const mine = !taken_over.signal.aborted && (await stillMine(context, job).catch(() => false));
+    if (mine) await boss.fail(name, id).catch(() => undefined);
+  } finally {
+    clearInterval(heartbeat);
+  }
+}
+
+/** Postpones the expiry of a job. False when the job is over or another run of it has begun. */
+async function stillMine(
+  { database, name, timing }: Loop,
+  { id, retryCount }: Job,
+): Promise<boolean> {
+  const { expire_seconds } = timing;
+  const extended = await database.sql(EXTEND_JOB, {
+    name,
+    id,
+    expire_seconds,
+    retry_count: retryCount,
+  });
+  return extended.length === 1;
+}
