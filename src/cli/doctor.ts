@@ -3,10 +3,12 @@ import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { Client } from 'pg';
 import { ConfigError, loadConfig, type Config } from '../config';
-import { pendingMigrations, PreReleaseDatabase } from '../db/migrate';
 import { startEmbedded, type EmbeddedDatabase } from '../db/embedded-postgres';
+import { pendingMigrations, PreReleaseDatabase } from '../db/migrate';
+import { sqlOn, type Sql } from '../db/sql';
+import { SERVER_VERSION, UNFINISHED_PURCHASES } from './queries/operator';
 
-/** What an examination found, and how to mend it. */
+/** What was found, and how to fix it. */
 export interface Finding {
   check: string;
   ok: boolean;
@@ -14,22 +16,31 @@ export interface Finding {
   remedy?: string;
 }
 
-/** Looks at configuration, disk, port, database, extensions, migrations and purchases of numbers. */
+const MIN_FREE_GB = 1;
+/** PostgreSQL 15. */
+const MIN_VERSION = 150_000;
+const CONNECT_TIMEOUT_MS = 3_000;
+
+const finding = (check: string, ok: boolean, text: string, remedy?: string): Finding => ({
+  check,
+  ok,
+  finding: text,
+  ...(!ok && remedy && { remedy }),
+});
+
+/** Checks configuration, disk, port, database, extensions, migrations and purchases of numbers. */
 export async function examine(): Promise<Finding[]> {
   let config: Config;
   try {
     config = loadConfig();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.faults.map((finding) => ({
-      check: 'configuration',
-      ok: false,
-      finding,
-      remedy: 'Set it as .env.example explains.',
-    }));
+    return error.faults.map((fault) =>
+      finding('configuration', false, fault, 'Set it as .env.example explains.'),
+    );
   }
   return [
-    { check: 'configuration', ok: true, finding: 'every variable is usable' },
+    finding('configuration', true, 'every variable is usable'),
     disk(config),
     await ports(config),
     ...(await databases(config)),
@@ -41,53 +52,37 @@ function disk({ data_dir }: Config): Finding {
   while (!existsSync(folder)) folder = dirname(folder);
   const { bavail, bsize } = statfsSync(folder);
   const free_gb = (bavail * bsize) / 1e9;
-  return {
-    check: 'disk',
-    ok: free_gb > 1,
-    finding: `${free_gb.toFixed(1)} GB free for ${data_dir}`,
-    ...(free_gb <= 1 && { remedy: 'Free some space, or set DATA_DIR to a larger disk.' }),
-  };
+  return finding(
+    'disk',
+    free_gb > MIN_FREE_GB,
+    `${free_gb.toFixed(1)} GB free for ${data_dir}`,
+    'Free some space, or set DATA_DIR to a larger disk.',
+  );
 }
 
 async function ports({ port, host }: Config): Promise<Finding> {
-  const taken = await new Promise<boolean>((done) => {
-    const server = createServer();
-    server
-      .once('error', () => done(true))
-      .listen(port, host, () => server.close(() => done(false)));
-  });
-  if (!taken) return { check: 'port', ok: true, finding: `${host}:${port} is free` };
-  const ours = await fetch(`http://${host}:${port}/livez`).then(
+  const address = `${host}:${port}`;
+  if (await isFree({ port, host })) return finding('port', true, `${address} is free`);
+  const is_ours = await fetch(`http://${address}/livez`).then(
     (res) => res.ok,
     () => false,
   );
-  if (ours) return { check: 'port', ok: true, finding: `${host}:${port} is served, and alive` };
-  return {
-    check: 'port',
-    ok: false,
-    finding: `${host}:${port} is taken by another program`,
-    remedy: 'Stop that program, or set PORT to another.',
-  };
+  if (is_ours) return finding('port', true, `${address} is served, and alive`);
+  return finding(
+    'port',
+    false,
+    `${address} is used by another program`,
+    'Stop that program, or set PORT to another port.',
+  );
 }
 
-/** A number whose purchase was cut short may be paid for and be nobody's, until somebody asks for it again. */
-export async function purchases(client: Pick<Client, 'query'>): Promise<Finding> {
-  const { rows } = await client.query(
-    "SELECT '+' || phone_number || ' (company ' || company_id || ')' AS number FROM number_lookups WHERE number_id IS NULL AND purchase_tried_at < now() - interval '1 minute' ORDER BY purchase_tried_at LIMIT 20",
-  );
-  const ok = rows.length === 0;
-  return {
-    check: 'numbers',
-    ok,
-    finding: ok
-      ? 'no purchase was cut short'
-      : `purchases cut short: ${rows.map(({ number }) => number).join(', ')}`,
-    ...(!ok && {
-      remedy:
-        'Finish each: POST /api/v1/phone_numbers with its requested_number; DELETE gives it back then.',
-    }),
-  };
-}
+const isFree = ({ port, host }: Pick<Config, 'port' | 'host'>) =>
+  new Promise<boolean>((done) => {
+    const server = createServer();
+    server
+      .once('error', () => done(false))
+      .listen(port, host, () => server.close(() => done(true)));
+  });
 
 async function databases(config: Config): Promise<Finding[]> {
   let embedded: EmbeddedDatabase | undefined;
@@ -96,60 +91,69 @@ async function databases(config: Config): Promise<Finding[]> {
     embedded = config.database_url ? undefined : await startEmbedded({ dataDir: config.data_dir });
     client = new Client({
       connectionString: config.database_url ?? embedded!.url,
-      connectionTimeoutMillis: 3_000,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
     await client.connect();
-    const { rows } = await client.query(
-      "SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name",
-    );
-    const [{ version, name }] = rows;
-    const pending = await pendingMigrations(client);
-    const { rows: available } = await client.query(
-      "SELECT count(*)::int AS n FROM pg_available_extensions WHERE name IN ('pg_trgm', 'btree_gin')",
-    );
-    return [
-      {
-        check: 'database',
-        ok: version >= 150_000,
-        finding: `PostgreSQL ${name}${embedded ? ', run by Trunkline' : ''}`,
-        ...(version < 150_000 && { remedy: 'Use PostgreSQL 15 or later.' }),
-      },
-      {
-        check: 'extensions',
-        ok: available[0].n === 2,
-        finding: 'pg_trgm and btree_gin',
-        ...(available[0].n < 2 && {
-          remedy: "Install PostgreSQL's contrib package on the database server.",
-        }),
-      },
-      {
-        check: 'migrations',
-        ok: pending.length === 0,
-        finding: pending.length === 0 ? 'all applied' : `pending: ${pending.join(', ')}`,
-        ...(pending.length > 0 && {
-          remedy: 'Run: npm run --silent cli -- migrate (a start does it too)',
-        }),
-      },
-      ...(pending.length === 0 ? [await purchases(client)] : []),
-    ];
+    return await examineDatabase(client, embedded ? ', run by Trunkline' : '');
   } catch (error) {
-    if (error instanceof PreReleaseDatabase) {
-      return [{ check: 'migrations', ok: false, finding: error.message }];
-    }
-    const finding =
-      (error as Error).message || (error as { code?: string }).code || 'cannot be reached';
-    return [
-      {
-        check: 'database',
-        ok: false,
-        finding,
-        remedy: config.database_url
-          ? 'Check DATABASE_URL: host, port, user, password, and that PostgreSQL is up.'
-          : 'See .data/postgres/postgres.log.',
-      },
-    ];
+    if (error instanceof PreReleaseDatabase) return [finding('migrations', false, error.message)];
+    return [unreachable(error as NodeJS.ErrnoException, config)];
   } finally {
     await client?.end().catch(() => undefined);
     await embedded?.stop();
   }
+}
+
+const unreachable = ({ message, code }: NodeJS.ErrnoException, { database_url }: Config) =>
+  finding(
+    'database',
+    false,
+    message || code || 'cannot be reached',
+    database_url
+      ? 'Check DATABASE_URL: host, port, user, password, and that PostgreSQL is up.'
+      : 'See .data/postgres/postgres.log.',
+  );
+
+async function examineDatabase(client: Client, run_by: string): Promise<Finding[]> {
+  const sql = sqlOn(client);
+  const [server] = await sql(SERVER_VERSION, {});
+  const { version, name, extensions } = server!;
+  const pending = await pendingMigrations(client);
+  const is_migrated = pending.length === 0;
+  return [
+    finding(
+      'database',
+      version >= MIN_VERSION,
+      `PostgreSQL ${name}${run_by}`,
+      'Use PostgreSQL 15 or later.',
+    ),
+    finding(
+      'extensions',
+      extensions === 2,
+      'pg_trgm and btree_gin',
+      "Install PostgreSQL's contrib package on the database server.",
+    ),
+    finding(
+      'migrations',
+      is_migrated,
+      is_migrated ? 'all applied' : `pending: ${pending.join(', ')}`,
+      'Run: npm run --silent cli -- migrate (a start does it too)',
+    ),
+    ...(is_migrated ? [await purchases(sql)] : []),
+  ];
+}
+
+/**
+ * Finds numbers whose purchase was interrupted: they may be paid for, and belong to no company until
+ * the purchase is finished.
+ */
+export async function purchases(sql: Sql): Promise<Finding> {
+  const numbers = (await sql(UNFINISHED_PURCHASES, {})).map(({ number }) => number);
+  if (numbers.length === 0) return finding('numbers', true, 'no purchase was interrupted');
+  return finding(
+    'numbers',
+    false,
+    `interrupted purchases: ${numbers.join(', ')}`,
+    'Finish each: POST /api/v1/phone_numbers with its requested_number. DELETE then returns it.',
+  );
 }

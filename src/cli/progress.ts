@@ -1,10 +1,11 @@
-import type { ImportCommand } from './import';
+import type { Schemas } from '../contract';
+import type { ImportCommand } from './import-file';
 
 const WIDTH = 30;
-/** Where lines cannot be overwritten, one is written whenever so much more is done. */
+/** Where a line cannot be overwritten, one is written for each such share of the work. */
 const STEP = 0.2;
 
-/** Shows the progress of an import: a bar that moves in a terminal, a line now and then elsewhere. */
+/** Shows the progress of an import: a moving bar in a terminal, occasional lines elsewhere. */
 export function progressOnTerminal(output: NodeJS.WriteStream): ImportCommand['progress'] {
   let [shown, last] = ['', -1];
   return (part, done, record) => {
@@ -15,16 +16,17 @@ export function progressOnTerminal(output: NodeJS.WriteStream): ImportCommand['p
     if (!output.isTTY && !begins && last >= 1) return;
     last = done;
     const filled = Math.round(done * WIDTH);
-    const bar = `${part.padEnd(6)} [${'='.repeat(filled)}${' '.repeat(WIDTH - filled)}] ${(done * 100).toFixed(0).padStart(3)} %`;
-    const rows = record?.total_count
-      ? `  ${number(record.import_count! + record.rejected_count!)} of ${number(record.total_count)} rows`
-      : '';
-    output.write(
-      output.isTTY
-        ? `\r${bar}${rows}${done >= 1 && part === 'import' ? '\n' : ''}`
-        : `${bar}${rows}\n`,
-    );
+    const percent = (done * 100).toFixed(0).padStart(3);
+    const bar = `${part.padEnd(6)} [${'='.repeat(filled).padEnd(WIDTH)}] ${percent} %`;
+    const end = done >= 1 && part === 'import' ? '\n' : '';
+    output.write(output.isTTY ? `\r${bar}${rowsOf(record)}${end}` : `${bar}${rowsOf(record)}\n`);
   };
+}
+
+function rowsOf(record: Schemas['BuyerSuppressionFile'] | undefined): string {
+  if (!record?.total_count) return '';
+  const done = record.import_count! + record.rejected_count!;
+  return `  ${number(done)} of ${number(record.total_count)} rows`;
 }
 
 const number = (n: number): string => n.toLocaleString('en');

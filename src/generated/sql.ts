@@ -10,6 +10,61 @@ export interface SqlTypes {
       key: string | null;
     };
   };
+  'cli.company_of_list': {
+    params: {
+      list: string | null;
+    };
+    row: {
+      company_id: string;
+    };
+  };
+  'cli.find_companies': {
+    params: {
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'cli.find_credentials': {
+    params: {
+      public_key: string | null;
+    };
+    row: {
+      company_id: string;
+      access_token_id: string;
+    };
+  };
+  'cli.list_credentials': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      company_id: number;
+      id: number;
+      kind: string | null;
+      name: string | null;
+      public_key: string | null;
+      superuser: boolean | null;
+      permissions: string[] | null;
+      expires_at: Date | null;
+      user_email: string | null;
+    };
+  };
+  'cli.server_version': {
+    params: object;
+    row: {
+      version: number;
+      name: string;
+      extensions: number;
+    };
+  };
+  'cli.unfinished_purchases': {
+    params: object;
+    row: {
+      number: string;
+    };
+  };
   'db.grant_buyer': {
     params: {
       company_id: number | string | bigint | null;

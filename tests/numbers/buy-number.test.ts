@@ -216,7 +216,7 @@ describe('a purchase that is cut short', () => {
     await market.world.sql(
       `UPDATE number_lookups SET purchase_tried_at = purchase_tried_at - interval '2 minutes' WHERE number_id IS NULL`,
     );
-    const begun = await purchases(market.world.deps.database.pool);
+    const begun = await purchases(market.world.deps.database.sql);
     const number = await bought({ requested_number, name: 'at last' });
     expect(number).toMatchObject({
       name: 'at last',

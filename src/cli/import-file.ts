@@ -1,5 +1,5 @@
 import { createReadStream, statSync } from 'node:fs';
-import { request } from 'node:http';
+import { request, type ClientRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { basename } from 'node:path';
 import { randomUUID } from 'node:crypto';
@@ -16,7 +16,7 @@ export interface ImportCommand {
   file: string;
   apply_block_or_unblock: 'block' | 'unblock';
   caller_id_column_name?: string;
-  /** Hears how far it is: which part, and how much of it is done, from 0 to 1. */
+  /** Called with what is under way and how much of it is done, from 0 to 1. */
   progress: (
     part: 'upload' | 'import',
     done: number,
@@ -24,14 +24,17 @@ export interface ImportCommand {
   ) => void;
 }
 
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
-/** Uploads a file to a suppression list through the API and waits until it is imported; answers the file's record. Throws what the API refuses with. */
+/**
+ * Uploads a file to a suppression list through the API, waits until it is imported, and returns the
+ * file's record. Throws with the messages of the API when it refuses.
+ */
 export async function importFile(command: ImportCommand): Promise<Schemas['BuyerSuppressionFile']> {
   let file = await upload(command);
   while (file.status === 'pending' || file.status === 'running') {
-    await setTimeout(LOOK_MS);
-    // The import goes on while the service is started anew.
+    await setTimeout(POLL_MS);
+    // The import goes on while the service restarts.
     const res = await fetch(`${command.url}${file.routes_show_path}`, {
       headers: { Authorization: command.authorization },
     }).catch(() => undefined);
@@ -53,26 +56,11 @@ function read(status: number, text: string): Schemas['BuyerSuppressionFile'] {
   );
 }
 
-/** Sends the form piece by piece, so that a file of any size passes through little memory and its progress is seen. */
-async function upload({
-  url,
-  authorization,
-  list,
-  file,
-  progress,
-  ...fields
-}: ImportCommand): Promise<Schemas['BuyerSuppressionFile']> {
+/** Sends the form in pieces: a file of any size needs little memory, and progress is visible. */
+async function upload(command: ImportCommand): Promise<Schemas['BuyerSuppressionFile']> {
+  const { url, authorization, file, progress } = command;
   const boundary = `trunkline-${randomUUID()}`;
-  const part = (headers: string, body = '') =>
-    `--${boundary}\r\nContent-Disposition: form-data; ${headers}\r\n\r\n${body}`;
-  const texts = Object.entries({ buyer_suppression_id: list, ...fields }).filter(
-    ([, value]) => value !== undefined,
-  );
-  const name = basename(file).replace(/["\r\n]/g, '_');
-  const head =
-    texts.map(([key, value]) => `${part(`name="${key}"`, value)}\r\n`).join('') +
-    part(`name="import_file"; filename="${name}"`);
-  const tail = `\r\n--${boundary}--\r\n`;
+  const { head, tail } = formAround(command, boundary);
   const bytes = statSync(file).size;
   const send = url.startsWith('https:') ? secureRequest : request;
   const req = send(`${url}${BASE_PATH}/buyer_suppression_files`, {
@@ -83,24 +71,7 @@ async function upload({
       'Content-Length': Buffer.byteLength(head) + bytes + Buffer.byteLength(tail),
     },
   });
-  const answered = new Promise<{ status: number; text: string }>((done, fail) => {
-    req
-      .once('error', (error: NodeJS.ErrnoException) =>
-        fail(
-          error.code === 'ECONNREFUSED'
-            ? new Error(`No service answers at ${url}. Start it with: npm start`)
-            : error,
-        ),
-      )
-      .once('response', (res) => {
-        let text = '';
-        res
-          .setEncoding('utf8')
-          .on('data', (piece) => (text += piece))
-          .on('end', () => done({ status: res.statusCode!, text }))
-          .on('error', fail);
-      });
-  });
+  const response = responseTo(req, url);
   let sent = 0;
   const pieces = async function* () {
     yield head;
@@ -110,8 +81,43 @@ async function upload({
     }
     yield tail;
   };
-  // A refusal may come before all is sent; then it is what counts.
+  // The service may refuse before everything is sent; then its response is what counts.
   pipeline(pieces, req).catch(() => undefined);
-  const { status, text } = await answered;
+  const { status, text } = await response;
   return read(status, text);
 }
+
+/** The form before and after the bytes of the file. */
+function formAround(
+  { list, file, apply_block_or_unblock, caller_id_column_name }: ImportCommand,
+  boundary: string,
+): { head: string; tail: string } {
+  const part = (headers: string, body = '') =>
+    `--${boundary}\r\nContent-Disposition: form-data; ${headers}\r\n\r\n${body}`;
+  const fields = { buyer_suppression_id: list, apply_block_or_unblock, caller_id_column_name };
+  const texts = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${part(`name="${name}"`, value)}\r\n`],
+  );
+  const file_name = basename(file).replace(/["\r\n]/g, '_');
+  return {
+    head: `${texts.join('')}${part(`name="import_file"; filename="${file_name}"`)}`,
+    tail: `\r\n--${boundary}--\r\n`,
+  };
+}
+
+/** The response as text, whenever it comes. */
+const responseTo = (req: ClientRequest, url: string) =>
+  new Promise<{ status: number; text: string }>((done, fail) => {
+    req.once('error', (error: NodeJS.ErrnoException) => {
+      const is_down = error.code === 'ECONNREFUSED';
+      fail(is_down ? new Error(`No service answers at ${url}. Start it with: npm start`) : error);
+    });
+    req.once('response', (res) => {
+      let text = '';
+      res
+        .setEncoding('utf8')
+        .on('data', (piece) => (text += piece))
+        .on('end', () => done({ status: res.statusCode!, text }))
+        .on('error', fail);
+    });
+  });

@@ -1,0 +1,71 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { loadConfig } from '../config';
+import { openInstallation, type Installation } from '../installation/open';
+import { FIND_COMPANIES } from './queries/operator';
+
+// What all commands share.
+
+/** The option that every command has. */
+export const json = () => new Option('--json', 'print JSON').default(false);
+
+/** Opens the installation for the work, and closes it afterwards. */
+export async function withInstallation<T>(
+  work: (installation: Installation) => Promise<T>,
+): Promise<T> {
+  const installation = await openInstallation({ ...loadConfig(), log_level: 'silent' }, 'command');
+  try {
+    return await work(installation);
+  } finally {
+    await installation.close();
+  }
+}
+
+/** Runs a command on the installation and prints its result. */
+export async function run(
+  as_json: boolean,
+  work: (installation: Installation) => Promise<object>,
+): Promise<void> {
+  print(await withInstallation(work), as_json);
+}
+
+/** Prints a result: as one JSON document, or as lines for people. */
+export function print(result: object, as_json: boolean): void {
+  process.stdout.write(as_json ? `${JSON.stringify(result)}\n` : linesOf(result));
+}
+
+const COLUMN_WIDTH = 14;
+
+function linesOf(result: object): string {
+  if (Array.isArray(result)) return result.map(linesOf).join('\n') || 'none\n';
+  const text = (value: unknown) => (Array.isArray(value) ? value.join(', ') : String(value));
+  return Object.entries(result)
+    .map(([key, value]) => `${key.padEnd(COLUMN_WIDTH)} ${text(value)}\n`)
+    .join('');
+}
+
+/** Returns the company that a command is about: the one named, or the only one. */
+export async function companyOf({ deps }: Installation, id: number | undefined): Promise<bigint> {
+  const companies = await deps.database.sql(FIND_COMPANIES, { id: id ?? null });
+  if (companies.length === 1) return BigInt(companies[0]!.id);
+  if (companies.length > 1)
+    throw new Error('There are several companies: name one with --company ID.');
+  throw new Error(
+    id === undefined
+      ? 'There is no company yet. Make one: company create --name NAME'
+      : `There is no company ${id}.`,
+  );
+}
+
+/** Parses the two letters of a country. */
+export function country(text: string): string {
+  if (!/^[A-Za-z]{2}$/.test(text))
+    throw new InvalidArgumentError('must be the two letters of a country, such as US');
+  return text.toUpperCase();
+}
+
+/** Parses the id of a company. */
+export function companyId(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text))
+    throw new InvalidArgumentError('must be the id of a company, such as 1');
+  return Number(text);
+}

@@ -1,0 +1,50 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { parsePhoneNumberFromString, type PhoneNumber } from 'libphonenumber-js/max';
+import { numberFacts } from '../carriers/number-facts';
+import type { Installation } from '../installation/open';
+import { addNumber } from '../numbers/add-number';
+import { companyId, companyOf, json, run } from './command';
+
+/** `number add`. */
+export function addNumberCommands(program: Command): void {
+  program
+    .command('number')
+    .description('numbers of a company: leads are called and texted from them')
+    .command('add')
+    .description(
+      'add a number that was bought from the carrier by other means; ' +
+        'point its callbacks to /api/v1/telephony',
+    )
+    .argument('<phone_number>', '+ and digits', phoneNumber)
+    .option('--company <id>', 'company; not needed where there is only one', companyId)
+    .addOption(json())
+    .action((number, options) =>
+      run(options.json, (installation) => add(installation, number, options.company)),
+    );
+}
+
+async function add(
+  installation: Installation,
+  parsed: PhoneNumber,
+  company: number | undefined,
+): Promise<object> {
+  const { deps } = installation;
+  const db = deps.tenants.of(await companyOf(installation, company));
+  const number = {
+    phone_number: parsed.number,
+    country: parsed.country ?? 'US',
+    toll_free: parsed.getType() === 'TOLL_FREE',
+    ...numberFacts(parsed.number),
+    carrier: deps.carrier.name,
+    carrier_number_id: null,
+  };
+  const id = await db.transaction((tx) => addNumber(tx, number, deps.clock()));
+  return { company_id: Number(db.company_id), id: Number(id), phone_number: number.phone_number };
+}
+
+function phoneNumber(text: string): PhoneNumber {
+  const parsed = parsePhoneNumberFromString(text);
+  if (!parsed?.isPossible())
+    throw new InvalidArgumentError('must be a telephone number, such as +12135550123');
+  return parsed;
+}

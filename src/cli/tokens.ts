@@ -1,0 +1,87 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { contract } from '../contract';
+import type { Installation } from '../installation/open';
+import { issueCredentials, revokeCredentials } from '../people/issue-credentials';
+import { companyId, companyOf, json, run } from './command';
+import { FIND_CREDENTIALS, LIST_CREDENTIALS } from './queries/operator';
+
+const SCOPES = contract.document.components.schemas.Scope!.enum as string[];
+
+/** `token create`, `token list` and `token revoke`. */
+export function addTokenCommands(program: Command): void {
+  const token = program
+    .command('token')
+    .description('credentials: key pairs of a company, tokens of its users');
+  token
+    .command('create')
+    .description('make credentials; the secret is shown only this once')
+    .requiredOption('--name <name>', 'what the credentials are for')
+    .option('--company <id>', 'company; not needed where there is only one', companyId)
+    .option('--user-email <email>', "makes a user's token instead of a key pair")
+    .addOption(new Option('--permission <scope...>', 'what they may do').choices(SCOPES))
+    .option('--superuser', 'they may do everything', false)
+    .option('--expires-at <time>', 'ISO 8601 time from which they are refused', time)
+    .addOption(json())
+    .action((options) => run(options.json, (installation) => create(installation, options)));
+  token
+    .command('list')
+    .description('list the credentials of a company, or of all companies')
+    .option('--company <id>', 'company', companyId)
+    .addOption(json())
+    .action((options) =>
+      run(options.json, ({ deps }) =>
+        deps.database.sql(LIST_CREDENTIALS, { company_id: options.company ?? null }),
+      ),
+    );
+  token
+    .command('revoke')
+    .description('revoke credentials at once')
+    .argument('<public_key>', 'the public key, or the first part of a user token')
+    .addOption(json())
+    .action((public_key, options) =>
+      run(options.json, (installation) => revoke(installation, public_key)),
+    );
+}
+
+interface CreateOptions {
+  name: string;
+  company?: number;
+  userEmail?: string;
+  permission?: string[];
+  superuser: boolean;
+  expiresAt?: Date;
+}
+
+async function create(installation: Installation, options: CreateOptions): Promise<object> {
+  const { deps } = installation;
+  const company_id = await companyOf(installation, options.company);
+  const wanted = {
+    name: options.name,
+    kind: options.userEmail ? ('user_token' as const) : ('key_pair' as const),
+    permissions: options.permission ?? [],
+    superuser: options.superuser,
+    user_email: options.userEmail,
+    expires_at: options.expiresAt ?? null,
+  };
+  const { id, ...issued } = await deps.tenants
+    .of(company_id)
+    .transaction((db) => issueCredentials(db, wanted, { pepper: deps.pepper, now: deps.clock() }));
+  return { company_id: Number(company_id), id: Number(id), ...issued };
+}
+
+async function revoke({ deps }: Installation, public_key: string): Promise<object> {
+  const [found] = await deps.database.sql(FIND_CREDENTIALS, { public_key });
+  if (!found) throw new Error(`There are no credentials ${public_key}.`);
+  const revoked = await deps.tenants
+    .of(BigInt(found.company_id))
+    .transaction((db) => revokeCredentials(db, BigInt(found.access_token_id), deps.clock()));
+  if (!revoked) throw new Error(`${public_key} is already revoked.`);
+  return { revoked: public_key };
+}
+
+function time(text: string): Date {
+  const parsed = new Date(text);
+  if (Number.isNaN(parsed.getTime()))
+    throw new InvalidArgumentError('must be an ISO 8601 time, such as 2027-01-31T00:00:00Z');
+  return parsed;
+}
