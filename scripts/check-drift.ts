@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate, PRISMA_FOLDER, schemaScript } from '../src/db/migrate';
 import { compareCatalogs, readCatalog } from './catalog';
+import { describeStatements } from './sql-types';
 import { run, withClient, withScratchServer } from './scratch-database';
 
-// Fails when something generated or migrated no longer matches its source: the types and
-// openapi.yaml; the migrations and what schema.prisma, supplement.sql and functions.sql declare.
+// Fails when something generated or migrated no longer matches its source: the types of
+// openapi.yaml and of the SQL statements; the migrations and what schema.prisma, supplement.sql and functions.sql declare.
 
 function generatedTypes(): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-types-'));
@@ -18,6 +19,12 @@ function generatedTypes(): string[] {
   rmSync(folder, { recursive: true });
   if (fresh === readFileSync('src/generated/openapi.ts', 'utf8')) return [];
   return ['src/generated/openapi.ts is not what openapi.yaml makes: run npm run generate'];
+}
+
+async function statementTypes(): Promise<string[]> {
+  const { source, errors } = await describeStatements();
+  if (errors.length > 0 || source === readFileSync('src/generated/sql.ts', 'utf8')) return errors;
+  return ['src/generated/sql.ts does not match the statements: run npm run generate:sql'];
 }
 
 /** Makes an empty database into what the files in prisma/ declare, without the migrations. */
@@ -43,7 +50,7 @@ function migrations(): Promise<string[]> {
 }
 
 async function main(): Promise<void> {
-  const differences = [...generatedTypes(), ...(await migrations())];
+  const differences = [...generatedTypes(), ...(await statementTypes()), ...(await migrations())];
   for (const difference of differences) process.stderr.write(`${difference}\n`);
   process.stdout.write(differences.length === 0 ? 'drift: none\n' : '');
   process.exit(differences.length === 0 ? 0 : 1);

@@ -37,18 +37,22 @@ export async function describeStatements(): Promise<SqlTypesSource> {
     const client = new Client({ connectionString: url });
     await client.connect();
     try {
-      return await describeAll(client);
+      return await describeAll(client, [...statements.values()]);
     } finally {
       await client.end();
     }
   });
 }
 
-async function describeAll(client: Client): Promise<SqlTypesSource> {
+/** Describes statements on a migrated database. */
+export async function describeAll(
+  client: Client,
+  all: readonly Statement<StatementName>[],
+): Promise<SqlTypesSource> {
   const catalog = await readCatalog(client);
   const errors: string[] = [];
   const entries: string[] = [];
-  for (const statement of [...statements.values()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+  for (const statement of all.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     try {
       entries.push(entryOf(statement, await describe(client, statement), catalog));
     } catch (error) {

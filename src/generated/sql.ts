@@ -107,6 +107,53 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'installation.demo_fleets': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      user_fleet_id: string;
+    };
+  };
+  'installation.demo_list': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'installation.has_companies': {
+    params: object;
+    row: {
+      any: boolean;
+    };
+  };
+  'installation.last_offer': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'installation.last_schedule': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'installation.lock_demo': {
+    params: {
+      lock: number | string | bigint | null;
+    };
+    row: {
+      pg_advisory_lock: string;
+    };
+  };
   'installation.next_company_id': {
     params: object;
     row: {

@@ -3,6 +3,7 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Call, Handlers } from '../http/handlers';
 import { HttpProblem } from '../errors';
+import { LAST_OFFER, LAST_SCHEDULE } from './queries/companies';
 
 type Maker = Omit<Call<'createOffer'>, 'body' | 'query'> & { query: Record<never, never> };
 
@@ -35,8 +36,8 @@ const ACTIONS: Omit<Schemas['ScheduleActionCreate'], 'schedule_id'>[] = [
 ];
 
 /**
- * An offer, who is called about it and how: a schedule at whose end a lead has been texted twice,
- * called twice and mailed once.
+ * Makes an offer and its schedule, at whose end a lead has been texted twice, called twice and mailed
+ * once.
  */
 export async function populateLeads(
   db: Db,
@@ -52,8 +53,8 @@ export async function populateLeads(
     ...call,
     body: { name: 'Auto insurance', user_offer_id: 'auto', add_user_buyer_ids: user_buyer_ids },
   });
-  const offer_id = await idOf(db, 'offers');
-  // Whoever tries it at night would otherwise wait for the morning.
+  const offer_id = (await db.sql(LAST_OFFER, {}))[0]!.id;
+  // Somebody who tries it at night would otherwise wait for the morning.
   const schedule = {
     name: 'New auto leads',
     user_schedule_id: 'auto_new',
@@ -63,23 +64,15 @@ export async function populateLeads(
     max_contact_attempts: 6,
   };
   await handlers.createSchedule({ ...call, body: schedule });
-  const schedule_id = await idOf(db, 'schedules');
+  const schedule_id = (await db.sql(LAST_SCHEDULE, {}))[0]!.id;
   for (const action of ACTIONS)
     await handlers.createScheduleAction({ ...call, body: { ...action, schedule_id } });
-  // A carrier that sells real numbers is not asked for one.
+  // Real numbers cost money.
   if (deps.carrier.name === 'sandbox')
     await handlers.createPhoneNumber({ ...call, body: { prefix: '310' } }).catch(unlessSoldOut);
 }
 
-async function idOf(db: Db, table: 'offers' | 'schedules'): Promise<string> {
-  const [row] = await db.query<{ id: string }>({
-    text: `SELECT max(id)::text AS id FROM ${table} WHERE company_id = $1`,
-    values: [db.company_id],
-  });
-  return row!.id;
-}
-
-/** A demo can do without a number of its own. */
+/** The demo works without a number, too. */
 function unlessSoldOut(error: unknown): void {
   if (!(error instanceof HttpProblem)) throw error;
 }
