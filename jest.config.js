@@ -2,6 +2,8 @@
 module.exports = {
   testMatch: ['<rootDir>/tests/**/*.test.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } }] },
+  runtime: '<rootDir>/tests/support/runtime.js',
+  testEnvironment: '<rootDir>/tests/support/environment.js',
   setupFiles: ['<rootDir>/tests/support/setup.ts'],
   globalSetup: '<rootDir>/tests/support/global-setup.ts',
   globalTeardown: '<rootDir>/tests/support/global-teardown.ts',
