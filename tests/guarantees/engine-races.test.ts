@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { createApp } from '../../src/app';
 import { openCarrier } from '../../src/carriers';
 import type { Carrier } from '../../src/carriers/carrier';
 import type { Deps } from '../../src/deps';
@@ -9,7 +8,7 @@ import { contactDueLeads } from '../../src/workflows/contact-due-leads';
 import { eventually, startEngineProcess, workersOf } from '../support/engine-process';
 import { kill } from '../support/job-process';
 import { DIAL, EMAIL, fillSchedule, openShop, runEngine, SMS, submit, wait, type Shop } from '../support/leads';
-import { caller, createWorld, type World } from '../support/world';
+import { appOf, caller, createWorld, type World } from '../support/world';
 
 jest.setTimeout(240_000);
 
@@ -34,7 +33,7 @@ const ANY_TIME = { daylight_hours: '00:00..23:59' };
 /** What a process of its own would work with. */
 const worker = (carrier?: Carrier): Deps => workers.open(carrier && { carrier });
 async function listening(deps: Deps): Promise<string> {
-  const server = createServer(createApp(deps));
+  const server = createServer(appOf(deps));
   servers.push(server);
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

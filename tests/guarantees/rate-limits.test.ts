@@ -1,9 +1,8 @@
 import { Pool } from 'pg';
 import pino from 'pino';
-import { createApp } from '../../src/app';
 import { openPermits, type Permits } from '../../src/db/permits';
 import { createDeps, type Deps } from '../../src/deps';
-import { caller, createWorld, testConfig, type Api, type World } from '../support/world';
+import { appOf, caller, createWorld, testConfig, type Api, type World } from '../support/world';
 
 /** So long that no test sees its end. */
 const rate_window_seconds = 100_000_000;
@@ -17,7 +16,7 @@ let elsewhere: Api;
 beforeAll(async () => {
   world = await createWorld({ environment, rate_window_seconds });
   other = createDeps({ config: testConfig(environment), database_url: world.url, log, rate_window_seconds });
-  elsewhere = caller(createApp(other), null);
+  elsewhere = caller(appOf(other), null);
 });
 afterAll(async () => {
   await other.database.close();

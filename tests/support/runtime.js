@@ -3,10 +3,13 @@ const JestRuntime = require('jest-runtime').default;
 const { sourceMaps } = require('./typescript');
 
 const TESTS = join(__dirname, '..') + sep;
+/** What is made once a worker: it depends on the contract alone. */
+const KEPT = join(__dirname, 'worker') + sep;
 
 /**
  * Loads modules with Node's own `require`: src and its dependencies are evaluated once a worker, not
- * once a test file. Only the modules below tests/ are loaded again for each test file. Module mocks
+ * once a test file. Only the modules below tests/ are loaded again for each test file, but for those
+ * in tests/support/worker. Module mocks
  * (`jest.mock`) therefore do nothing; the code under test is given its edges instead (`createDeps`).
  */
 class Runtime extends JestRuntime {
@@ -14,7 +17,7 @@ class Runtime extends JestRuntime {
     super(...given);
     const [, environment, , , , , testPath] = given;
     for (const file of Object.keys(require.cache)) {
-      if (file.startsWith(TESTS) && file.endsWith('.ts')) delete require.cache[file];
+      if (file.startsWith(TESTS) && file.endsWith('.ts') && !file.startsWith(KEPT)) delete require.cache[file];
     }
     environment.global.jest = this.jestGlobals.jestObjectFor(testPath);
   }

@@ -15,7 +15,8 @@ import { startWorkers, type Workers } from '../../src/jobs/queue';
 import { createRunners } from '../../src/jobs/runners';
 import { createCompany } from '../../src/workflows/create-company';
 import { issueCredentials, type NewCredentials } from '../../src/workflows/issue-credentials';
-import { checkAnswer } from './contract-check';
+import { checkAnswer } from './worker/contract-check';
+import { validate } from './worker/validator';
 import { TEMPLATE } from './global-setup';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options';
@@ -89,11 +90,14 @@ export function testConfig(environment: Record<string, string> = {}) {
   });
 }
 
+/** The application on these dependencies, with the validator of this worker. */
+export const appOf = (deps: Deps, handlers?: Handlers) => createApp(deps, handlers, { validate });
+
 /** A service on a database of its own, with one company. */
 export async function createWorld({ clock, environment, handlers, rate_window_seconds }: WorldOptions = {}): Promise<World> {
   const url = await freshDatabase();
   const deps = createDeps({ config: testConfig(environment), database_url: url, clock, log: pino({ level: 'silent' }), rate_window_seconds });
-  const app = createApp(deps, handlers?.(deps));
+  const app = appOf(deps, handlers?.(deps));
   const client = new Client({ connectionString: url, options: '-c timezone=UTC' });
   await client.connect();
   const working: Workers[] = [];
