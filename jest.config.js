@@ -1,7 +1,10 @@
+// Jest itself reads the TypeScript of its setup with this.
+require('./tests/support/typescript');
+
 /** @type {import('jest').Config} */
 module.exports = {
   testMatch: ['<rootDir>/tests/**/*.test.ts'],
-  transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } }] },
+  transform: {},
   runtime: '<rootDir>/tests/support/runtime.js',
   testEnvironment: '<rootDir>/tests/support/environment.js',
   setupFiles: ['<rootDir>/tests/support/setup.ts'],

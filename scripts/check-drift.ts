@@ -14,10 +14,16 @@ const INDEXES = `SELECT indexdef AS line FROM pg_indexes WHERE schemaname = 'pub
 function generatedTypes(): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-types-'));
   const file = join(folder, 'openapi.ts');
-  execFileSync('node_modules/.bin/openapi-typescript', ['openapi.yaml', '--output', file, '--default-non-nullable', 'false'], { stdio: 'pipe' });
+  execFileSync(
+    'node_modules/.bin/openapi-typescript',
+    ['openapi.yaml', '--output', file, '--default-non-nullable', 'false'],
+    { stdio: 'pipe' },
+  );
   const fresh = readFileSync(file, 'utf8');
   rmSync(folder, { recursive: true });
-  return fresh === readFileSync('src/generated/openapi.ts', 'utf8') ? [] : ['src/generated/openapi.ts is not what openapi.yaml makes: run npm run generate'];
+  return fresh === readFileSync('src/generated/openapi.ts', 'utf8')
+    ? []
+    : ['src/generated/openapi.ts is not what openapi.yaml makes: run npm run generate'];
 }
 
 async function migrations(): Promise<string[]> {
@@ -25,16 +31,30 @@ async function migrations(): Promise<string[]> {
     const migrated = await create('migrated');
     const declared = await create('declared');
     await migrate(migrated);
-    for (const statement of (await schemaScript(declared)).split(/;\n/).filter((sql) => sql.trim())) await run(declared, statement);
+    for (const statement of (await schemaScript(declared)).split(/;\n/).filter((sql) => sql.trim()))
+      await run(declared, statement);
     const lines = async (url: string, sql: string) =>
-      (await run<{ line: string }>(url, sql)).map(({ line }) => line).filter((line) => !line.includes('_prisma_migrations'));
+      (await run<{ line: string }>(url, sql))
+        .map(({ line }) => line)
+        .filter((line) => !line.includes('_prisma_migrations'));
     const differences: string[] = [];
     for (const sql of [COLUMNS, CONSTRAINTS, INDEXES]) {
-      const [is, should] = [new Set(await lines(migrated, sql)), new Set(await lines(declared, sql))];
-      differences.push(...[...should].filter((line) => !is.has(line)).map((line) => `schema.prisma has, the migrations have not: ${line}`));
+      const [is, should] = [
+        new Set(await lines(migrated, sql)),
+        new Set(await lines(declared, sql)),
+      ];
+      differences.push(
+        ...[...should]
+          .filter((line) => !is.has(line))
+          .map((line) => `schema.prisma has, the migrations have not: ${line}`),
+      );
       // Indexes of expressions are written by hand in the migrations: Prisma cannot say them.
       if (sql !== INDEXES)
-        differences.push(...[...is].filter((line) => !should.has(line)).map((line) => `the migrations have, schema.prisma has not: ${line}`));
+        differences.push(
+          ...[...is]
+            .filter((line) => !should.has(line))
+            .map((line) => `the migrations have, schema.prisma has not: ${line}`),
+        );
     }
     return differences;
   });

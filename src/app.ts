@@ -9,28 +9,40 @@ import { bind, listFormats, type Pipeline } from './http/bind';
 import { changeLog } from './http/change-log';
 import { cors } from './http/cors';
 import { docs } from './http/docs';
-import { errorHandler, unavailable } from './http/errors';
+import { errorHandler, unavailable } from './http/error-handler';
 import type { Handlers } from './http/handlers';
 import { idempotency } from './http/idempotency';
-import { invitationPage } from './http/invitation-page';
+import { invitationPage } from './people/invitation-page';
 import { requestLog } from './http/logging';
 import { isMultipart, uploader } from './http/upload';
 import { validator } from './http/validate';
-import { createMetrics } from './metrics';
-import { Refusal } from './refusal';
+import { createMetrics } from './http/metrics';
+import { HttpProblem } from './errors';
 
 const QUERY = { depth: 5, arrayLimit: 10_000, parameterLimit: 10_000, plainObjects: true };
 
 /** A JSON API needs little of what protects pages; the docs page gets all of it. TLS, and with it HSTS, is the business of the proxy in front. */
-const API_HEADERS = { xContentTypeOptions: 'nosniff', contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'" };
-const PAGE_HEADERS = { contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } }, strictTransportSecurity: false };
+const API_HEADERS = {
+  xContentTypeOptions: 'nosniff',
+  contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
+};
+const PAGE_HEADERS = {
+  contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
+  strictTransportSecurity: false,
+};
 
 /** The HTTP application: parsers → normalize → validator → bound handlers → error mapper. */
-export function createApp(deps: Deps, handlers: Handlers = createHandlers(deps), others: Partial<Pipeline> = {}): Express {
+export function createApp(
+  deps: Deps,
+  handlers: Handlers = createHandlers(deps),
+  others: Partial<Pipeline> = {},
+): Express {
   const { config, log, database } = deps;
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
-  app.set('trust proxy', config.trust_proxy).set('query parser', (text: string) => parse(text, QUERY));
+  app
+    .set('trust proxy', config.trust_proxy)
+    .set('query parser', (text: string) => parse(text, QUERY));
   const metrics = createMetrics(database.pool);
   app.use(requestLog(log), metrics.observe, compressed());
   app.use(BASE_PATH, api(app, deps, { handlers, others }));
@@ -46,7 +58,7 @@ export function createApp(deps: Deps, handlers: Handlers = createHandlers(deps),
   app.use(helmet(PAGE_HEADERS), docs());
   app.get('/invitations', invitationPage);
   app.use(() => {
-    throw new Refusal(404, 'There is no such path.');
+    throw new HttpProblem(404, 'There is no such path.');
   });
   app.use(errorHandler(log));
   return app;
@@ -61,7 +73,11 @@ interface Parts {
 function api(app: Express, deps: Deps, { handlers, others }: Parts): RequestHandler[] {
   const { config, clock, pepper, authenticator, limits, tenants, storage } = deps;
   const limit = config.max_body_bytes;
-  const upload = uploader({ storage, max_upload_bytes: config.max_upload_bytes, max_body_bytes: limit });
+  const upload = uploader({
+    storage,
+    max_upload_bytes: config.max_upload_bytes,
+    max_body_bytes: limit,
+  });
   const pipes = {
     authenticator,
     limits,
@@ -73,11 +89,23 @@ function api(app: Express, deps: Deps, { handlers, others }: Parts): RequestHand
     ...others,
   };
   const secure: RequestHandler = (_req, res, next) => {
-    res.setHeader('X-Content-Type-Options', API_HEADERS.xContentTypeOptions).setHeader('Content-Security-Policy', API_HEADERS.contentSecurityPolicy);
+    res
+      .setHeader('X-Content-Type-Options', API_HEADERS.xContentTypeOptions)
+      .setHeader('Content-Security-Policy', API_HEADERS.contentSecurityPolicy);
     next();
   };
-  const parsers = [express.json({ limit, strict: false }), express.urlencoded({ limit, extended: true, parameterLimit: 20_000 })];
-  return [secure, cors(config.cors_origins), patience, ...parsers, listFormats(), bind(handlers, pipes)];
+  const parsers = [
+    express.json({ limit, strict: false }),
+    express.urlencoded({ limit, extended: true, parameterLimit: 20_000 }),
+  ];
+  return [
+    secure,
+    cors(config.cors_origins),
+    patience,
+    ...parsers,
+    listFormats(),
+    bind(handlers, pipes),
+  ];
 }
 
 /** How long a body may take to arrive, unless it holds a file. */
@@ -85,7 +113,9 @@ const PATIENCE_MS = 60_000;
 
 /** Ends connections whose body only drips in; a file may take as long as it takes, and an hour at most (server.ts). */
 const patience: RequestHandler = (req, _res, next) => {
-  const has_body = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+  const has_body =
+    req.headers['transfer-encoding'] !== undefined ||
+    Number(req.headers['content-length'] ?? 0) > 0;
   if (has_body && !isMultipart(req)) {
     const timer = setTimeout(() => req.destroy(), PATIENCE_MS);
     req.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));

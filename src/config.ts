@@ -60,13 +60,17 @@ export class ConfigError extends Error {
 }
 
 const databaseUrl = makeValidator<string>((input) => {
-  if (!/^postgres(ql)?:\/\/.+/.test(input)) throw new Error('must be a URL that begins with postgresql://');
+  if (!/^postgres(ql)?:\/\/.+/.test(input))
+    throw new Error('must be a URL that begins with postgresql://');
   return input;
 });
 const origins = makeValidator<string[]>((input) => {
   const list = input.split(',').map((origin) => origin.trim());
   const wrong = list.find((origin) => origin !== '*' && !/^https?:\/\/[^/]+$/.test(origin));
-  if (wrong !== undefined) throw new Error(`must be origins such as https://app.example.com, separated by commas, not "${wrong}"`);
+  if (wrong !== undefined)
+    throw new Error(
+      `must be origins such as https://app.example.com, separated by commas, not "${wrong}"`,
+    );
   return list;
 });
 const pepper = makeValidator<string>((input) => {
@@ -75,27 +79,34 @@ const pepper = makeValidator<string>((input) => {
 });
 const webUrl = makeValidator<string>((input) => {
   const url = URL.canParse(input) ? new URL(input) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) throw new Error('must be a URL such as https://api.example.com');
+  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash)
+    throw new Error('must be a URL such as https://api.example.com');
   return input.replace(/\/+$/, '');
 });
 const smtpUrl = makeValidator<string>((input) => {
-  if (!/^smtps?:\/\/[^/\s]+/.test(input)) throw new Error('must be a URL that begins with smtp:// or smtps://');
+  if (!/^smtps?:\/\/[^/\s]+/.test(input))
+    throw new Error('must be a URL that begins with smtp:// or smtps://');
   return input;
 });
 const mailbox = makeValidator<string>((input) => {
-  if (!parseMailbox(input)) throw new Error('must be one address, such as desk@example.com or Desk <desk@example.com>');
+  if (!parseMailbox(input))
+    throw new Error('must be one address, such as desk@example.com or Desk <desk@example.com>');
   return input;
 });
 const networks = makeValidator<string[]>((input) => {
   const list = input.split(',').map((network) => network.trim());
-  const wrong = list.find((network) => !/^[0-9a-f.:]+\/\d{1,3}$/i.test(network) || isIP(network.split('/')[0]!) === 0);
-  if (wrong !== undefined) throw new Error(`must be networks such as 10.0.0.0/8, separated by commas, not "${wrong}"`);
+  const wrong = list.find(
+    (network) => !/^[0-9a-f.:]+\/\d{1,3}$/i.test(network) || isIP(network.split('/')[0]!) === 0,
+  );
+  if (wrong !== undefined)
+    throw new Error(`must be networks such as 10.0.0.0/8, separated by commas, not "${wrong}"`);
   return list;
 });
 const between = (low: number, high: number) =>
   makeValidator<number>((input) => {
     const value = Number(input);
-    if (!Number.isInteger(value) || value < low || value > high) throw new Error(`must be a whole number from ${low} to ${high}`);
+    if (!Number.isInteger(value) || value < low || value > high)
+      throw new Error(`must be a whole number from ${low} to ${high}`);
     return value;
   });
 
@@ -136,7 +147,9 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       reporter: ({ errors }) => {
         const faults = Object.entries(errors).map(([name, error]) => `${name} ${reason(error)}`);
         if (set.CARRIER === 'twilio') {
-          const missing = ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'PUBLIC_URL'].filter((name) => set[name] === undefined);
+          const missing = ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'PUBLIC_URL'].filter(
+            (name) => set[name] === undefined,
+          );
           faults.push(...missing.map((name) => `${name} must be given with CARRIER=twilio`));
         }
         if (faults.length > 0) throw new ConfigError(faults);
@@ -162,7 +175,11 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     storage_reserve_bytes: values.STORAGE_RESERVE_BYTES,
     run_jobs: values.RUN_JOBS,
     carrier: values.CARRIER,
-    twilio: { account_sid: values.TWILIO_ACCOUNT_SID, auth_token: values.TWILIO_AUTH_TOKEN, base_url: values.TWILIO_BASE_URL },
+    twilio: {
+      account_sid: values.TWILIO_ACCOUNT_SID,
+      auth_token: values.TWILIO_AUTH_TOKEN,
+      base_url: values.TWILIO_BASE_URL,
+    },
     public_url: values.PUBLIC_URL ?? `http://localhost:${values.PORT}`,
     smtp_url: values.SMTP_URL,
     mail_from: values.MAIL_FROM,

@@ -46,7 +46,9 @@ interface RawOperation {
   operationId: OperationId;
   tags: string[];
   parameters?: Parameter[];
-  requestBody?: { content: Record<string, { schema: Schema; examples?: Record<string, { $ref: string }> }> };
+  requestBody?: {
+    content: Record<string, { schema: Schema; examples?: Record<string, { $ref: string }> }>;
+  };
   responses: Record<string, { content?: Record<string, unknown>; $ref?: string }>;
   security?: Record<string, unknown>[];
   'x-scope'?: string;
@@ -58,7 +60,8 @@ interface RawOperation {
 }
 
 /** What a caller shows: credentials of the company, the token of an offer or a schedule, that of an endpoint of sellers, that of an invitation, or the signature of a carrier. */
-export type CredentialKind = 'account' | 'lead_token' | 'webhook_token' | 'invitation_token' | 'carrier_signature';
+export type CredentialKind =
+  'account' | 'lead_token' | 'webhook_token' | 'invitation_token' | 'carrier_signature';
 const SCHEMES: Record<string, CredentialKind> = {
   leadToken: 'lead_token',
   webhookToken: 'webhook_token',
@@ -67,14 +70,20 @@ const SCHEMES: Record<string, CredentialKind> = {
 };
 
 /** Whether browsers of any origin may call it, and forms be posted to it: what opens it, if anything, is no secret of the company. */
-export const isOpen = ({ credentials }: Pick<Operation, 'credentials'>): boolean => credentials === 'lead_token' || credentials === 'webhook_token';
+export const isOpen = ({ credentials }: Pick<Operation, 'credentials'>): boolean =>
+  credentials === 'lead_token' || credentials === 'webhook_token';
 
 export interface ContractDocument {
   openapi: string;
   info: { title: string; version: string };
   servers: { url: string }[];
   paths: Record<string, Partial<Record<Method, RawOperation>> & { parameters?: Parameter[] }>;
-  components: { schemas: Record<string, Schema>; parameters: Record<string, Parameter>; examples: Record<string, { value: unknown }>; securitySchemes: object };
+  components: {
+    schemas: Record<string, Schema>;
+    parameters: Record<string, Parameter>;
+    examples: Record<string, { value: unknown }>;
+    securitySchemes: object;
+  };
 }
 
 export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
@@ -139,7 +148,17 @@ export function readContract(file = CONTRACT_FILE): Contract {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
       const operation = item[method];
-      return operation ? [describe({ method, path: BASE_PATH + path, operation, shared: item.parameters ?? [], resolve })] : [];
+      return operation
+        ? [
+            describe({
+              method,
+              path: BASE_PATH + path,
+              operation,
+              shared: item.parameters ?? [],
+              resolve,
+            }),
+          ]
+        : [];
     }),
   );
   return { text, document, operations, resolve };
@@ -171,7 +190,9 @@ function describe({ method, path, operation, shared, resolve }: Found): Operatio
     own_number: operation['x-own-number'],
     parameters,
     // A GET has the same fields in its query string.
-    body: (content['application/json'] ?? content['application/x-www-form-urlencoded'])?.schema ?? exploded?.schema,
+    body:
+      (content['application/json'] ?? content['application/x-www-form-urlencoded'])?.schema ??
+      exploded?.schema,
     merged: exploded !== undefined,
     multipart: content['multipart/form-data']?.schema,
     media_types: Object.keys(content),
@@ -195,7 +216,8 @@ export interface Facets {
 }
 
 /** Without a prototype: field names come from requests, and "constructor" is not a property of a schema. */
-const own = <T extends object>(properties: T | undefined): T => Object.assign(Object.create(null) as T, properties);
+const own = <T extends object>(properties: T | undefined): T =>
+  Object.assign(Object.create(null) as T, properties);
 
 /** Gathers a schema's facets; the answer for one schema object is kept. */
 export function facetsOf(contract: Contract): (schema: Schema) => Facets {
@@ -227,12 +249,17 @@ export function facetsOf(contract: Contract): (schema: Schema) => Facets {
 /** The contract's default of every property of a component schema that has one. */
 export function defaultsOf(schema: keyof Schemas): Record<string, unknown> {
   const { properties } = facets(contract.document.components.schemas[schema]!);
-  return Object.fromEntries(Object.entries(properties).flatMap(([name, property]) => ('default' in property ? [[name, property.default]] : [])));
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, property]) =>
+      'default' in property ? [[name, property.default]] : [],
+    ),
+  );
 }
 
 /** The contract this process serves. */
 export const contract = readContract();
 
 /** Whether fields that the body of an operation does not have are refused. */
-export const takesNothingElse = ({ body }: Pick<Operation, 'body'>): boolean => body !== undefined && contract.resolve(body).additionalProperties === false;
+export const takesNothingElse = ({ body }: Pick<Operation, 'body'>): boolean =>
+  body !== undefined && contract.resolve(body).additionalProperties === false;
 export const facets = facetsOf(contract);

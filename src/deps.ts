@@ -6,16 +6,16 @@ import { openCarrier } from './carriers';
 import type { Carrier } from './carriers/carrier';
 import type { Config } from './config';
 import { openDatabase, type Database } from './db/client';
-import { openPermits } from './db/permits';
-import { liveAgents, type LiveAgents } from './db/live-agents';
+import { openRateLimitCounter } from './db/rate-limit-counter';
+import { openAgentStreams, type AgentStreams } from './agents/streams';
 import { tenants, type TenantDatabases } from './db/tenant';
-import { authenticator, type Authenticator } from './http/auth';
+import { authenticator, type Authenticator } from './http/auth/authenticator';
 import { rateLimits, type RateLimits } from './http/rate-limits';
 import { queue, type Queue } from './jobs/queue';
 import { openMailer } from './mail';
 import type { Mailer } from './mail/mailer';
-import { openStorage, type Storage } from './storage';
-import { guardedRequest, type GuardedRequest } from './webhooks/guarded-request';
+import { openStorage, type Storage } from './storage/directory';
+import { guardedRequest, type GuardedRequest } from './egress/guarded-request';
 
 /** Everything outside the process, and time: what the composition hands to those who need it. */
 export interface Deps {
@@ -25,7 +25,7 @@ export interface Deps {
   authenticator: Authenticator;
   limits: RateLimits;
   queue: Queue;
-  live: LiveAgents;
+  live: AgentStreams;
   storage: Storage;
   carrier: Carrier;
   mailer: Mailer;
@@ -47,7 +47,13 @@ export interface DepsOptions {
   mailer?: Mailer;
 }
 
-export function createDeps({ config, database_url, clock = () => new Date(), log = createLog(config), ...edges }: DepsOptions): Deps {
+export function createDeps({
+  config,
+  database_url,
+  clock = () => new Date(),
+  log = createLog(config),
+  ...edges
+}: DepsOptions): Deps {
   const database = openDatabase(database_url, {
     pool_size: config.pool_size,
     timeout_seconds: config.database_timeout_seconds,
@@ -58,13 +64,22 @@ export function createDeps({ config, database_url, clock = () => new Date(), log
     config,
     database,
     tenants: tenants(database),
-    authenticator: authenticator({ pool: database.pool, pepper, clock, carrier: { auth_token: config.twilio.auth_token, public_url: config.public_url } }),
+    authenticator: authenticator({
+      pool: database.pool,
+      pepper,
+      clock,
+      carrier: { auth_token: config.twilio.auth_token, public_url: config.public_url },
+    }),
     limits: limitsOf({ config, database, log }, edges.rate_window_seconds),
     queue,
-    live: liveAgents({ database, clock, log }),
+    live: openAgentStreams({ database, clock, log }),
     storage: openStorage(config.storage_dir, config.storage_reserve_bytes),
-    carrier: edges.carrier ?? openCarrier(config.carrier, { ...config.twilio, public_url: config.public_url }),
-    mailer: edges.mailer ?? (config.smtp_url ? openMailer('smtp', { url: config.smtp_url }) : openMailer('sandbox')),
+    carrier:
+      edges.carrier ??
+      openCarrier(config.carrier, { ...config.twilio, public_url: config.public_url }),
+    mailer:
+      edges.mailer ??
+      (config.smtp_url ? openMailer('smtp', { url: config.smtp_url }) : openMailer('sandbox')),
     request: guardedRequest({ allow_networks: config.webhook_allow_networks }),
     pepper,
     clock,
@@ -74,16 +89,31 @@ export function createDeps({ config, database_url, clock = () => new Date(), log
 
 const RATE_WINDOW_SECONDS = 60;
 
-function limitsOf({ config, database, log }: Pick<Deps, 'config' | 'database' | 'log'>, window_seconds = RATE_WINDOW_SECONDS): RateLimits {
-  const limits = { credential: config.rate_limit_per_minute, lead_token: config.lead_rate_limit_per_minute };
-  return rateLimits({ permits: openPermits({ pool: database.prepared, log, window_seconds }), limits, window_seconds });
+function limitsOf(
+  { config, database, log }: Pick<Deps, 'config' | 'database' | 'log'>,
+  window_seconds = RATE_WINDOW_SECONDS,
+): RateLimits {
+  const limits = {
+    credential: config.rate_limit_per_minute,
+    lead_token: config.lead_rate_limit_per_minute,
+  };
+  return rateLimits({
+    permits: openRateLimitCounter({ pool: database.prepared, log, window_seconds }),
+    limits,
+    window_seconds,
+  });
 }
 
 /** JSON lines, written in batches: a system call for every line would cost more than the line; in a terminal, lines for people. */
 export function createLog({ log_level }: Pick<Config, 'log_level'>): Logger {
   return pino(
     { level: log_level, base: null },
-    process.stdout.isTTY ? pino.transport({ target: 'pino-pretty', options: { ignore: 'pid,hostname', singleLine: true } }) : pino.destination(1),
+    process.stdout.isTTY
+      ? pino.transport({
+          target: 'pino-pretty',
+          options: { ignore: 'pid,hostname', singleLine: true },
+        })
+      : pino.destination(1),
   );
 }
 

@@ -1,43 +1,43 @@
 import type { Deps } from './deps';
 import type { Handlers } from './http/handlers';
-import { accessControlLists } from './resources/access_control_lists';
-import { accessTokens } from './resources/access_tokens';
-import { agentMessages } from './resources/agent_messages';
-import { agentStatuses } from './resources/agent_statuses';
-import { agentStatusTimestamps } from './resources/agent_status_timestamps';
-import { agents } from './resources/agents';
-import { buyerFleets } from './resources/buyer_fleets';
-import { buyerGroups } from './resources/buyer_groups';
-import { buyerSuppressionFiles } from './resources/buyer_suppression_files';
-import { buyerSuppressions } from './resources/buyer_suppressions';
-import { buyers } from './resources/buyers';
-import { callCenters } from './resources/call_centers';
-import { callSessions } from './resources/call_sessions';
-import { callReports } from './resources/call_reports';
-import { calls } from './resources/calls';
-import { changeLogs } from './resources/change_logs';
-import { collections } from './resources/collections';
-import { contacts } from './resources/contacts';
-import { emails } from './resources/emails';
-import { inboundWebhooks } from './resources/inbound_webhooks';
-import { leadCallers } from './resources/lead_callers';
-import { leadLogs } from './resources/lead_logs';
-import { leadOutlook } from './resources/lead_outlook';
-import { leads } from './resources/leads';
-import { me } from './resources/me';
-import { offers } from './resources/offers';
-import { outgoingWebhooks } from './resources/outgoing_webhooks';
-import { phoneNumbers } from './resources/phone_numbers';
-import { pings } from './resources/pings';
-import { scheduleActions } from './resources/schedule_actions';
-import { routing } from './resources/routing';
-import { schedules } from './resources/schedules';
-import { telephony } from './resources/telephony';
-import { textMessages } from './resources/text_messages';
-import { trafficSources } from './resources/traffic_sources';
-import { users } from './resources/users';
-import { webhookLogs } from './resources/webhook_logs';
-import { webhookManualFires } from './resources/webhook_manual_fires';
+import { accessControlLists } from './people/access-control-lists';
+import { accessTokens } from './people/access-tokens';
+import { agentMessages } from './agents/agent-messages';
+import { agentStatuses } from './agents/agent-statuses';
+import { agentStatusTimestamps } from './agents/agent-status-timestamps';
+import { agents } from './agents/agents';
+import { buyerFleets } from './buyers/buyer-fleets';
+import { buyerGroups } from './buyers/buyer-groups';
+import { buyerSuppressionFiles } from './suppression/files';
+import { buyerSuppressions } from './suppression/lists';
+import { buyers } from './buyers/buyers';
+import { callCenters } from './agents/call-centers';
+import { callSessions } from './calls/call-sessions';
+import { callReports } from './calls/reports';
+import { calls } from './calls/calls';
+import { changeLogs } from './people/change-logs';
+import { collections } from './http/collections';
+import { contacts } from './leads/contacts';
+import { emails } from './outreach/emails';
+import { inboundWebhooks } from './ping-post/inbound-webhooks';
+import { leadCallers } from './leads/lead-callers';
+import { leadLogs } from './leads/lead-logs';
+import { leadTimeline } from './outreach/timeline';
+import { leads } from './leads/leads';
+import { me } from './people/me';
+import { offers } from './offers/offers';
+import { outgoingWebhooks } from './webhooks/outgoing-webhooks';
+import { phoneNumbers } from './numbers/phone-numbers';
+import { pings } from './ping-post/pings';
+import { scheduleActions } from './schedules/schedule-actions';
+import { routing } from './routing/routing';
+import { schedules } from './schedules/schedules';
+import { telephony } from './telephony/telephony';
+import { textMessages } from './outreach/text-messages';
+import { trafficSources } from './offers/traffic-sources';
+import { users } from './people/users';
+import { webhookLogs } from './webhooks/webhook-logs';
+import { webhookManualFires } from './webhooks/manual-fires';
 
 /** The whole API as one object: an operation of the contract without a handler does not compile. */
 export const createHandlers = (deps: Deps): Handlers =>
@@ -49,7 +49,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     buyerSuppressionFiles(deps),
     leads(deps),
     leadCallers(deps),
-    leadOutlook(deps),
+    leadTimeline(deps),
     callSessions(deps),
     routing(deps),
     calls(deps),
@@ -82,7 +82,11 @@ export const createHandlers = (deps: Deps): Handlers =>
     collections(deps),
   ]);
 
-type Together<Part> = (Part extends object ? (part: Part) => void : never) extends (all: infer All) => void ? All : never;
+type Together<Part> = (Part extends object ? (part: Part) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
 
 function combined<Part extends object>(parts: readonly Part[]): Together<Part> {
   requireDistinct(parts);

@@ -1,17 +1,17 @@
 import { createServer, type Server } from 'node:http';
 import { createApp } from './app';
 import { loadConfig, type Config } from './config';
-import { ensureDemo } from './demo';
+import { ensureDemo } from './installation/demo';
 import { messageClasses } from './http/message-classes';
-import { FORGET_OLD_ANSWERS } from './http/idempotency';
-import { FORGET_OLD_WINDOWS } from './db/permits';
-import { FORGET_OLD_PINGS } from './db/pings';
-import { openInstallation, type Installation } from './installation';
-import { startJobs } from './jobs/start';
-import { exitWith, onStop } from './process';
-import type { NewCompany } from './workflows/create-company';
-import { sweepStorage } from './workflows/sweep-storage';
-import { sweepWebhooks } from './workflows/sweep-webhooks';
+import { DELETE_EXPIRED_ANSWERS } from './http/idempotency';
+import { DELETE_EXPIRED_WINDOWS } from './db/rate-limit-counter';
+import { DELETE_EXPIRED_PINGS } from './ping-post/queries/pings';
+import { openInstallation, type Installation } from './installation/open';
+import { startJobs } from './background/start';
+import { exitWith, onStop } from './background/process';
+import type { NewCompany } from './installation/create-company';
+import { deleteOrphanedUploads } from './background/delete-orphaned-uploads';
+import { deleteOldWebhookLogs } from './webhooks/delete-old-logs';
 
 const HOUR_MS = 3_600_000;
 /** How long clients are told to leave before the listener closes. */
@@ -34,15 +34,32 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   const demo = await ensureDemo(deps);
   // An hour is for uploads; other bodies are given less (app.ts).
   const app = createApp(deps);
-  const server = createServer({ ...messageClasses(app), headersTimeout: 5_000, requestTimeout: HOUR_MS, keepAliveTimeout: 65_000 }, app);
+  const server = createServer(
+    {
+      ...messageClasses(app),
+      headersTimeout: 5_000,
+      requestTimeout: HOUR_MS,
+      keepAliveTimeout: 65_000,
+    },
+    app,
+  );
   let closing = false;
   // Prepended, so that it speaks before the application answers.
-  server.prependListener('request', (_req, res) => void (closing && res.setHeader('Connection', 'close')));
+  server.prependListener(
+    'request',
+    (_req, res) => void (closing && res.setHeader('Connection', 'close')),
+  );
   await listen(server, config);
   const jobs = config.run_jobs ? await startJobs(deps) : undefined;
   const sweep = () => {
-    const forgotten = [FORGET_OLD_ANSWERS, FORGET_OLD_PINGS, FORGET_OLD_WINDOWS].map((statement) => database.pool.query(statement));
-    for (const swept of [...forgotten, sweepStorage(deps), sweepWebhooks(deps, config.webhook_log_days)])
+    const forgotten = [DELETE_EXPIRED_ANSWERS, DELETE_EXPIRED_PINGS, DELETE_EXPIRED_WINDOWS].map(
+      (statement) => database.pool.query(statement),
+    );
+    for (const swept of [
+      ...forgotten,
+      deleteOrphanedUploads(deps),
+      deleteOldWebhookLogs(deps, config.webhook_log_days),
+    ])
       swept.catch((error) => log.warn({ err: error }, 'sweep failed'));
   };
   sweep();
@@ -72,7 +89,11 @@ async function stop(server: Server): Promise<void> {
   clearInterval(idle);
 }
 
-function greet({ port, host, data_dir, run_jobs }: Config, { embedded, migrated }: Installation, demo: NewCompany | undefined): void {
+function greet(
+  { port, host, data_dir, run_jobs }: Config,
+  { embedded, migrated }: Installation,
+  demo: NewCompany | undefined,
+): void {
   const url = `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${port}`;
   const lines = ['', `Trunkline is up.  Docs: ${url}/api/docs`];
   lines.push(
@@ -82,10 +103,21 @@ function greet({ port, host, data_dir, run_jobs }: Config, { embedded, migrated 
   );
   if (demo) {
     const { public_key, private_key } = demo.credentials;
-    lines.push('', 'A demo company was made. Its key pair, shown this once:', `  public key   ${public_key}`, `  private key  ${private_key}`);
-    lines.push('', 'Try it:', `  curl -s -u ${public_key}:${private_key} '${url}/api/v1/buyers?columns=id,name,number,paused'`);
+    lines.push(
+      '',
+      'A demo company was made. Its key pair, shown this once:',
+      `  public key   ${public_key}`,
+      `  private key  ${private_key}`,
+    );
+    lines.push(
+      '',
+      'Try it:',
+      `  curl -s -u ${public_key}:${private_key} '${url}/api/v1/buyers?columns=id,name,number,paused'`,
+    );
   } else {
-    lines.push('Found its data; credentials are as before. New ones: npm run --silent cli -- token create --name NAME --superuser');
+    lines.push(
+      'Found its data; credentials are as before. New ones: npm run --silent cli -- token create --name NAME --superuser',
+    );
   }
   process.stdout.write(`${lines.join('\n')}\n\n`);
 }

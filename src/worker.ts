@@ -1,7 +1,7 @@
 import { loadConfig } from './config';
-import { openInstallation } from './installation';
-import { startJobs } from './jobs/start';
-import { exitWith, onStop } from './process';
+import { openInstallation } from './installation/open';
+import { startJobs } from './background/start';
+import { exitWith, onStop } from './background/process';
 
 // A process that only runs jobs, beside servers that may be told to leave them to it (RUN_JOBS=false).
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { end, option, ready, say, startService } from './tools';
 import { copyWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
 
@@ -21,7 +21,10 @@ async function fill(world: BenchWorld): Promise<void> {
     `INSERT INTO offers (company_id, uuid, name, time_zone, lead_token) SELECT $1, uuidv7(), 'Offer ' || i, 'America/New_York', md5(random()::text) FROM generate_series(1, 40) i`,
     [company_id],
   );
-  await run(`INSERT INTO traffic_sources (company_id, uuid, name) SELECT $1, uuidv7(), 'Source ' || i FROM generate_series(1, 50) i`, [company_id]);
+  await run(
+    `INSERT INTO traffic_sources (company_id, uuid, name) SELECT $1, uuidv7(), 'Source ' || i FROM generate_series(1, 50) i`,
+    [company_id],
+  );
   const indexes = await run(
     `SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'calls' AND indexname NOT IN (SELECT conname FROM pg_constraint WHERE conrelid = 'calls'::regclass)`,
   );
@@ -45,7 +48,8 @@ async function fill(world: BenchWorld): Promise<void> {
     );
   }
   process.stderr.write('making their indexes ...\n');
-  for (const { indexdef } of indexes) await run(`SET maintenance_work_mem = '1GB'; ${indexdef as string}`);
+  for (const { indexdef } of indexes)
+    await run(`SET maintenance_work_mem = '1GB'; ${indexdef as string}`);
   await run('ALTER TABLE calls ENABLE TRIGGER USER');
   await run(
     `INSERT INTO record_counts (company_id, resource, slot, n) SELECT company_id, 'calls' || x.kind, 0, count(*) FROM calls, LATERAL (VALUES ('', true), ('/buyer_converted', buyer_converted),
@@ -60,7 +64,11 @@ async function prepare(server: EmbeddedDatabase): Promise<BenchWorld> {
   const base = await prepareWorld(server, 10_000);
   const world = { ...base, url: base.url.replace(/bench_10000$/, 'bench_calls') };
   const found = await query(server.url, `SELECT FROM pg_database WHERE datname = 'bench_calls'`);
-  if (found.length > 0 && (await query(world.url, `SELECT to_regclass('bench_calls') AS present`))[0]!.present) return world;
+  if (
+    found.length > 0 &&
+    (await query(world.url, `SELECT to_regclass('bench_calls') AS present`))[0]!.present
+  )
+    return world;
   await fill(await copyWorld(server, base, 'bench_calls'));
   return world;
 }
@@ -73,12 +81,38 @@ export async function benchCalls(server: EmbeddedDatabase): Promise<void> {
       to_char(now() - interval '6 days', 'YYYY-MM-DD') AS next`,
     [world.company_id],
   );
-  const { offer, source, day, next } = ids as { offer: number; source: number; day: string; next: string };
+  const { offer, source, day, next } = ids as {
+    offer: number;
+    source: number;
+    day: string;
+    next: string;
+  };
   const queries = [
-    '', `offer_id=${offer}`, `buyer_id=${world.first_id}`, `traffic_source_id=${source}`, 'buyer_converted=true', 'buyer_converted=false', 'offer_converted=true', 'either_converted=true', 'in_progress=true',
-    'in_progress=false', 'has_recording=true', 'no_buyer=true', 'no_buyer=false', `created_at_from=${day}&created_at_to=${next}`, `ended_at_from=${day}&ended_at_to=${next}`, 'caller_number=%2B12120012345',
-    'status=no_answer', 'category=outbound', 'token_key=zip&token_value=00123', 'token_key=state&token_value=S7', 'token_key=state', 'fulltext=CA4999', 'order=created_at&order_dir=desc', `offer_id=${offer}&buyer_converted=true`,
-  ]; // prettier-ignore
+    '',
+    `offer_id=${offer}`,
+    `buyer_id=${world.first_id}`,
+    `traffic_source_id=${source}`,
+    'buyer_converted=true',
+    'buyer_converted=false',
+    'offer_converted=true',
+    'either_converted=true',
+    'in_progress=true',
+    'in_progress=false',
+    'has_recording=true',
+    'no_buyer=true',
+    'no_buyer=false',
+    `created_at_from=${day}&created_at_to=${next}`,
+    `ended_at_from=${day}&ended_at_to=${next}`,
+    'caller_number=%2B12120012345',
+    'status=no_answer',
+    'category=outbound',
+    'token_key=zip&token_value=00123',
+    'token_key=state&token_value=S7',
+    'token_key=state',
+    'fulltext=CA4999',
+    'order=created_at&order_dir=desc',
+    `offer_id=${offer}&buyer_converted=true`,
+  ];
   const service = startService(world.url, PORT, { RUN_JOBS: 'false' });
   const report: { query: string; p50_ms: number; p99_ms: number }[] = [];
   try {
@@ -86,14 +120,23 @@ export async function benchCalls(server: EmbeddedDatabase): Promise<void> {
     for (const asked of queries) {
       await quiet(world);
       const headers = { Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}` };
-      const load = { url: `http://127.0.0.1:${PORT}/api/v1/calls?${asked}`, headers, connections: CONNECTIONS };
+      const load = {
+        url: `http://127.0.0.1:${PORT}/api/v1/calls?${asked}`,
+        headers,
+        connections: CONNECTIONS,
+      };
       await autocannon({ ...load, duration: 1 });
       const { latency, errors, non2xx } = await autocannon({ ...load, duration: SECONDS });
       report.push({ query: asked, p50_ms: latency.p50, p99_ms: latency.p99 });
-      say(`${(asked || 'all').padEnd(52)} p50 ${latency.p50} ms  p99 ${latency.p99} ms${errors + non2xx ? `  ERRORS ${errors + non2xx}` : ''}`);
+      say(
+        `${(asked || 'all').padEnd(52)} p50 ${latency.p50} ms  p99 ${latency.p99} ms${errors + non2xx ? `  ERRORS ${errors + non2xx}` : ''}`,
+      );
     }
   } finally {
     await end([service]);
   }
-  writeFileSync('.bench/calls.json', JSON.stringify({ calls: CALLS, seconds: SECONDS, report }, null, 2));
+  writeFileSync(
+    '.bench/calls.json',
+    JSON.stringify({ calls: CALLS, seconds: SECONDS, report }, null, 2),
+  );
 }

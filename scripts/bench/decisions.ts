@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import { Pool } from 'pg';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { phoneNumber } from './shop';
 import { end, median, option, paced, percentile, ready, round, say, startService } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
@@ -49,25 +49,31 @@ async function fillOffer({ url, company_id }: BenchWorld, buyers: number): Promi
 
 /** Caps with room and hours on every buyer, each entry of hours open all week; lists on some of them. */
 async function fillBuyers({ url, company_id }: BenchWorld): Promise<void> {
-  await query(url, `UPDATE buyers SET paused = false, record_token_filter_data = '{"state:in CA,NV"}' WHERE company_id = $1`, [company_id]);
+  await query(
+    url,
+    `UPDATE buyers SET paused = false, record_token_filter_data = '{"state:in CA,NV"}' WHERE company_id = $1`,
+    [company_id],
+  );
   await query(
     url,
     `UPDATE call_limits SET attempt_daily_limit = 1000000, connection_monthly_limit = 10000000, revenue_total_limit = 100000000, concurrency_cap_limit = 100000 WHERE company_id = $1 AND buyer_id IS NOT NULL`,
     [company_id],
   );
   await query(url, `DELETE FROM buyer_business_hours WHERE company_id = $1`, [company_id]);
-  const week = JSON.stringify([...Array(7).keys()].map((day) => ({ day, times: ['00:00..23:59'] })));
+  const week = JSON.stringify(
+    [...Array(7).keys()].map((day) => ({ day, times: ['00:00..23:59'] })),
+  );
   await query(
     url,
     `INSERT INTO buyer_business_hours (company_id, buyer_id, position, schedule, open_minutes, attempt_hourly_limit) SELECT company_id, id, 0, $2::jsonb, '{0,10080}', 100000 FROM buyers WHERE company_id = $1`,
     [company_id, week],
   );
   for (let list = 0; list < LISTS; list++) {
-    const [made] = (await query(url, `INSERT INTO buyer_suppressions (company_id, uuid, name, blocked) VALUES ($1, uuidv7(), $2, $3) RETURNING id`, [
-      company_id,
-      `List ${list}`,
-      LISTED,
-    ])) as { id: string }[];
+    const [made] = (await query(
+      url,
+      `INSERT INTO buyer_suppressions (company_id, uuid, name, blocked) VALUES ($1, uuidv7(), $2, $3) RETURNING id`,
+      [company_id, `List ${list}`, LISTED],
+    )) as { id: string }[];
     await query(
       url,
       `INSERT INTO buyer_suppression_numbers (company_id, buyer_suppression_id, number) SELECT $1, $2, 20000000000 + n * 20 + $3 FROM generate_series(1, $4::bigint) n`,
@@ -81,30 +87,77 @@ async function fillBuyers({ url, company_id }: BenchWorld): Promise<void> {
   }
 }
 
-type Load = { connections?: number; rate?: number; path: string; seconds: number; offer_id: string };
+type Load = {
+  connections?: number;
+  rate?: number;
+  path: string;
+  seconds: number;
+  offer_id: string;
+};
 
-async function load(world: BenchWorld, { connections = 1, rate, path, seconds, offer_id }: Load): Promise<Figures> {
+async function load(
+  world: BenchWorld,
+  { connections = 1, rate, path, seconds, offer_id }: Load,
+): Promise<Figures> {
   await quiet(world);
   await query(world.url, 'CHECKPOINT');
-  const headers = { Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}`, 'Content-Type': 'application/json' };
-  const body = () => JSON.stringify({ offer_id, caller_number: `+${phoneNumber(Math.floor(Math.random() * 1_000_000))}`, tokens: { state: 'CA' } });
+  const headers = {
+    Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}`,
+    'Content-Type': 'application/json',
+  };
+  const body = () =>
+    JSON.stringify({
+      offer_id,
+      caller_number: `+${phoneNumber(Math.floor(Math.random() * 1_000_000))}`,
+      tokens: { state: 'CA' },
+    });
   if (rate !== undefined) {
     // Not by autocannon, which sends all requests of a second at its beginning: calls come one by one.
-    const { times, errors } = await paced({ url: `http://127.0.0.1:${PORT}/api/v1/${path}`, headers, body, rate, seconds });
-    return { req_s: times.length / seconds, p50_ms: round(median(times), 1), p99_ms: round(percentile(times, 0.99), 1), errors };
+    const { times, errors } = await paced({
+      url: `http://127.0.0.1:${PORT}/api/v1/${path}`,
+      headers,
+      body,
+      rate,
+      seconds,
+    });
+    return {
+      req_s: times.length / seconds,
+      p50_ms: round(median(times), 1),
+      p99_ms: round(percentile(times, 0.99), 1),
+      errors,
+    };
   }
   const result = await autocannon({
     url: `http://127.0.0.1:${PORT}`,
     connections,
     duration: seconds,
-    requests: [{ setupRequest: (request) => ({ ...request, method: 'POST' as const, path: `/api/v1/${path}`, headers, body: body() }) }],
+    requests: [
+      {
+        setupRequest: (request) => ({
+          ...request,
+          method: 'POST' as const,
+          path: `/api/v1/${path}`,
+          headers,
+          body: body(),
+        }),
+      },
+    ],
   });
-  return { req_s: result.requests.average, p50_ms: result.latency.p50, p99_ms: result.latency.p99, errors: result.errors + result.non2xx };
+  return {
+    req_s: result.requests.average,
+    p50_ms: result.latency.p50,
+    p99_ms: result.latency.p99,
+    errors: result.errors + result.non2xx,
+  };
 }
 
 /** Transactions a second that do the writes alone: one row of caps, the call, its attempt. */
 async function floor(world: BenchWorld, offer_id: string): Promise<Figures> {
-  const pool = new Pool({ connectionString: world.url, max: CONNECTIONS, options: '-c timezone=UTC' });
+  const pool = new Pool({
+    connectionString: world.url,
+    max: CONNECTIONS,
+    options: '-c timezone=UTC',
+  });
   const times: number[] = [];
   const deadline = Date.now() + SECONDS * 1000;
   const lane = async () => {
@@ -136,7 +189,12 @@ async function floor(world: BenchWorld, offer_id: string): Promise<Figures> {
   await Promise.all(Array.from({ length: CONNECTIONS }, lane));
   await pool.end();
   const sorted = times.toSorted((a, b) => a - b);
-  return { req_s: Math.round(times.length / SECONDS), p50_ms: round(median(times)), p99_ms: round(sorted[Math.floor(sorted.length * 0.99)] ?? 0), errors: 0 };
+  return {
+    req_s: Math.round(times.length / SECONDS),
+    p50_ms: round(median(times)),
+    p99_ms: round(sorted[Math.floor(sorted.length * 0.99)] ?? 0),
+    errors: 0,
+  };
 }
 
 export async function benchDecisions(server: EmbeddedDatabase): Promise<void> {
@@ -145,7 +203,9 @@ export async function benchDecisions(server: EmbeddedDatabase): Promise<void> {
   const tell = (what: string, figures: Figures) => {
     report.push({ what, ...figures });
     const { req_s, p50_ms, p99_ms, errors } = figures;
-    say(`${what.padEnd(62)} ${String(round(req_s, 1)).padStart(7)}/s  p50 ${p50_ms} ms  p99 ${p99_ms} ms${errors ? `  ERRORS ${errors}` : ''}`);
+    say(
+      `${what.padEnd(62)} ${String(round(req_s, 1)).padStart(7)}/s  p50 ${p50_ms} ms  p99 ${p99_ms} ms${errors ? `  ERRORS ${errors}` : ''}`,
+    );
   };
   await fillBuyers(world);
   const offers = new Map<number, string>();
@@ -157,18 +217,33 @@ export async function benchDecisions(server: EmbeddedDatabase): Promise<void> {
     const offer_id = offers.get(1_000)!;
     const decide = { path: 'call_sessions', offer_id };
     await load(world, { ...decide, connections: CONNECTIONS, seconds: WARM_SECONDS });
-    tell(`decisions, 1,000 buyers, ${RATE} a second`, await load(world, { ...decide, rate: RATE, seconds: SECONDS }));
-    tell(`explanations, 1,000 buyers, ${RATE} a second`, await load(world, { path: 'routing/explain', offer_id, rate: RATE, seconds: SECONDS }));
-    tell(`decisions, 1,000 buyers, ${CONNECTIONS} connections`, await load(world, { ...decide, connections: CONNECTIONS, seconds: SECONDS }));
+    tell(
+      `decisions, 1,000 buyers, ${RATE} a second`,
+      await load(world, { ...decide, rate: RATE, seconds: SECONDS }),
+    );
+    tell(
+      `explanations, 1,000 buyers, ${RATE} a second`,
+      await load(world, { path: 'routing/explain', offer_id, rate: RATE, seconds: SECONDS }),
+    );
+    tell(
+      `decisions, 1,000 buyers, ${CONNECTIONS} connections`,
+      await load(world, { ...decide, connections: CONNECTIONS, seconds: SECONDS }),
+    );
     tell(`floor: the writes alone, ${CONNECTIONS} connections`, await floor(world, offer_id));
     for (const buyers of BUYERS) {
       const one = { path: 'call_sessions', offer_id: offers.get(buyers)!, connections: 1 };
       await load(world, { ...one, seconds: 1 });
-      tell(`decisions one after the other, ${buyers.toLocaleString('en')} buyers`, await load(world, { ...one, seconds: 5 }));
+      tell(
+        `decisions one after the other, ${buyers.toLocaleString('en')} buyers`,
+        await load(world, { ...one, seconds: 5 }),
+      );
     }
   } finally {
     await end([service]);
     await dropWorld(server, 'bench_decisions');
   }
-  writeFileSync('.bench/decisions.json', JSON.stringify({ seconds: SECONDS, lists: LISTS, listed: LISTED, report }, null, 2));
+  writeFileSync(
+    '.bench/decisions.json',
+    JSON.stringify({ seconds: SECONDS, lists: LISTS, listed: LISTED, report }, null, 2),
+  );
 }

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
 import { Client } from 'pg';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
-import { uuidv7 } from '../../src/ids';
-import { keysAt, signed } from '../../src/webhooks/sign';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import { uuidv7 } from '../../src/db/uuid';
+import { keysAt, signed } from '../../src/egress/standard-webhooks';
 import { end, median, option, ready, round, say, startRival, startWorker } from './tools';
 import { copyWorld, dropWorld, PEPPER, prepareWorld, query, quiet, type BenchWorld } from './world';
 
@@ -29,7 +29,10 @@ async function fill({ url, company_id }: BenchWorld, body: string): Promise<void
     [company_id, hook!.id, URL_OF, body, DELIVERIES],
   );
   await run('VACUUM ANALYZE webhook_deliveries');
-  await run('INSERT INTO webhook_queues (company_id, outgoing_webhook_id, next_due_at) VALUES ($1, $2, now())', [company_id, hook!.id]);
+  await run(
+    'INSERT INTO webhook_queues (company_id, outgoing_webhook_id, next_due_at) VALUES ($1, $2, now())',
+    [company_id, hook!.id],
+  );
 }
 
 /** As many as a call has in its JSON. */
@@ -37,15 +40,24 @@ const bodyOf = (): string =>
   JSON.stringify({
     type: 'every_call',
     timestamp: new Date(0).toISOString(),
-    data: { call: Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`column_${n}`, `value ${n}`])) },
+    data: {
+      call: Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`column_${n}`, `value ${n}`])),
+    },
   });
 
 async function plain(body: string): Promise<number> {
   const agent = new Agent({ connections: 1 });
-  const keys = keysAt(PEPPER, { uuid: uuidv7(), secret_version: 1, secret_rotated_at: null }, new Date());
+  const keys = keysAt(
+    PEPPER,
+    { uuid: uuidv7(), secret_version: 1, secret_rotated_at: null },
+    new Date(),
+  );
   const started = performance.now();
   for (let n = 0; n < DELIVERIES; n++) {
-    const headers = { 'Content-Type': 'application/json', ...signed(keys, { id: uuidv7(), at: new Date(), body }) };
+    const headers = {
+      'Content-Type': 'application/json',
+      ...signed(keys, { id: uuidv7(), at: new Date(), body }),
+    };
     const answer = await request(URL_OF, { dispatcher: agent, method: 'POST', headers, body });
     await answer.body.text();
   }
@@ -55,7 +67,10 @@ async function plain(body: string): Promise<number> {
 }
 
 /** From the first that comes to the last, which is written too. */
-async function ours(server: EmbeddedDatabase, body: string): Promise<{ rate: number; written_rate: number }> {
+async function ours(
+  server: EmbeddedDatabase,
+  body: string,
+): Promise<{ rate: number; written_rate: number }> {
   const world = await copyWorld(server, await prepareWorld(server, 1_000), 'bench_deliveries');
   await fill(world, body);
   await quiet(world);
@@ -73,7 +88,9 @@ async function ours(server: EmbeddedDatabase, body: string): Promise<{ rate: num
     }
     const sent = performance.now();
     for (;;) {
-      const { rows } = await client.query(`SELECT count(*)::int AS n FROM webhook_deliveries WHERE status = 'delivered'`);
+      const { rows } = await client.query(
+        `SELECT count(*)::int AS n FROM webhook_deliveries WHERE status = 'delivered'`,
+      );
       if (rows[0]!.n === DELIVERIES) break;
       await new Promise((done) => setTimeout(done, 20));
     }
@@ -92,7 +109,8 @@ export async function benchDeliveries(server: EmbeddedDatabase): Promise<void> {
   try {
     await ready(PORT);
     const body = bodyOf();
-    for (let turn = 0; turn < ROUNDS; turn++) all.push({ plain: await plain(body), ...(await ours(server, body)) });
+    for (let turn = 0; turn < ROUNDS; turn++)
+      all.push({ plain: await plain(body), ...(await ours(server, body)) });
   } finally {
     await end([receiver]);
   }
@@ -101,5 +119,8 @@ export async function benchDeliveries(server: EmbeddedDatabase): Promise<void> {
   say(
     `${DELIVERIES.toLocaleString('en')} deliveries of one webhook, one worker: ${of('rate')}/s sent, ${of('written_rate')}/s sent and written down; a plain loop of undici: ${of('plain')}/s (${ratio} x)`,
   );
-  writeFileSync('.bench/deliveries.json', JSON.stringify({ deliveries: DELIVERIES, rounds: ROUNDS, ratio, all }, null, 2));
+  writeFileSync(
+    '.bench/deliveries.json',
+    JSON.stringify({ deliveries: DELIVERIES, rounds: ROUNDS, ratio, all }, null, 2),
+  );
 }

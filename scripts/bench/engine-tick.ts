@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { Client, type Pool } from 'pg';
 import { loadConfig } from '../../src/config';
-import { claimDue } from '../../src/db/due-leads';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
+import { claimDue } from '../../src/outreach/queries/due-leads';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { createDeps } from '../../src/deps';
-import { contactDueLeads } from '../../src/workflows/contact-due-leads';
+import { contactDueLeads } from '../../src/outreach/contact-due-leads';
 import { fillLeads, openShop, type Shop } from './shop';
 import { median, percentile, round, say } from './tools';
 import { copyWorld, dropWorld, PEPPER, prepareWorld, query, quiet, type BenchWorld } from './world';
@@ -22,7 +22,10 @@ interface Figures {
 }
 
 async function tick({ url }: BenchWorld): Promise<Figures> {
-  const deps = createDeps({ config: loadConfig({ KEY_PEPPER: PEPPER, LOG_LEVEL: 'silent', DATA_DIR: '.bench' }), database_url: url });
+  const deps = createDeps({
+    config: loadConfig({ KEY_PEPPER: PEPPER, LOG_LEVEL: 'silent', DATA_DIR: '.bench' }),
+    database_url: url,
+  });
   const times: number[] = [];
   for (let n = -TICKS / 10; n < TICKS; n++) {
     const started = performance.now();
@@ -35,10 +38,18 @@ async function tick({ url }: BenchWorld): Promise<Figures> {
 
 /** Leads that wait from a day to a hundred days, one in ten with a priority. Indexes are made afterwards, which is faster. */
 async function fill(world: BenchWorld, shop: Shop): Promise<void> {
-  const indexes = await query(world.url, `SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'leads' AND indexname <> 'leads_pkey'`);
+  const indexes = await query(
+    world.url,
+    `SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'leads' AND indexname <> 'leads_pkey'`,
+  );
   for (const { indexname } of indexes) await query(world.url, `DROP INDEX ${indexname as string}`);
   const due_at = `now() + interval '1 day' + interval '1 millisecond' * (n * 2654435761 % 8640000000)`;
-  const filling = { schedule_id: shop.schedules[0]!.id, count: MILLION, due_at, lead_priority: 'CASE WHEN n % 10 = 0 THEN n % 1000 END' };
+  const filling = {
+    schedule_id: shop.schedules[0]!.id,
+    count: MILLION,
+    due_at,
+    lead_priority: 'CASE WHEN n % 10 = 0 THEN n % 1000 END',
+  };
   for (let n = 0; n < MILLIONS; n++) {
     process.stderr.write(`making leads: ${n} of ${MILLIONS} million ...\n`);
     await fillLeads(world, shop, { ...filling, first: n * MILLION });
@@ -54,14 +65,26 @@ async function fill(world: BenchWorld, shop: Shop): Promise<void> {
 /** The plans that a worker runs after its first rounds: prepared, and used often enough for PostgreSQL to choose what it stays with. */
 async function plans({ url }: BenchWorld): Promise<Record<string, string>> {
   const statements: { name: string; text: string; values: unknown[] }[] = [];
-  const recorder = { query: async (statement: (typeof statements)[number]) => (statements.push(statement), { rows: [] }) } as unknown as Pool;
+  const recorder = {
+    query: async (statement: (typeof statements)[number]) => (
+      statements.push(statement),
+      { rows: [] }
+    ),
+  } as unknown as Pool;
   const now = new Date();
-  await claimDue(recorder, { claim_id: '00000000-0000-7000-8000-000000000000', now, lease_until: new Date(now.getTime() + 20_000), limit: 400 });
+  await claimDue(recorder, {
+    claim_id: '00000000-0000-7000-8000-000000000000',
+    now,
+    lease_until: new Date(now.getTime() + 20_000),
+    limit: 400,
+  });
   const client = new Client({ connectionString: url });
   await client.connect();
   const found: Record<string, string> = {};
   for (const { name, text, values } of statements) {
-    const literals = values.map((value) => client.escapeLiteral(value instanceof Date ? value.toISOString() : String(value)));
+    const literals = values.map((value) =>
+      client.escapeLiteral(value instanceof Date ? value.toISOString() : String(value)),
+    );
     const execute = `EXECUTE ${name} (${literals.join(', ')})`;
     await client.query(`PREPARE ${name} AS ${text}`);
     for (let n = 0; n < 10; n++) await client.query(execute);
@@ -84,16 +107,24 @@ export async function benchEngineTick(server: EmbeddedDatabase): Promise<void> {
       world.url,
       `SELECT pg_size_pretty(pg_total_relation_size('leads')) AS leads, pg_size_pretty(pg_relation_size('leads_due_idx')) AS due_idx`,
     );
-    say(`${MILLIONS},000,000 leads wait (made in ${seconds} s, ${size!.leads as string} with indexes, leads_due_idx ${size!.due_idx as string})`);
+    say(
+      `${MILLIONS},000,000 leads wait (made in ${seconds} s, ${size!.leads as string} with indexes, leads_due_idx ${size!.due_idx as string})`,
+    );
     const waiting = await tick(world);
     const explained = await plans(world);
     for (const [name, plan] of Object.entries(explained)) say(`\n${name}:\n${plan}`);
-    const partial = Object.values(explained).every((plan) => INDEXES.some((index) => plan.includes(index)) && !plan.includes('Seq Scan on leads'));
+    const partial = Object.values(explained).every(
+      (plan) =>
+        INDEXES.some((index) => plan.includes(index)) && !plan.includes('Seq Scan on leads'),
+    );
     say(
       `\nA tick with nothing due: p50 ${waiting.p50_ms} ms, p99 ${waiting.p99_ms} ms; without any leads p50 ${without.p50_ms} ms, p99 ${without.p99_ms} ms (${TICKS} ticks)`,
     );
     say(`A partial index answers both claims: ${partial ? 'yes' : 'NO'}`);
-    writeFileSync('.bench/engine-tick.json', JSON.stringify({ millions: MILLIONS, waiting, without, partial, plans: explained }, null, 2));
+    writeFileSync(
+      '.bench/engine-tick.json',
+      JSON.stringify({ millions: MILLIONS, waiting, without, partial, plans: explained }, null, 2),
+    );
   } finally {
     await dropWorld(server, 'bench_tick');
   }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import { Client } from 'pg';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { fillLeads, openShop } from './shop';
 import { end, median, memory, option, ready, round, say, startService, startWorker } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
@@ -34,12 +34,30 @@ interface Figures {
 /** GET /buyers/:id, RATE times a second, until it is stopped. */
 function load({ auth, first_id, last_id }: BenchWorld): { stop: () => Promise<autocannon.Result> } {
   const headers = { Authorization: `Basic ${Buffer.from(auth).toString('base64')}` };
-  const path = () => `/api/v1/buyers/${first_id + Math.floor(Math.random() * (last_id - first_id))}`;
-  const requests = [{ setupRequest: (request: autocannon.Request) => ({ ...request, method: 'GET' as const, path: path(), headers }) }];
+  const path = () =>
+    `/api/v1/buyers/${first_id + Math.floor(Math.random() * (last_id - first_id))}`;
+  const requests = [
+    {
+      setupRequest: (request: autocannon.Request) => ({
+        ...request,
+        method: 'GET' as const,
+        path: path(),
+        headers,
+      }),
+    },
+  ];
   let stop = () => {};
   const result = new Promise<autocannon.Result>((done, fail) => {
-    const options = { url: `http://127.0.0.1:${PORT}`, connections: 4, overallRate: RATE, duration: LONGEST_MS / 1000, requests };
-    stop = autocannon(options, (error, measured) => (error ? fail(error as Error) : done(measured))).stop;
+    const options = {
+      url: `http://127.0.0.1:${PORT}`,
+      connections: 4,
+      overallRate: RATE,
+      duration: LONGEST_MS / 1000,
+      requests,
+    };
+    stop = autocannon(options, (error, measured) =>
+      error ? fail(error as Error) : done(measured),
+    ).stop;
   });
   return { stop: () => (stop(), result) };
 }
@@ -53,7 +71,9 @@ async function loadFor(world: BenchWorld, seconds: number): Promise<autocannon.R
 }
 
 /** Steps a second from the first text message to the last, while the load runs. */
-async function race(world: BenchWorld): Promise<{ steps_s: number; seconds: number; meanwhile: autocannon.Result }> {
+async function race(
+  world: BenchWorld,
+): Promise<{ steps_s: number; seconds: number; meanwhile: autocannon.Result }> {
   const client = new Client({ connectionString: world.url });
   await client.connect();
   // The kept count costs the database nothing; a count of rows would be part of what is measured.
@@ -81,19 +101,29 @@ async function check({ url }: BenchWorld): Promise<void> {
     `SELECT (SELECT count(*) FROM text_messages)::int AS messages, (SELECT count(DISTINCT lead_id) FROM text_messages)::int AS texted,
       (SELECT count(*) FROM leads WHERE step = 1 AND due_at > now() + interval '1 hour')::int AS waiting`,
   );
-  if (Object.values(row!).some((n) => n !== LEADS)) throw new Error(`not what ${LEADS} leads should have come to: ${JSON.stringify(row)}`);
+  if (Object.values(row!).some((n) => n !== LEADS))
+    throw new Error(`not what ${LEADS} leads should have come to: ${JSON.stringify(row)}`);
 }
 
 async function deadlocks({ url }: BenchWorld): Promise<number> {
   // What a session has counted is told a second later at most.
   await pause(1_500);
-  return Number((await query(url, 'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()'))[0]!.deadlocks);
+  return Number(
+    (
+      await query(url, 'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()')
+    )[0]!.deadlocks,
+  );
 }
 
 async function measure(server: EmbeddedDatabase, workers: number): Promise<Figures> {
   const world = await copyWorld(server, await prepareWorld(server, 1_000), 'bench_engine');
   const shop = await openShop(world, 1);
-  await fillLeads(world, shop, { schedule_id: shop.schedules[0]!.id, first: 0, count: LEADS, due_at: 'now()' });
+  await fillLeads(world, shop, {
+    schedule_id: shop.schedules[0]!.id,
+    first: 0,
+    count: LEADS,
+    due_at: 'now()',
+  });
   await query(world.url, 'VACUUM ANALYZE');
   await query(world.url, 'CHECKPOINT');
   await quiet(world);
@@ -131,13 +161,44 @@ export async function benchEngine(server: EmbeddedDatabase): Promise<void> {
   const report = [...runs].map(([workers, all]) => {
     const of = (key: keyof Figures) => median(all.map((figures) => figures[key]));
     const ratio = round(median(all.map(({ p99_ms, quiet_p99_ms }) => p99_ms / quiet_p99_ms)));
-    return { workers, steps_s: of('steps_s'), seconds: of('seconds'), quiet_p50_ms: of('quiet_p50_ms'), quiet_p99_ms: of('quiet_p99_ms'), p50_ms: of('p50_ms'), p99_ms: of('p99_ms'), ratio, errors: of('errors'), deadlocks: of('deadlocks'), worker_mb: of('worker_mb') }; // prettier-ignore
+    return {
+      workers,
+      steps_s: of('steps_s'),
+      seconds: of('seconds'),
+      quiet_p50_ms: of('quiet_p50_ms'),
+      quiet_p99_ms: of('quiet_p99_ms'),
+      p50_ms: of('p50_ms'),
+      p99_ms: of('p99_ms'),
+      ratio,
+      errors: of('errors'),
+      deadlocks: of('deadlocks'),
+      worker_mb: of('worker_mb'),
+    };
   });
-  for (const { workers, steps_s, seconds, quiet_p50_ms, quiet_p99_ms, p50_ms, p99_ms, ratio, errors, deadlocks, worker_mb } of report) {
+  for (const {
+    workers,
+    steps_s,
+    seconds,
+    quiet_p50_ms,
+    quiet_p99_ms,
+    p50_ms,
+    p99_ms,
+    ratio,
+    errors,
+    deadlocks,
+    worker_mb,
+  } of report) {
     const gain = workers === 1 ? '' : `, ${(steps_s / report[0]!.steps_s).toFixed(2)} x one`;
     say(
       `${LEADS.toLocaleString('en')} leads due at once, ${workers} worker${workers === 1 ? '' : 's'}: ${steps_s} steps/s (${seconds} s${gain}), ${worker_mb} MB each at most; GET /buyers/:id at ${RATE}/s: p50 ${quiet_p50_ms} and p99 ${quiet_p99_ms} ms before, p50 ${p50_ms} and p99 ${p99_ms} ms meanwhile (${ratio} x)${errors ? `  ERRORS ${errors}` : ''}${deadlocks ? `  DEADLOCKS ${deadlocks}` : ''}`,
     );
   }
-  writeFileSync('.bench/engine.json', JSON.stringify({ leads: LEADS, rounds: ROUNDS, rate: RATE, report, all: Object.fromEntries(runs) }, null, 2));
+  writeFileSync(
+    '.bench/engine.json',
+    JSON.stringify(
+      { leads: LEADS, rounds: ROUNDS, rate: RATE, report, all: Object.fromEntries(runs) },
+      null,
+      2,
+    ),
+  );
 }

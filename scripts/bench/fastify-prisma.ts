@@ -18,7 +18,9 @@ const include = {
 const app = Fastify();
 
 /** JSON has no bigint, and Decimal would become text. */
-app.setReplySerializer((payload) => JSON.stringify(payload, (_, value) => (typeof value === 'bigint' ? Number(value) : value)));
+app.setReplySerializer((payload) =>
+  JSON.stringify(payload, (_, value) => (typeof value === 'bigint' ? Number(value) : value)),
+);
 
 app.get('/api/v1/me', async () => ({ me: {} }));
 
@@ -36,16 +38,26 @@ app.get<{ Querystring: ListQuery }>('/api/v1/buyers', async ({ query: { columns,
   const page = { where, orderBy: { id: 'asc' as const }, take: 25 };
   const select = columns && Object.fromEntries(columns.split(',').map((name) => [name, true]));
   const [buyers, total_count] = await Promise.all([
-    select ? prisma.buyer.findMany({ ...page, select }) : prisma.buyer.findMany({ ...page, include }),
+    select
+      ? prisma.buyer.findMany({ ...page, select })
+      : prisma.buyer.findMany({ ...page, include }),
     prisma.buyer.count({ where }),
   ]);
-  return { status: 200, success: true, buyers, metadata: { root: 'buyers', page: 1, per_page: 25, total_count } };
+  return {
+    status: 200,
+    success: true,
+    buyers,
+    metadata: { root: 'buyers', page: 1, per_page: 25, total_count },
+  };
 });
 
 app.get<{ Params: { id: string } }>('/api/v1/buyers/:id', async ({ params }) => ({
   status: 200,
   success: true,
-  buyer: await prisma.buyer.findUniqueOrThrow({ where: { company_id_id: { company_id, id: BigInt(params.id) } }, include }),
+  buyer: await prisma.buyer.findUniqueOrThrow({
+    where: { company_id_id: { company_id, id: BigInt(params.id) } },
+    include,
+  }),
 }));
 
 interface Body {
@@ -66,24 +78,33 @@ const bodySchema = {
   },
 };
 
-app.post<{ Body: Body }>('/api/v1/buyers', { schema: { body: bodySchema } }, async ({ body: { attempt_daily_limit, ...body } }, reply) => {
-  const defaults = {
-    buyer_type: 'buyer',
-    time_zone: 'America/New_York',
-    timeout_seconds: 120,
-    record_calls: false,
-    press_one_to_accept: false,
-    route_by_type: 'tier',
-    tier: 1,
-    display_caller_id_type: 'display_caller_id',
-  };
-  const buyer = await prisma.buyer.create({
-    data: { ...defaults, ...body, company_id, call_limit: { create: { zone: 'America/New_York', attempt_daily_limit } } },
-    include,
-  });
-  reply.code(201);
-  return { status: 201, success: true, buyer };
-});
+app.post<{ Body: Body }>(
+  '/api/v1/buyers',
+  { schema: { body: bodySchema } },
+  async ({ body: { attempt_daily_limit, ...body } }, reply) => {
+    const defaults = {
+      buyer_type: 'buyer',
+      time_zone: 'America/New_York',
+      timeout_seconds: 120,
+      record_calls: false,
+      press_one_to_accept: false,
+      route_by_type: 'tier',
+      tier: 1,
+      display_caller_id_type: 'display_caller_id',
+    };
+    const buyer = await prisma.buyer.create({
+      data: {
+        ...defaults,
+        ...body,
+        company_id,
+        call_limit: { create: { zone: 'America/New_York', attempt_daily_limit } },
+      },
+      include,
+    });
+    reply.code(201);
+    return { status: 201, success: true, buyer };
+  },
+);
 
 app.put<{ Params: { id: string }; Body: Body }>(
   '/api/v1/buyers/:id',
@@ -93,7 +114,11 @@ app.put<{ Params: { id: string }; Body: Body }>(
     return {
       status: 200,
       success: true,
-      buyer: await prisma.buyer.update({ where, data: { ...body, call_limit: { update: { attempt_daily_limit } } }, include }),
+      buyer: await prisma.buyer.update({
+        where,
+        data: { ...body, call_limit: { update: { attempt_daily_limit } } },
+        include,
+      }),
     };
   },
 );

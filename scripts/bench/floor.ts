@@ -1,8 +1,15 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Pool, type PoolClient } from 'pg';
-import { keptCount, keysTemplate, listTemplate, recordsTemplate, recordTemplate, type ListShape } from '../../src/db/projection';
-import { projection } from '../../src/resources/buyers/columns';
+import {
+  cachedCount,
+  keysTemplate,
+  listTemplate,
+  recordsTemplate,
+  recordTemplate,
+  type ListShape,
+} from '../../src/db/projection';
+import { projection } from '../../src/buyers/buyers-columns';
 
 // The floor: node:http and prepared statements, nothing else. The same SQL as the service, no authentication, no validation, no log.
 
@@ -16,12 +23,15 @@ const shape = (more: Partial<ListShape> = {}): ListShape => ({
   descending: false,
   limit: 26,
   offset: 0,
-  total: { sql: keptCount('buyers') },
+  total: { sql: cachedCount('buyers') },
   ...more,
 });
 const all = listTemplate(projection, shape());
 const four = listTemplate(projection, shape({ columns: ['id', 'name', 'number', 'paused'] }));
-const found = keysTemplate(projection, shape({ conditions: [`${projection.fulltext} LIKE {fulltext}`], total: 'counted' }));
+const found = keysTemplate(
+  projection,
+  shape({ conditions: [`${projection.fulltext} LIKE {fulltext}`], total: 'counted' }),
+);
 const records = recordsTemplate(projection, {});
 const one = recordTemplate(projection, 'id', {});
 const now = () => new Date().toISOString();
@@ -59,9 +69,18 @@ async function show(id: string): Promise<string> {
 const INSERT_BUYER = `INSERT INTO buyers (company_id, uuid, name, number, buyer_type, time_zone, paused, timeout_seconds, record_calls, press_one_to_accept, route_by_type, tier, weight, display_caller_id_type)
   VALUES ($1, gen_random_uuid(), $2, $3, 'buyer', 'America/New_York', false, 120, false, false, 'tier', 1, $4, 'display_caller_id') RETURNING id`;
 
-async function create(body: { name: string; number: string; weight: number; attempt_daily_limit: number }): Promise<string> {
+async function create(body: {
+  name: string;
+  number: string;
+  weight: number;
+  attempt_daily_limit: number;
+}): Promise<string> {
   const id = await transaction(async (client) => {
-    const { rows } = await client.query({ name: 'insert_buyer', text: INSERT_BUYER, values: [company_id, body.name, body.number, body.weight] });
+    const { rows } = await client.query({
+      name: 'insert_buyer',
+      text: INSERT_BUYER,
+      values: [company_id, body.name, body.number, body.weight],
+    });
     await client.query({
       name: 'insert_limits',
       text: `INSERT INTO call_limits (company_id, buyer_id, zone, attempt_daily_limit) VALUES ($1, $2, 'America/New_York', $3)`,
@@ -91,7 +110,10 @@ async function transaction<T>(work: (client: PoolClient) => Promise<T>): Promise
   }
 }
 
-async function update(id: string, body: { name: string; tier: number; attempt_daily_limit: number }): Promise<string> {
+async function update(
+  id: string,
+  body: { name: string; tier: number; attempt_daily_limit: number },
+): Promise<string> {
   await transaction(async (client) => {
     await client.query({
       name: 'lock',
@@ -132,7 +154,13 @@ async function answer(req: IncomingMessage): Promise<string> {
 
 createServer((req: IncomingMessage, res: ServerResponse) => {
   answer(req).then(
-    (text) => res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }).end(text),
+    (text) =>
+      res
+        .writeHead(200, {
+          'Content-Type': 'application/json',
+          'Content-Length': Buffer.byteLength(text),
+        })
+        .end(text),
     (error: Error) => res.writeHead(500).end(error.message),
   );
 }).listen(Number(BENCH_PORT), '127.0.0.1');

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { benchCalls } from './calls';
 import { benchDecisions } from './decisions';
 import { benchDeliveries } from './deliveries';
@@ -27,7 +27,17 @@ const BENCHES: Record<string, Bench> = {
   teams: benchTeams,
   deliveries: benchDeliveries,
 };
-const ALL: Bench[] = [benchRequests, benchImports, benchLeads, benchEngine, benchEngineTick, benchCalls, benchDecisions, benchTeams, benchDeliveries];
+const ALL: Bench[] = [
+  benchRequests,
+  benchImports,
+  benchLeads,
+  benchEngine,
+  benchEngineTick,
+  benchCalls,
+  benchDecisions,
+  benchTeams,
+  benchDeliveries,
+];
 
 async function main(): Promise<void> {
   // What is measured is what is built: an older build would be another program.

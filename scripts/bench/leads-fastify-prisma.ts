@@ -9,17 +9,25 @@ import { Prisma, PrismaClient } from '../../src/generated/prisma/client';
 const { BENCH_URL, BENCH_COMPANY, BENCH_OFFER, BENCH_SCHEDULE, BENCH_PORT } = process.env;
 const pool = new Pool({ connectionString: BENCH_URL, max: 16, options: '-c timezone=UTC' });
 const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
-const [company_id, offer_id, schedule_id] = [BENCH_COMPANY, BENCH_OFFER, BENCH_SCHEDULE].map((id) => BigInt(id!)) as [bigint, bigint, bigint];
+const [company_id, offer_id, schedule_id] = [BENCH_COMPANY, BENCH_OFFER, BENCH_SCHEDULE].map((id) =>
+  BigInt(id!),
+) as [bigint, bigint, bigint];
 const app = Fastify();
 
 /** JSON has no bigint, and Decimal would become text. */
-app.setReplySerializer((payload) => JSON.stringify(payload, (_, value) => (typeof value === 'bigint' ? Number(value) : value)));
+app.setReplySerializer((payload) =>
+  JSON.stringify(payload, (_, value) => (typeof value === 'bigint' ? Number(value) : value)),
+);
 
 type Transaction = Prisma.TransactionClient;
 
 const countLead = (tx: Transaction) => {
   const key = { company_id, resource: 'leads', slot: Math.floor(Math.random() * 64) };
-  return tx.recordCount.upsert({ where: { company_id_resource_slot: key }, create: { ...key, n: 1 }, update: { n: { increment: 1 } } });
+  return tx.recordCount.upsert({
+    where: { company_id_resource_slot: key },
+    create: { ...key, n: 1 },
+    update: { n: { increment: 1 } },
+  });
 };
 
 interface Submission {
@@ -33,7 +41,10 @@ interface Submission {
 async function submit({ caller_number, data, ...fields }: Submission) {
   return prisma.$transaction(async (tx) => {
     const now = new Date();
-    const live = await tx.lead.findFirst({ where: { company_id, schedule_id, caller_number, is_live: true }, select: { id: true, data: true } });
+    const live = await tx.lead.findFirst({
+      where: { company_id, schedule_id, caller_number, is_live: true },
+      select: { id: true, data: true },
+    });
     const lead = live
       ? await tx.lead.update({
           where: { company_id_id: { company_id, id: live.id } },
@@ -41,17 +52,31 @@ async function submit({ caller_number, data, ...fields }: Submission) {
         })
       : await tx.lead.create({
           data: {
-            ...fields, company_id, offer_id, schedule_id, caller_number, data, zones: ['America/New_York'], status: 'scheduled', user_updated_at: now, first_queued_at: now, entered_at: now,
-            next_action_at: now, due_at: now,
-          }, // prettier-ignore
+            ...fields,
+            company_id,
+            offer_id,
+            schedule_id,
+            caller_number,
+            data,
+            zones: ['America/New_York'],
+            status: 'scheduled',
+            user_updated_at: now,
+            first_queued_at: now,
+            entered_at: now,
+            next_action_at: now,
+            due_at: now,
+          },
         });
-    await tx.leadLog.create({ data: { company_id, lead_id: lead.id, event: live ? 'updated' : 'created' } });
+    await tx.leadLog.create({
+      data: { company_id, lead_id: lead.id, event: live ? 'updated' : 'created' },
+    });
     if (!live) await countLead(tx);
     return { lead, created: !live };
   });
 }
 
-const isTaken = (error: unknown) => error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
+const isTaken = (error: unknown) =>
+  error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
 
 app.post<{ Querystring: Record<string, string> }>('/api/v1/leads', async ({ query, ip }, reply) => {
   const { lead_token, caller_id, email, ...data } = query;

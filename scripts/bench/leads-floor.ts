@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Pool } from 'pg';
-import { uuidv7 } from '../../src/ids';
+import { uuidv7 } from '../../src/db/uuid';
 
 // The floor of submissions: node:http and one prepared statement that writes the lead. Nobody asks whether token, number or values are right,
 // what the number is known for, or what happened to the lead, and no record is answered.
@@ -16,7 +16,9 @@ const SUBMIT = `INSERT INTO leads (company_id, offer_id, schedule_id, uuid, call
   RETURNING id, xmax = 0 AS created`;
 
 async function submit(req: IncomingMessage): Promise<{ status: number; text: string }> {
-  const { lead_token, caller_id, email, ...data } = Object.fromEntries(new URLSearchParams(req.url!.split('?')[1]));
+  const { lead_token, caller_id, email, ...data } = Object.fromEntries(
+    new URLSearchParams(req.url!.split('?')[1]),
+  );
   void lead_token;
   const values = [
     BENCH_COMPANY,
@@ -37,7 +39,13 @@ async function submit(req: IncomingMessage): Promise<{ status: number; text: str
 createServer((req: IncomingMessage, res: ServerResponse) => {
   const answer = req.method === 'POST' ? submit(req) : Promise.resolve({ status: 200, text: '{}' });
   answer.then(
-    ({ status, text }) => res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }).end(text),
+    ({ status, text }) =>
+      res
+        .writeHead(status, {
+          'Content-Type': 'application/json',
+          'Content-Length': Buffer.byteLength(text),
+        })
+        .end(text),
     (error: Error) => res.writeHead(500).end(error.message),
   );
 }).listen(Number(BENCH_PORT), '127.0.0.1');

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { fillContacts, fillLeads, openShop, phoneNumber, type Shop } from './shop';
 import { end, median, memory, option, ready, round, say, startRival, startService } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
@@ -44,11 +44,21 @@ interface Figures {
   rss_mb: number;
 }
 
-function start(contender: Contender, { url, company_id }: BenchWorld, { id, offer_id }: { id: string; offer_id: string }): ChildProcess {
+function start(
+  contender: Contender,
+  { url, company_id }: BenchWorld,
+  { id, offer_id }: { id: string; offer_id: string },
+): ChildProcess {
   const port = PORTS[contender];
   if (contender === 'trunkline') return startService(url, port, { RUN_JOBS: 'false' });
   const file = contender === 'floor' ? 'leads-floor' : 'leads-fastify-prisma';
-  return startRival(file, { BENCH_URL: url, BENCH_COMPANY: company_id, BENCH_OFFER: offer_id, BENCH_SCHEDULE: id, BENCH_PORT: port });
+  return startRival(file, {
+    BENCH_URL: url,
+    BENCH_COMPANY: company_id,
+    BENCH_OFFER: offer_id,
+    BENCH_SCHEDULE: id,
+    BENCH_PORT: port,
+  });
 }
 
 /** Ten tokens; of a repeated number some are new. */
@@ -69,15 +79,28 @@ function path({ lead_token }: Runner, n: number): string {
   return `/api/v1/leads?${new URLSearchParams(tokens)}`;
 }
 
-async function measure(runner: Runner, world: BenchWorld, { repeats, seconds }: { repeats: number; seconds: number }): Promise<Figures> {
+async function measure(
+  runner: Runner,
+  world: BenchWorld,
+  { repeats, seconds }: { repeats: number; seconds: number },
+): Promise<Figures> {
   await quiet(world);
   await query(world.url, 'CHECKPOINT');
-  const next = () => (Math.random() < repeats ? Math.floor(Math.random() * runner.numbers) : runner.numbers++);
+  const next = () =>
+    Math.random() < repeats ? Math.floor(Math.random() * runner.numbers) : runner.numbers++;
   const result = await autocannon({
     url: `http://127.0.0.1:${PORTS[runner.contender]}`,
     connections: CONNECTIONS,
     duration: seconds,
-    requests: [{ setupRequest: (request) => ({ ...request, method: 'POST' as const, path: path(runner, next()) }) }],
+    requests: [
+      {
+        setupRequest: (request) => ({
+          ...request,
+          method: 'POST' as const,
+          path: path(runner, next()),
+        }),
+      },
+    ],
   });
   return {
     req_s: result.requests.average,
@@ -111,7 +134,12 @@ export async function benchLeads(server: EmbeddedDatabase): Promise<void> {
   }
 }
 
-function runnerOf(contender: Contender, world: BenchWorld, { offer_id, schedules }: Shop, n: number): Runner {
+function runnerOf(
+  contender: Contender,
+  world: BenchWorld,
+  { offer_id, schedules }: Shop,
+  n: number,
+): Runner {
   const { id, lead_token } = schedules[n]!;
   return { contender, lead_token, numbers: 0, child: start(contender, world, { id, offer_id }) };
 }
@@ -122,7 +150,10 @@ async function race(runners: Runner[], world: BenchWorld): Promise<void> {
     const runs = new Map(runners.map(({ contender }) => [contender, [] as Figures[]]));
     for (const runner of runners) await measure(runner, world, { repeats, seconds: WARM_SECONDS });
     for (let turn = 0; turn < ROUNDS; turn++) {
-      for (const runner of runners) runs.get(runner.contender)!.push(await measure(runner, world, { repeats, seconds: SECONDS }));
+      for (const runner of runners)
+        runs
+          .get(runner.contender)!
+          .push(await measure(runner, world, { repeats, seconds: SECONDS }));
     }
     for (const [contender, all] of runs) {
       const of = (key: keyof Figures) => median(all.map((figures) => figures[key]));
@@ -138,14 +169,19 @@ async function race(runners: Runner[], world: BenchWorld): Promise<void> {
     }
     print(report.filter((row) => row.mix === mix));
   }
-  writeFileSync('.bench/leads.json', JSON.stringify({ seconds: SECONDS, rounds: ROUNDS, connections: CONNECTIONS, report }, null, 2));
+  writeFileSync(
+    '.bench/leads.json',
+    JSON.stringify({ seconds: SECONDS, rounds: ROUNDS, connections: CONNECTIONS, report }, null, 2),
+  );
 }
 
 function print(rows: ({ mix: string; contender: Contender } & Figures)[]): void {
   const of = (contender: Contender) => rows.find((row) => row.contender === contender)!.req_s;
   for (const { mix, contender, req_s, p50_ms, p99_ms, errors, repeated, rss_mb } of rows) {
     const ratio =
-      contender === 'trunkline' ? `  ${(req_s / of('floor')).toFixed(2)} of the floor, ${(req_s / of('fastify+prisma')).toFixed(2)} x fastify+prisma` : '';
+      contender === 'trunkline'
+        ? `  ${(req_s / of('floor')).toFixed(2)} of the floor, ${(req_s / of('fastify+prisma')).toFixed(2)} x fastify+prisma`
+        : '';
     say(
       `POST /leads, ${mix.padEnd(12)} ${contender.padEnd(15)} ${String(req_s).padStart(6)} req/s  p50 ${p50_ms} ms  p99 ${p99_ms} ms  ${Math.round(repeated * 100)}% repeated  ${rss_mb} MB${errors ? `  ERRORS ${errors}` : ''}${ratio}`,
     );

@@ -9,6 +9,11 @@ import { PEPPER } from './world';
 // The service with its change log, or without one: what the log costs is the difference.
 
 const { BENCH_URL, BENCH_PORT, BENCH_LOG } = process.env;
-const deps = createDeps({ config: loadConfig({ KEY_PEPPER: PEPPER, LOG_LEVEL: 'silent', RATE_LIMIT_PER_MINUTE: '0' }), database_url: BENCH_URL! });
+const deps = createDeps({
+  config: loadConfig({ KEY_PEPPER: PEPPER, LOG_LEVEL: 'silent', RATE_LIMIT_PER_MINUTE: '0' }),
+  database_url: BENCH_URL!,
+});
 const none: ChangeLog = { logging: (db, _write, handle) => handle(db) };
-createServer(createApp(deps, createHandlers(deps), BENCH_LOG === 'yes' ? {} : { changes: none })).listen(Number(BENCH_PORT), '127.0.0.1');
+createServer(
+  createApp(deps, createHandlers(deps), BENCH_LOG === 'yes' ? {} : { changes: none }),
+).listen(Number(BENCH_PORT), '127.0.0.1');

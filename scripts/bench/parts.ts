@@ -7,7 +7,7 @@ import { list } from '../../src/http/list';
 import { readRecord, recordReply, show } from '../../src/http/record';
 import { normalize } from '../../src/http/normalize';
 import { validator } from '../../src/http/validate';
-import { orders, projection } from '../../src/resources/buyers/columns';
+import { orders, projection } from '../../src/buyers/buyers-columns';
 import { PEPPER, type BenchWorld } from './world';
 
 interface Part {
@@ -17,7 +17,10 @@ interface Part {
 
 /** What one request to show a buyer spends in each part of the service, in one process and one after the other. */
 export async function measureParts(world: BenchWorld): Promise<Part[]> {
-  const deps = createDeps({ config: loadConfig({ KEY_PEPPER: PEPPER, LOG_LEVEL: 'silent' }), database_url: world.url });
+  const deps = createDeps({
+    config: loadConfig({ KEY_PEPPER: PEPPER, LOG_LEVEL: 'silent' }),
+    database_url: world.url,
+  });
   const app = express();
   const validate = validator(app);
   const operation = contract.operations.find(({ id }) => id === 'showBuyer')!;
@@ -37,13 +40,17 @@ export async function measureParts(world: BenchWorld): Promise<Part[]> {
   const now = new Date();
   const record = await readRecord({ db, now, projection }, world.first_id);
   const parts = {
-    'authentication (digest, kept credentials)': () => deps.authenticator.authenticate(req(), operation),
-    'normalize (spellings)': async () => void normalize(operation, { params: {}, query: {}, body: undefined, body_schema: undefined }),
+    'authentication (digest, kept credentials)': () =>
+      deps.authenticator.authenticate(req(), operation),
+    'normalize (spellings)': async () =>
+      void normalize(operation, { params: {}, query: {}, body: undefined, body_schema: undefined }),
     'validation (express-openapi-validator)': () => validate(operation, req(), res),
     'serialising (envelope and checksum, show)': async () => void recordReply(projection, record),
     'data (statement alone, show)': () => readRecord({ db, now, projection }, world.first_id),
-    'data and envelope, show': () => show({ db, now, projection, if_none_match: undefined }, world.first_id),
-    'data and envelope, list of 25': () => list({ page: 1, per_page: 25, root: true }, { db, now, projection, orders }),
+    'data and envelope, show': () =>
+      show({ db, now, projection, if_none_match: undefined }, world.first_id),
+    'data and envelope, list of 25': () =>
+      list({ page: 1, per_page: 25, root: true }, { db, now, projection, orders }),
   };
   const measured: Part[] = [];
   for (const [part, run] of Object.entries(parts)) {
@@ -51,7 +58,10 @@ export async function measureParts(world: BenchWorld): Promise<Part[]> {
     for (let i = 0; i < rounds / 10; i++) await run();
     const started = process.hrtime.bigint();
     for (let i = 0; i < rounds; i++) await run();
-    measured.push({ part, microseconds: Math.round(Number(process.hrtime.bigint() - started) / 1000 / rounds) });
+    measured.push({
+      part,
+      microseconds: Math.round(Number(process.hrtime.bigint() - started) / 1000 / rounds),
+    });
   }
   await deps.database.close();
   return measured;

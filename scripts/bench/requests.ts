@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import { measureParts } from './parts';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { end, median, memory, option, ready, startRival, startService } from './tools';
 import { prepareWorld, quiet, type BenchWorld } from './world';
 
@@ -14,24 +14,36 @@ const CONNECTIONS = 16;
 
 interface Work {
   name: string;
-  request: (world: BenchWorld, n: number) => { method: 'GET' | 'POST' | 'PUT'; path: string; body?: string };
+  request: (
+    world: BenchWorld,
+    n: number,
+  ) => { method: 'GET' | 'POST' | 'PUT'; path: string; body?: string };
   /** Only the service itself is measured. */
   service_only?: boolean;
 }
 
-const any = ({ first_id, last_id }: BenchWorld, n: number) => first_id + ((n * 7919) % (last_id - first_id));
+const any = ({ first_id, last_id }: BenchWorld, n: number) =>
+  first_id + ((n * 7919) % (last_id - first_id));
 const get = (path: string) => ({ method: 'GET' as const, path: `/api/v1/buyers${path}` });
 const WORKS: Work[] = [
   { name: 'no data (GET /me)', request: () => ({ method: 'GET' as const, path: '/api/v1/me' }) },
   { name: 'list, all columns', request: () => get('') },
-  { name: 'list, columns=id,name,number,paused', request: () => get('?columns=id,name,number,paused') },
+  {
+    name: 'list, columns=id,name,number,paused',
+    request: () => get('?columns=id,name,number,paused'),
+  },
   { name: 'show', request: (world, n) => get(`/${any(world, n)}`) },
   {
     name: 'create',
     request: (_, n) => ({
       method: 'POST',
       path: '/api/v1/buyers',
-      body: JSON.stringify({ name: `New ${n}`, number: '+13105550123', weight: 5, attempt_daily_limit: 100 }),
+      body: JSON.stringify({
+        name: `New ${n}`,
+        number: '+13105550123',
+        weight: 5,
+        attempt_daily_limit: 100,
+      }),
     }),
   },
   {
@@ -44,8 +56,16 @@ const WORKS: Work[] = [
   },
   { name: 'list, fulltext', request: (_, n) => get(`?fulltext=ext-${1000 + (n % 9000)}`) },
   { name: 'page 200', request: () => get('?page=200'), service_only: true },
-  { name: 'cursor, middle', request: (world) => get(`?cursor=${Math.floor((world.first_id + world.last_id) / 2)}`), service_only: true },
-  { name: 'total_count (per_page=1)', request: () => get('?per_page=1&columns=id'), service_only: true },
+  {
+    name: 'cursor, middle',
+    request: (world) => get(`?cursor=${Math.floor((world.first_id + world.last_id) / 2)}`),
+    service_only: true,
+  },
+  {
+    name: 'total_count (per_page=1)',
+    request: () => get('?per_page=1&columns=id'),
+    service_only: true,
+  },
 ];
 
 interface Figures {
@@ -61,7 +81,11 @@ const PORTS: Record<Contender, number> = { floor: 4101, 'fastify+prisma': 4102, 
 function start(contender: Contender, { url, company_id }: BenchWorld): ChildProcess {
   const port = String(PORTS[contender]);
   if (contender === 'trunkline') return startService(url, port);
-  return startRival(contender === 'floor' ? 'floor' : 'fastify-prisma', { BENCH_URL: url, BENCH_COMPANY: company_id, BENCH_PORT: port });
+  return startRival(contender === 'floor' ? 'floor' : 'fastify-prisma', {
+    BENCH_URL: url,
+    BENCH_COMPANY: company_id,
+    BENCH_PORT: port,
+  });
 }
 
 async function measure({
@@ -77,14 +101,19 @@ async function measure({
   pid: number;
   seconds: number;
 }): Promise<Figures> {
-  const headers = { Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}`, 'Content-Type': 'application/json' };
+  const headers = {
+    Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}`,
+    'Content-Type': 'application/json',
+  };
   let n = Math.floor(Math.random() * 1e6);
   await quiet(world);
   const result = await autocannon({
     url: `http://127.0.0.1:${PORTS[contender]}`,
     connections: CONNECTIONS,
     duration: seconds,
-    requests: [{ setupRequest: (request) => ({ ...request, ...work.request(world, n++), headers }) }],
+    requests: [
+      { setupRequest: (request) => ({ ...request, ...work.request(world, n++), headers }) },
+    ],
   });
   return {
     req_s: result.requests.average,
@@ -97,7 +126,16 @@ async function measure({
 
 /** Requests a second of the service, the floor and a usual stack, over the same database. */
 export async function benchRequests(server: EmbeddedDatabase): Promise<void> {
-  const report: { buyers: number; work: string; contender: Contender; req_s: number; p50_ms: number; p99_ms: number; errors: number; rss_mb: number }[] = [];
+  const report: {
+    buyers: number;
+    work: string;
+    contender: Contender;
+    req_s: number;
+    p50_ms: number;
+    p99_ms: number;
+    errors: number;
+    rss_mb: number;
+  }[] = [];
   for (const size of SIZES) {
     const world = await prepareWorld(server, size);
     const contenders: Contender[] = ['floor', 'fastify+prisma', 'trunkline'];
@@ -106,10 +144,17 @@ export async function benchRequests(server: EmbeddedDatabase): Promise<void> {
     for (const work of WORKS.filter(({ name }) => name.includes(ONLY))) {
       const runs = new Map<Contender, Figures[]>();
       const racing = work.service_only ? (['trunkline'] as const) : contenders;
-      for (const contender of racing) await measure({ work, world, contender, pid: children.get(contender)!.pid!, seconds: 1 });
+      for (const contender of racing)
+        await measure({ work, world, contender, pid: children.get(contender)!.pid!, seconds: 1 });
       for (let round = 0; round < ROUNDS; round++) {
         for (const contender of racing) {
-          const figures = await measure({ work, world, contender, pid: children.get(contender)!.pid!, seconds: SECONDS });
+          const figures = await measure({
+            work,
+            world,
+            contender,
+            pid: children.get(contender)!.pid!,
+            seconds: SECONDS,
+          });
           runs.set(contender, [...(runs.get(contender) ?? []), figures]);
         }
       }
@@ -133,18 +178,36 @@ export async function benchRequests(server: EmbeddedDatabase): Promise<void> {
   const world = await prepareWorld(server, SIZES[0]!);
   const parts = await measureParts(world);
   console.table(parts);
-  writeFileSync('.bench/report.json', JSON.stringify({ seconds: SECONDS, rounds: ROUNDS, connections: CONNECTIONS, report, parts }, null, 2));
+  writeFileSync(
+    '.bench/report.json',
+    JSON.stringify(
+      { seconds: SECONDS, rounds: ROUNDS, connections: CONNECTIONS, report, parts },
+      null,
+      2,
+    ),
+  );
   process.stdout.write('written: .bench/report.json\n');
 }
 
 function print(
-  rows: { work: string; buyers: number; contender: Contender; req_s: number; p50_ms: number; p99_ms: number; errors: number; rss_mb: number }[],
+  rows: {
+    work: string;
+    buyers: number;
+    contender: Contender;
+    req_s: number;
+    p50_ms: number;
+    p99_ms: number;
+    errors: number;
+    rss_mb: number;
+  }[],
 ): void {
   const of = (contender: Contender) => rows.find((row) => row.contender === contender)?.req_s;
   const [service, floor, other] = [of('trunkline') ?? 0, of('floor'), of('fastify+prisma')];
   for (const { work, buyers, contender, req_s, p50_ms, p99_ms, errors, rss_mb } of rows) {
     const ratio =
-      contender === 'trunkline' && floor && other ? `  ${(service / floor).toFixed(2)} of the floor, ${(service / other).toFixed(2)} x fastify+prisma` : '';
+      contender === 'trunkline' && floor && other
+        ? `  ${(service / floor).toFixed(2)} of the floor, ${(service / other).toFixed(2)} x fastify+prisma`
+        : '';
     process.stdout.write(
       `${String(buyers).padStart(8)}  ${work.padEnd(36)} ${contender.padEnd(15)} ${String(req_s).padStart(6)} req/s  p50 ${p50_ms} ms  p99 ${p99_ms} ms  ${rss_mb} MB${errors ? `  ERRORS ${errors}` : ''}${ratio}\n`,
     );

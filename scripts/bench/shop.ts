@@ -10,18 +10,30 @@ export interface Shop {
 /** The n-th telephone number of North America in an order that looks random, each once; exact for the first three million. */
 export function phoneNumber(n: number): number {
   const k = (n * 2_654_435_761) % 6_400_000_000;
-  return 10_000_000_000 + (200 + Math.floor(k / 8_000_000)) * 10_000_000 + (200 + (Math.floor(k / 10_000) % 800)) * 10_000 + (k % 10_000);
+  return (
+    10_000_000_000 +
+    (200 + Math.floor(k / 8_000_000)) * 10_000_000 +
+    (200 + (Math.floor(k / 10_000) % 800)) * 10_000 +
+    (k % 10_000)
+  );
 }
 
 /** The same in SQL, for any n. */
-const NUMBER = (k: string) => `10000000000 + (200 + ${k} / 8000000) * 10000000 + (200 + ${k} / 10000 % 800) * 10000 + ${k} % 10000`;
+const NUMBER = (k: string) =>
+  `10000000000 + (200 + ${k} / 8000000) * 10000000 + (200 + ${k} / 10000 % 800) * 10000 + ${k} % 10000`;
 
 /** Opens a shop with a number of its own. Its schedules contact by day and by night. */
 export async function openShop({ url, company_id }: BenchWorld, schedules: number): Promise<Shop> {
   const made = async (text: string, values: unknown[]) =>
-    (await query(url, `${text} RETURNING *`, [company_id, ...values])) as { id: string; lead_token: string }[];
+    (await query(url, `${text} RETURNING *`, [company_id, ...values])) as {
+      id: string;
+      lead_token: string;
+    }[];
   const token = `md5(random()::text)`;
-  await made(`INSERT INTO numbers (company_id, uuid, phone_number, country, carrier) VALUES ($1, uuidv7(), $2, 'US', 'sandbox')`, [12125550100]);
+  await made(
+    `INSERT INTO numbers (company_id, uuid, phone_number, country, carrier) VALUES ($1, uuidv7(), $2, 'US', 'sandbox')`,
+    [12125550100],
+  );
   const [offer] = await made(
     `INSERT INTO offers (company_id, uuid, name, time_zone, lead_token) VALUES ($1, uuidv7(), 'Auto insurance', 'America/New_York', ${token})`,
     [],
@@ -31,9 +43,11 @@ export async function openShop({ url, company_id }: BenchWorld, schedules: numbe
      SELECT $1, uuidv7(), 'Schedule ' || i, $2, 'America/New_York', '00:00..23:59', '[]', md5(random()::text || i) FROM generate_series(1, $3::int) i`,
     [offer!.id, schedules],
   );
-  await query(url, 'INSERT INTO lead_tokens (token, company_id, schedule_id) SELECT lead_token, company_id, id FROM schedules WHERE company_id = $1', [
-    company_id,
-  ]);
+  await query(
+    url,
+    'INSERT INTO lead_tokens (token, company_id, schedule_id) SELECT lead_token, company_id, id FROM schedules WHERE company_id = $1',
+    [company_id],
+  );
   await query(
     url,
     `INSERT INTO schedule_actions (company_id, uuid, schedule_id, action_type, position, body, wait_amount, wait_unit)
@@ -54,7 +68,11 @@ export interface Filling {
 }
 
 /** Leads as submissions make them, with eight tokens each. */
-export async function fillLeads({ url }: BenchWorld, { company_id, offer_id }: Shop, filling: Filling): Promise<void> {
+export async function fillLeads(
+  { url }: BenchWorld,
+  { company_id, offer_id }: Shop,
+  filling: Filling,
+): Promise<void> {
   const { schedule_id, first, count, due_at, lead_priority = 'NULL' } = filling;
   await query(
     url,

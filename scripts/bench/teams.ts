@@ -1,5 +1,5 @@
 import autocannon from 'autocannon';
-import type { EmbeddedDatabase } from '../../src/db/embedded';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { end, median, option, ready, round, say, startRival, startService } from './tools';
 import { copyWorld, dropWorld, prepareWorld, quiet, type BenchWorld } from './world';
 
@@ -19,7 +19,15 @@ interface Load {
   seconds?: number;
 }
 
-async function load({ world, port, authorization, method = 'GET', path, body, seconds = SECONDS }: Load) {
+async function load({
+  world,
+  port,
+  authorization,
+  method = 'GET',
+  path,
+  body,
+  seconds = SECONDS,
+}: Load) {
   const headers = { Authorization: authorization, 'Content-Type': 'application/json' };
   let n = Math.floor(Math.random() * 1e6);
   await quiet(world);
@@ -27,9 +35,24 @@ async function load({ world, port, authorization, method = 'GET', path, body, se
     url: `http://127.0.0.1:${port}`,
     connections: CONNECTIONS,
     duration: seconds,
-    requests: [{ setupRequest: (request) => ({ ...request, method, path: path(++n), ...(body && { body: body(n) }), headers }) }],
+    requests: [
+      {
+        setupRequest: (request) => ({
+          ...request,
+          method,
+          path: path(++n),
+          ...(body && { body: body(n) }),
+          headers,
+        }),
+      },
+    ],
   });
-  return { req_s: result.requests.average, p50_ms: result.latency.p50, p99_ms: result.latency.p99, errors: result.errors + result.non2xx };
+  return {
+    req_s: result.requests.average,
+    p50_ms: result.latency.p50,
+    p99_ms: result.latency.p99,
+    errors: result.errors + result.non2xx,
+  };
 }
 
 const basic = ({ auth }: BenchWorld) => `Basic ${Buffer.from(auth).toString('base64')}`;
@@ -41,17 +64,27 @@ interface Contender {
 
 /** In turns, after a turn that does not count; the ratio is the median of the turns. */
 async function race(contenders: [Contender, Contender], key: 'req_s' | 'p99_ms'): Promise<void> {
-  const runs = new Map(contenders.map(({ name }) => [name, [] as Awaited<ReturnType<typeof load>>[]]));
+  const runs = new Map(
+    contenders.map(({ name }) => [name, [] as Awaited<ReturnType<typeof load>>[]]),
+  );
   for (const each of contenders) await load({ ...each.load, seconds: 2 });
-  for (let turn = 0; turn < ROUNDS; turn++) for (const each of contenders) runs.get(each.name)!.push(await load(each.load));
+  for (let turn = 0; turn < ROUNDS; turn++)
+    for (const each of contenders) runs.get(each.name)!.push(await load(each.load));
   for (const [name, all] of runs) {
-    const of = (figure: 'req_s' | 'p50_ms' | 'p99_ms') => round(median(all.map((run) => run[figure])));
+    const of = (figure: 'req_s' | 'p50_ms' | 'p99_ms') =>
+      round(median(all.map((run) => run[figure])));
     const errors = all.reduce((sum, run) => sum + run.errors, 0);
-    say(`  ${name.padEnd(34)} ${of('req_s')} req/s   p50 ${of('p50_ms')} ms   p99 ${of('p99_ms')} ms   errors ${errors}`);
+    say(
+      `  ${name.padEnd(34)} ${of('req_s')} req/s   p50 ${of('p50_ms')} ms   p99 ${of('p99_ms')} ms   errors ${errors}`,
+    );
   }
   const [first, second] = contenders.map(({ name }) => runs.get(name)!);
-  const ratios = first!.map((run, n) => (key === 'req_s' ? run[key] / second![n]![key] : second![n]![key] / run[key]));
-  say(`  ${key === 'req_s' ? 'cost' : 'p99'}: ${round(median(ratios))} times (turns: ${ratios.map((ratio) => round(ratio)).join(', ')})`);
+  const ratios = first!.map((run, n) =>
+    key === 'req_s' ? run[key] / second![n]![key] : second![n]![key] / run[key],
+  );
+  say(
+    `  ${key === 'req_s' ? 'cost' : 'p99'}: ${round(median(ratios))} times (turns: ${ratios.map((ratio) => round(ratio)).join(', ')})`,
+  );
 }
 
 /** What the change log costs a write, and what a list costs a user who is granted few of many buyers. */
@@ -70,7 +103,8 @@ export async function benchTeams(server: EmbeddedDatabase): Promise<void> {
     authorization: basic(world),
     method: 'PUT' as const,
     path: (n: number) => `/api/v1/buyers/${first_id + ((n * 7919) % (last_id - first_id))}`,
-    body: (n: number) => JSON.stringify({ name: `Changed ${n}`, tier: n % 9, attempt_daily_limit: n % 500 }),
+    body: (n: number) =>
+      JSON.stringify({ name: `Changed ${n}`, tier: n % 9, attempt_daily_limit: n % 500 }),
   };
   say(`PUT /buyers/:id among ${BUYERS} buyers, ${CONNECTIONS} connections`);
   await race(
@@ -85,7 +119,10 @@ export async function benchTeams(server: EmbeddedDatabase): Promise<void> {
   await race(
     [
       { name: `company key, ${BUYERS} buyers`, load: { ...list, authorization: basic(world) } },
-      { name: `user granted ${GRANTED} of them`, load: { ...list, authorization: await limitedUser(world) } },
+      {
+        name: `user granted ${GRANTED} of them`,
+        load: { ...list, authorization: await limitedUser(world) },
+      },
     ],
     'p99_ms',
   );
@@ -97,12 +134,25 @@ export async function benchTeams(server: EmbeddedDatabase): Promise<void> {
 async function limitedUser(world: BenchWorld): Promise<string> {
   const post = async (path: string, body: object) => {
     const headers = { Authorization: basic(world), 'Content-Type': 'application/json' };
-    const answer = await fetch(`http://127.0.0.1:4113/api/v1/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const answer = await fetch(`http://127.0.0.1:4113/api/v1/${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
     return (await answer.json()) as { token?: string; success: boolean };
   };
   const step = Math.floor((world.last_id - world.first_id) / GRANTED);
   const buyer_ids = Array.from({ length: GRANTED }, (_, n) => world.first_id + n * step);
-  await post('access_control_lists', { name: 'Partners', users_emails: ['ann@example.com'], permissions: ['buyers:read'], buyer_ids });
-  const { token } = await post('access_tokens', { name: 'Ann', kind: 'user_token', user_email: 'ann@example.com' });
+  await post('access_control_lists', {
+    name: 'Partners',
+    users_emails: ['ann@example.com'],
+    permissions: ['buyers:read'],
+    buyer_ids,
+  });
+  const { token } = await post('access_tokens', {
+    name: 'Ann',
+    kind: 'user_token',
+    user_email: 'ann@example.com',
+  });
   return `Token ${token}`;
 }

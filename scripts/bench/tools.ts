@@ -3,16 +3,24 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { PEPPER } from './world';
 
-export const option = (name: string, fallback: string): string => process.argv[process.argv.indexOf(`--${name}`) + 1 || Infinity] ?? fallback;
-export const median = (numbers: number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+export const option = (name: string, fallback: string): string =>
+  process.argv[process.argv.indexOf(`--${name}`) + 1 || Infinity] ?? fallback;
+export const median = (numbers: number[]): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 export const percentile = (numbers: number[], p: number): number =>
-  numbers.toSorted((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * p))] ?? 0;
+  numbers.toSorted((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * p))] ??
+  0;
 
-const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<'start' | 'worker', string> };
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  scripts: Record<'start' | 'worker', string>;
+};
 
 /** A process that must not outlive a bench that breaks off. */
 function launch(command: string, args: string[], env: NodeJS.ProcessEnv): ChildProcess {
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { PATH: process.env.PATH, NODE_ENV: 'production', TZ: 'UTC', ...env } });
+  const child = spawn(command, args, {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', TZ: 'UTC', ...env },
+  });
   const end = () => void child.kill();
   process.once('exit', end);
   child.once('exit', () => process.off('exit', end));
@@ -33,10 +41,15 @@ const built = (script: 'start' | 'worker', url: string, settings: NodeJS.Process
   });
 
 /** The service as it is run by `npm start`. */
-export const startService = (url: string, port: string, settings: NodeJS.ProcessEnv = {}): ChildProcess => built('start', url, { PORT: port, ...settings });
+export const startService = (
+  url: string,
+  port: string,
+  settings: NodeJS.ProcessEnv = {},
+): ChildProcess => built('start', url, { PORT: port, ...settings });
 
 /** The job process as it is run by `npm run worker`. */
-export const startWorker = (url: string, settings: NodeJS.ProcessEnv = {}): ChildProcess => built('worker', url, settings);
+export const startWorker = (url: string, settings: NodeJS.ProcessEnv = {}): ChildProcess =>
+  built('worker', url, settings);
 
 /** Somebody else's way to do the same: a file of this folder. */
 export const startRival = (file: string, settings: NodeJS.ProcessEnv): ChildProcess =>
@@ -54,7 +67,13 @@ export async function end(children: Iterable<ChildProcess>): Promise<void> {
 
 export async function ready(port: number | string): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
-    if (await fetch(`http://127.0.0.1:${port}/livez`).then(() => true, () => false)) return; // prettier-ignore
+    if (
+      await fetch(`http://127.0.0.1:${port}/livez`).then(
+        () => true,
+        () => false,
+      )
+    )
+      return;
     await new Promise((done) => setTimeout(done, 50));
   }
   throw new Error(`nothing listens on ${port}`);
@@ -63,7 +82,8 @@ export async function ready(port: number | string): Promise<void> {
 /** Memory of a process now, and the most it ever had. */
 export function memory(pid: number): { now_mb: number; peak_mb: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const mb = (field: string) => Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024);
+  const mb = (field: string) =>
+    Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024);
   return { now_mb: mb('VmRSS'), peak_mb: mb('VmHWM') };
 }
 
@@ -80,7 +100,13 @@ export interface Paced {
 }
 
 /** Sends a request each time its turn has come, whether or not those before were answered, and answers how long each took from then on. */
-export async function paced({ url, headers, body, rate, seconds }: Paced): Promise<{ times: number[]; errors: number }> {
+export async function paced({
+  url,
+  headers,
+  body,
+  rate,
+  seconds,
+}: Paced): Promise<{ times: number[]; errors: number }> {
   const agent = new http.Agent({ keepAlive: true });
   const times: number[] = [];
   let errors = 0;

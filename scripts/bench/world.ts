@@ -1,10 +1,10 @@
 import { Client } from 'pg';
-import { startEmbedded, type EmbeddedDatabase } from '../../src/db/embedded';
+import { startEmbedded, type EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { migrate } from '../../src/db/migrate';
 import { loadConfig } from '../../src/config';
 import { prepareQueue } from '../../src/jobs/queue';
 import { createDeps } from '../../src/deps';
-import { createCompany } from '../../src/workflows/create-company';
+import { createCompany } from '../../src/installation/create-company';
 
 export const PEPPER = 'a pepper for benchmarks, long enough to be one';
 const OTHER_COMPANIES = 49;
@@ -21,7 +21,14 @@ export interface BenchWorld {
 }
 
 export function startDatabase(): Promise<EmbeddedDatabase> {
-  return startEmbedded({ dataDir: '.bench', settings: { shared_buffers: '2GB', max_wal_size: '8GB', shared_preload_libraries: 'pg_stat_statements' } });
+  return startEmbedded({
+    dataDir: '.bench',
+    settings: {
+      shared_buffers: '2GB',
+      max_wal_size: '8GB',
+      shared_preload_libraries: 'pg_stat_statements',
+    },
+  });
 }
 
 /** A database with one company of `buyers` buyers among fifty companies; kept for the next run. */
@@ -51,7 +58,11 @@ export async function prepareWorld(server: EmbeddedDatabase, buyers: number): Pr
 }
 
 /** A copy of a world under a name of its own, to be written to and dropped. */
-export async function copyWorld(server: EmbeddedDatabase, world: BenchWorld, name: string): Promise<BenchWorld> {
+export async function copyWorld(
+  server: EmbeddedDatabase,
+  world: BenchWorld,
+  name: string,
+): Promise<BenchWorld> {
   await dropWorld(server, name);
   await query(server.url, `CREATE DATABASE ${name} TEMPLATE bench_${world.buyers}`);
   return { ...world, url: server.url.replace(/\/postgres$/, `/${name}`) };
@@ -64,10 +75,15 @@ export async function dropWorld(server: EmbeddedDatabase, name: string): Promise
 /** Waits until the database has nothing left to do of the run before: a slow contender's last statements must not slow the next. */
 export async function quiet({ url }: BenchWorld): Promise<void> {
   const busy = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE state = 'active' AND backend_type IN ('client backend', 'parallel worker', 'autovacuum worker') AND pid <> pg_backend_pid()`;
-  while (((await query(url, busy))[0]?.n as number) > 0) await new Promise((done) => setTimeout(done, 100));
+  while (((await query(url, busy))[0]?.n as number) > 0)
+    await new Promise((done) => setTimeout(done, 100));
 }
 
-export async function query(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+export async function query(
+  url: string,
+  text: string,
+  values: unknown[] = [],
+): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
@@ -79,13 +95,20 @@ export async function query(url: string, text: string, values: unknown[] = []): 
 
 async function populate(url: string, buyers: number): Promise<void> {
   process.stderr.write(`making a world of ${buyers} buyers ...\n`);
-  const deps = createDeps({ config: loadConfig({ KEY_PEPPER: PEPPER, LOG_LEVEL: 'silent' }), database_url: url });
+  const deps = createDeps({
+    config: loadConfig({ KEY_PEPPER: PEPPER, LOG_LEVEL: 'silent' }),
+    database_url: url,
+  });
   const { company_id, credentials } = await createCompany('Bench', deps);
-  for (let i = 0; i < OTHER_COMPANIES; i++) await fill(url, (await createCompany(`Other ${i}`, deps)).company_id, BUYERS_OF_OTHERS);
+  for (let i = 0; i < OTHER_COMPANIES; i++)
+    await fill(url, (await createCompany(`Other ${i}`, deps)).company_id, BUYERS_OF_OTHERS);
   await deps.database.close();
   await fill(url, company_id, buyers);
   await query(url, 'VACUUM ANALYZE');
-  await query(url, `CREATE TABLE bench_world AS SELECT '${credentials.public_key}:${credentials.private_key}' AS auth, ${company_id}::bigint AS company_id`);
+  await query(
+    url,
+    `CREATE TABLE bench_world AS SELECT '${credentials.public_key}:${credentials.private_key}' AS auth, ${company_id}::bigint AS company_id`,
+  );
 }
 
 /** Buyers as they are in use: caps on all, hours on half, a conversion on each, a group for every hundred. */

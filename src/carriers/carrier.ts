@@ -1,9 +1,25 @@
 export type CarrierName = 'sandbox' | 'twilio';
 
-export const MESSAGE_STATUSES = ['queued', 'sent', 'delivered', 'undelivered', 'failed', 'received'] as const;
+export const MESSAGE_STATUSES = [
+  'queued',
+  'sent',
+  'delivered',
+  'undelivered',
+  'failed',
+  'received',
+] as const;
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
-export const CALL_STATUSES = ['queued', 'ringing', 'in_progress', 'completed', 'busy', 'no_answer', 'failed', 'canceled'] as const;
+export const CALL_STATUSES = [
+  'queued',
+  'ringing',
+  'in_progress',
+  'completed',
+  'busy',
+  'no_answer',
+  'failed',
+  'canceled',
+] as const;
 export type CallStatus = (typeof CALL_STATUSES)[number];
 
 const UNDER_WAY: readonly CallStatus[] = ['queued', 'ringing', 'in_progress'];

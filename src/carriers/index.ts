@@ -4,12 +4,17 @@ import { twilio, type TwilioOptions } from './twilio';
 
 export type CarrierOptions = Partial<TwilioOptions>;
 
-const CARRIERS = { sandbox, twilio: openTwilio } satisfies Record<CarrierName, (options: CarrierOptions) => Carrier>;
+const CARRIERS = { sandbox, twilio: openTwilio } satisfies Record<
+  CarrierName,
+  (options: CarrierOptions) => Carrier
+>;
 
 /** The carrier of that name. Throws when an option is missing that it cannot do without. */
-export const openCarrier = (name: CarrierName, options: CarrierOptions = {}): Carrier => CARRIERS[name](options);
+export const openCarrier = (name: CarrierName, options: CarrierOptions = {}): Carrier =>
+  CARRIERS[name](options);
 
 function openTwilio({ account_sid, auth_token, public_url, ...rest }: CarrierOptions): Carrier {
-  if (!account_sid || !auth_token || !public_url) throw new Error('The carrier twilio needs account_sid, auth_token and public_url.');
+  if (!account_sid || !auth_token || !public_url)
+    throw new Error('The carrier twilio needs account_sid, auth_token and public_url.');
   return twilio({ account_sid, auth_token, public_url, ...rest });
 }

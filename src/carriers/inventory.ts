@@ -12,13 +12,33 @@ interface Series {
 }
 
 const US =
-  '201 202 206 212 213 214 215 303 305 310 312 313 314 404 407 415 469 480 503 504 512 602 612 617 619 646 702 704 713 718 773 801 808 901 907 917'.split(' ');
+  '201 202 206 212 213 214 215 303 305 310 312 313 314 404 407 415 469 480 503 504 512 602 612 617 619 646 702 704 713 718 773 801 808 901 907 917'.split(
+    ' ',
+  );
 const CA = ['204', '306', '403', '416', '418', '506', '514', '604', '613', '780', '902'];
 
 // 555-0100 to 555-0199 of an area code are for fiction. The first ten stay out: the sandbox gives those that end in 0101 to 0109 a meaning.
-const american = (country: string, area: string): Series => ({ country, prefix: `+1${area}55501`, digits: 2, first: 10, last: 99 });
-const british = (prefix: string): Series => ({ country: 'GB', prefix, digits: 3, first: 0, last: 999 });
-const australian = (prefix: string): Series => ({ country: 'AU', prefix, digits: 4, first: 0, last: 999 });
+const american = (country: string, area: string): Series => ({
+  country,
+  prefix: `+1${area}55501`,
+  digits: 2,
+  first: 10,
+  last: 99,
+});
+const british = (prefix: string): Series => ({
+  country: 'GB',
+  prefix,
+  digits: 3,
+  first: 0,
+  last: 999,
+});
+const australian = (prefix: string): Series => ({
+  country: 'AU',
+  prefix,
+  digits: 4,
+  first: 0,
+  last: 999,
+});
 const single = (country: string, number: string): Series => ({
   country,
   prefix: number.slice(0, -1),
@@ -44,7 +64,10 @@ const SERIES: Series[] = [
   // Ofcom, "Telephone numbers for drama use": London, Manchester, no area, mobile, freephone.
   ...['+442079460', '+441614960', '+441632960', '+447700900'].map(british),
   { ...british('+448081570'), toll_free: true },
-  ...['2', '3', '7', '8'].flatMap((area) => [australian(`+61${area}5550`), australian(`+61${area}7010`)]),
+  ...['2', '3', '7', '8'].flatMap((area) => [
+    australian(`+61${area}5550`),
+    australian(`+61${area}7010`),
+  ]),
   ...AU_MOBILES.map((number) => single('AU', `+61491${number}`)),
   ...AU_TOLL_FREE.map((number) => ({ ...single('AU', `+611800${number}`), toll_free: true })),
 ];
@@ -55,6 +78,11 @@ export function fictionNumbers(): AvailableNumber[] {
   const numbers: AvailableNumber[] = [];
   for (let turn = 0; turn < longest; turn++)
     for (const { country, toll_free = false, prefix, digits, first, last } of SERIES)
-      if (first + turn <= last) numbers.push({ phone_number: prefix + String(first + turn).padStart(digits, '0'), country, toll_free });
+      if (first + turn <= last)
+        numbers.push({
+          phone_number: prefix + String(first + turn).padStart(digits, '0'),
+          country,
+          toll_free,
+        });
   return numbers;
 }

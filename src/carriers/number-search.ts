@@ -3,20 +3,22 @@ import type { AvailableNumber, NumberSearch } from './carrier';
 
 const DEFAULT_LIMIT = 20;
 /** How many numbers are found at most. */
-export const MOST = 1000;
+export const MAX_NUMBERS = 1000;
 /** Digits of the longest national numbers of the countries that are sold. */
 const LONGEST_NATIONAL = 10;
 /** Letter groups of the keys 2 to 9 (ITU-T E.161). */
 const KEYS = ['abc', 'def', 'ghi', 'jkl', 'mno', 'pqrs', 'tuv', 'wxyz'];
 
 /** How many numbers a search asks for. */
-export const limitOf = ({ limit = DEFAULT_LIMIT }: NumberSearch): number => Math.min(Math.max(Math.trunc(limit), 1), MOST);
+export const limitOf = ({ limit = DEFAULT_LIMIT }: NumberSearch): number =>
+  Math.min(Math.max(Math.trunc(limit), 1), MAX_NUMBERS);
 
 /** The digits a search's numbers begin with, country code and trunk digit (0, in America 1) left off. */
 export function nationalPrefix({ country, prefix = '' }: NumberSearch): string {
   const digits = prefix.replace(/\D/g, '');
   const code = callingCode(country);
-  if (prefix.trim().startsWith('+')) return digits.startsWith(code) ? digits.slice(code.length) : digits;
+  if (prefix.trim().startsWith('+'))
+    return digits.startsWith(code) ? digits.slice(code.length) : digits;
   return digits.replace(code === '1' ? /^1/ : /^0/, '');
 }
 
@@ -27,7 +29,12 @@ export function keypadPattern({ country, query = '' }: NumberSearch): string {
     .replace(/[^a-z0-9*]/g, '')
     .replace(/[a-z]/g, (letter) => String(KEYS.findIndex((key) => key.includes(letter)) + 2));
   const code = callingCode(country);
-  if (code && pattern.startsWith(code) && (query.trim().startsWith('+') || pattern.length > LONGEST_NATIONAL)) return pattern.slice(code.length);
+  if (
+    code &&
+    pattern.startsWith(code) &&
+    (query.trim().startsWith('+') || pattern.length > LONGEST_NATIONAL)
+  )
+    return pattern.slice(code.length);
   return pattern.length >= LONGEST_NATIONAL ? pattern.replace(/^0/, '') : pattern;
 }
 
@@ -42,10 +49,13 @@ export function pick(numbers: Iterable<AvailableNumber>, search: NumberSearch): 
   for (const number of numbers) {
     if (found.length === wanted) break;
     const national = number.phone_number.slice(skipped);
-    if (number.country !== search.country || number.toll_free !== (search.toll_free ?? false)) continue;
-    if (national.startsWith(prefix) && query.test(national) && !except.has(number.phone_number)) found.push(number);
+    if (number.country !== search.country || number.toll_free !== (search.toll_free ?? false))
+      continue;
+    if (national.startsWith(prefix) && query.test(national) && !except.has(number.phone_number))
+      found.push(number);
   }
   return found;
 }
 
-const callingCode = (country: string): string => (isSupportedCountry(country) ? getCountryCallingCode(country) : '');
+const callingCode = (country: string): string =>
+  isSupportedCountry(country) ? getCountryCallingCode(country) : '';

@@ -1,8 +1,16 @@
-import type { AvailableNumber, CallStatus, Carrier, FailureCode, MessageStatus, Outcome } from './carrier';
+import type {
+  AvailableNumber,
+  CallStatus,
+  Carrier,
+  FailureCode,
+  MessageStatus,
+  Outcome,
+} from './carrier';
 import { fictionNumbers } from './inventory';
 import { pick } from './number-search';
 
-type Ending<Status> = { status: Status; code?: FailureCode } | { code: FailureCode; retryable?: true };
+type Ending<Status> =
+  { status: Status; code?: FailureCode } | { code: FailureCode; retryable?: true };
 
 export interface MagicNumber {
   /** What happens, for the documentation. */
@@ -13,9 +21,19 @@ export interface MagicNumber {
 
 /** What the sandbox makes of a number +1 NPA 555 01xx by its last four digits; every other number answers, and gets its texts. */
 export const MAGIC_NUMBERS: Record<string, MagicNumber> = {
-  '0101': { meaning: 'There is no such number: refused.', sms: { code: 'invalid_number' }, call: { code: 'invalid_number' } },
-  '0102': { meaning: 'A landline: texts are refused, calls go through.', sms: { code: 'not_a_mobile' } },
-  '0103': { meaning: 'The recipient has told the carrier STOP: texts are refused, calls go through.', sms: { code: 'opted_out' } },
+  '0101': {
+    meaning: 'There is no such number: refused.',
+    sms: { code: 'invalid_number' },
+    call: { code: 'invalid_number' },
+  },
+  '0102': {
+    meaning: 'A landline: texts are refused, calls go through.',
+    sms: { code: 'not_a_mobile' },
+  },
+  '0103': {
+    meaning: 'The recipient has told the carrier STOP: texts are refused, calls go through.',
+    sms: { code: 'opted_out' },
+  },
   '0104': {
     meaning: 'The carrier is down: nothing is sent, and it is tried again.',
     sms: { code: 'unavailable', retryable: true },
@@ -28,10 +46,14 @@ export const MAGIC_NUMBERS: Record<string, MagicNumber> = {
     sms: { status: 'undelivered', code: 'unreachable' },
     call: { status: 'failed', code: 'unreachable' },
   },
-  '0108': { meaning: 'Texts are accepted and taken for spam; calls go through.', sms: { status: 'undelivered', code: 'filtered' } },
+  '0108': {
+    meaning: 'Texts are accepted and taken for spam; calls go through.',
+    sms: { status: 'undelivered', code: 'filtered' },
+  },
 };
 
-const magicOf = (to: string): MagicNumber | undefined => MAGIC_NUMBERS[/^\+1[2-9]\d\d555(01\d\d)$/.exec(to)?.[1] ?? ''];
+const magicOf = (to: string): MagicNumber | undefined =>
+  MAGIC_NUMBERS[/^\+1[2-9]\d\d555(01\d\d)$/.exec(to)?.[1] ?? ''];
 
 /** A carrier that sends nothing and has no memory: what it answers depends on the request alone. */
 export function sandbox(): Carrier {
@@ -40,18 +62,36 @@ export function sandbox(): Carrier {
   return {
     name: 'sandbox',
     instant: true,
-    sendSms: async ({ key, to }) => answer<MessageStatus>(key, magicOf(to)?.sms ?? { status: 'delivered' }),
-    placeCall: async ({ key, to }) => answer<CallStatus>(key, magicOf(to)?.call ?? { status: 'completed' }),
+    sendSms: async ({ key, to }) =>
+      answer<MessageStatus>(key, magicOf(to)?.sms ?? { status: 'delivered' }),
+    placeCall: async ({ key, to }) =>
+      answer<CallStatus>(key, magicOf(to)?.call ?? { status: 'completed' }),
     // Its calls are over when it answers.
-    endCall: async () => ({ ok: false, retryable: false, code: 'not_live', message: 'The sandbox has no calls under way.' }),
+    endCall: async () => ({
+      ok: false,
+      retryable: false,
+      code: 'not_live',
+      message: 'The sandbox has no calls under way.',
+    }),
     searchNumbers: async (search) => ({ ok: true, numbers: pick(inventory(), search) }),
     buyNumber: async ({ key, phone_number }) =>
-      answer(key, inventory().some((number) => number.phone_number === phone_number) ? { status: 'bought' } : { code: 'not_available' }),
+      answer(
+        key,
+        inventory().some((number) => number.phone_number === phone_number)
+          ? { status: 'bought' }
+          : { code: 'not_available' },
+      ),
     releaseNumber: async () => ({ ok: true }),
   };
 }
 
 function answer<Status extends string>(key: string, ending: Ending<Status>): Outcome<Status> {
-  if ('status' in ending) return { ok: true, carrier_id: `SB${key.replaceAll('-', '')}`, ...ending };
-  return { ok: false, retryable: ending.retryable ?? false, code: ending.code, message: `The sandbox was given a number that means: ${ending.code}.` };
+  if ('status' in ending)
+    return { ok: true, carrier_id: `SB${key.replaceAll('-', '')}`, ...ending };
+  return {
+    ok: false,
+    retryable: ending.retryable ?? false,
+    code: ending.code,
+    message: `The sandbox was given a number that means: ${ending.code}.`,
+  };
 }

@@ -13,15 +13,26 @@ export function signatureOf(auth_token: string, url: string, params: SignedParam
 }
 
 /** Whether who sent a request knows the token. `url` is the one the carrier was given, with its query, not the one a proxy made of it. */
-export function isSigned(auth_token: string, signature: string | undefined, url: string, params: SignedParams): boolean {
+export function isSigned(
+  auth_token: string,
+  signature: string | undefined,
+  url: string,
+  params: SignedParams,
+): boolean {
   // The HMAC of an empty token is one that everybody can make.
   if (!signature || !auth_token) return false;
-  return spellings(url).some((spelling) => isSame(signature, signatureOf(auth_token, spelling, params)));
+  return spellings(url).some((spelling) =>
+    isSame(signature, signatureOf(auth_token, spelling, params)),
+  );
 }
 
 /** A key that is repeated counts once with each of its values, in their order. */
 const valuesOf = (value: unknown): string[] =>
-  Array.isArray(value) ? [...new Set(value.filter((each) => typeof each === 'string'))].sort() : typeof value === 'string' ? [value] : [];
+  Array.isArray(value)
+    ? [...new Set(value.filter((each) => typeof each === 'string'))].sort()
+    : typeof value === 'string'
+      ? [value]
+      : [];
 
 /** Twilio signs some URLs with the port they name or imply and some without. */
 function spellings(url: string): string[] {

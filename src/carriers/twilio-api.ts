@@ -26,13 +26,25 @@ export type Answer = { ok: true; body: Json } | Failure;
 const MESSAGE_CHARS = 500;
 
 /** Errors that come before a connection is there, so that nothing can have been sent. */
-const BEFORE_SENDING = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
+const BEFORE_SENDING = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+];
 
 /** Asks Twilio, or a service that speaks its REST, one thing once. Follows no redirect: it would carry the credentials elsewhere. */
-export async function ask(account: Account, { method, path, fields, key, signal }: Question): Promise<Answer> {
+export async function ask(
+  account: Account,
+  { method, path, fields, key, signal }: Question,
+): Promise<Answer> {
   const params = paramsOf(fields).toString();
   const url = `${account.base_url.replace(/\/+$/, '')}/2010-04-01/Accounts/${encodeURIComponent(account.account_sid)}/${path}.json`;
-  const credentials = Buffer.from(`${account.account_sid}:${account.auth_token}`).toString('base64');
+  const credentials = Buffer.from(`${account.account_sid}:${account.auth_token}`).toString(
+    'base64',
+  );
   const headers = {
     authorization: `Basic ${credentials}`,
     accept: 'application/json',
@@ -40,12 +52,15 @@ export async function ask(account: Account, { method, path, fields, key, signal 
     ...(method === 'POST' && { 'content-type': 'application/x-www-form-urlencoded' }),
   };
   try {
-    const { statusCode, body } = await request(params && method !== 'POST' ? `${url}?${params}` : url, {
-      method,
-      headers,
-      signal,
-      ...(method === 'POST' && { body: params }),
-    });
+    const { statusCode, body } = await request(
+      params && method !== 'POST' ? `${url}?${params}` : url,
+      {
+        method,
+        headers,
+        signal,
+        ...(method === 'POST' && { body: params }),
+      },
+    );
     return understand(statusCode, parse(await body.text()));
   } catch (error) {
     return unanswered(error);
@@ -54,7 +69,8 @@ export async function ask(account: Account, { method, path, fields, key, signal 
 
 function paramsOf(fields: Fields): URLSearchParams {
   const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields)) for (const one of [value ?? []].flat()) params.append(name, one);
+  for (const [name, value] of Object.entries(fields))
+    for (const one of [value ?? []].flat()) params.append(name, one);
   return params;
 }
 
@@ -69,15 +85,29 @@ function parse(text: string): Json | undefined {
 
 function understand(status: number, body: Json | undefined): Answer {
   const code = typeof body?.code === 'number' ? body.code : undefined;
-  const message = `The carrier answered ${status}${code ? ` (${code})` : ''}${body?.message ? `: ${body.message}` : ''}`.slice(0, MESSAGE_CHARS);
-  const failure = (failed: FailureCode, more: Partial<Failure> = {}): Failure => ({ ok: false, retryable: true, code: failed, message, ...more });
+  const message =
+    `The carrier answered ${status}${code ? ` (${code})` : ''}${body?.message ? `: ${body.message}` : ''}`.slice(
+      0,
+      MESSAGE_CHARS,
+    );
+  const failure = (failed: FailureCode, more: Partial<Failure> = {}): Failure => ({
+    ok: false,
+    retryable: true,
+    code: failed,
+    message,
+    ...more,
+  });
   // No content is what a deletion is answered with.
   if (status === 204) return { ok: true, body: {} };
-  if (status >= 200 && status < 300) return body ? { ok: true, body } : failure('unavailable', { maybe_sent: true, message: `${message}, and no JSON` });
+  if (status >= 200 && status < 300)
+    return body
+      ? { ok: true, body }
+      : failure('unavailable', { maybe_sent: true, message: `${message}, and no JSON` });
   if (status === 429) return failure('unavailable');
   if (status === 408 || status >= 500) return failure('unavailable', { maybe_sent: true });
   // Codes from 20000 to 20999 are about the account, the others about what was asked for. The operator can mend an account, or an address.
-  if (status === 401 || (status === 403 && (!code || code < 21_000))) return failure('unauthorized');
+  if (status === 401 || (status === 403 && (!code || code < 21_000)))
+    return failure('unauthorized');
   if (status < 400 || status === 404) return failure('not_found');
   const ours = code ? failureCodeOf(code) : `http_${status}`;
   return { ok: false, retryable: ours === 'unavailable', code: ours, message };
@@ -91,6 +121,8 @@ function unanswered(error: unknown): Failure {
     retryable: true,
     ...(!BEFORE_SENDING.includes(code ?? '') && { maybe_sent: true }),
     code: 'unavailable',
-    message: late ? 'The carrier did not answer in time.' : `The carrier cannot be reached: ${code ?? message}`.slice(0, MESSAGE_CHARS),
+    message: late
+      ? 'The carrier did not answer in time.'
+      : `The carrier cannot be reached: ${code ?? message}`.slice(0, MESSAGE_CHARS),
   };
 }

@@ -48,16 +48,21 @@ const CODES: Record<number, FailureCode> = {
 };
 
 /** Our word for Twilio's status of a message; undefined for one we do not know. */
-export const messageStatusOf = (status: string): MessageStatus | undefined => (Object.hasOwn(MESSAGE, status) ? MESSAGE[status] : undefined);
+export const messageStatusOf = (status: string): MessageStatus | undefined =>
+  Object.hasOwn(MESSAGE, status) ? MESSAGE[status] : undefined;
 
 /** Our word for Twilio's status of a call; undefined for one we do not know. */
-export const callStatusOf = (status: string): CallStatus | undefined => (Object.hasOwn(CALL, status) ? CALL[status] : undefined);
+export const callStatusOf = (status: string): CallStatus | undefined =>
+  Object.hasOwn(CALL, status) ? CALL[status] : undefined;
 
 /** Our code for one of Twilio's, as errors and status callbacks (ErrorCode) have it. */
-export const failureCodeOf = (code: number | string): string => CODES[Number(code)] ?? `twilio_${code}`;
+export const failureCodeOf = (code: number | string): string =>
+  CODES[Number(code)] ?? `twilio_${code}`;
 
 /** Words for a caller who withholds the number, and what a keypad makes of ANONYMOUS, RESTRICTED, BLOCKED, UNKNOWN and UNAVAILABLE. */
-const WITHHELD = /^(\s*|anonymous|restricted|blocked|unknown|unavailable|private|withheld|\+?(266696687|7378742833|2562533|8656696|86282452253))$/i;
+const WITHHELD =
+  /^(\s*|anonymous|restricted|blocked|unknown|unavailable|private|withheld|\+?(266696687|7378742833|2562533|8656696|86282452253))$/i;
 
 /** Whether a caller as Twilio names it shows no telephone number: a SIP address is none either. */
-export const isWithheld = (from: string): boolean => WITHHELD.test(from.trim()) || /^sips?:|@/i.test(from.trim());
+export const isWithheld = (from: string): boolean =>
+  WITHHELD.test(from.trim()) || /^sips?:|@/i.test(from.trim());

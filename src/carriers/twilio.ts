@@ -1,4 +1,16 @@
-import type { AvailableNumber, CallRequest, Carrier, Done, Failure, Found, NumberRequest, NumberSearch, Outcome, SmsRequest, Try } from './carrier';
+import type {
+  AvailableNumber,
+  CallRequest,
+  Carrier,
+  Done,
+  Failure,
+  Found,
+  NumberRequest,
+  NumberSearch,
+  Outcome,
+  SmsRequest,
+  Try,
+} from './carrier';
 import { keypadPattern, limitOf, nationalPrefix, pick } from './number-search';
 import { ask, type Account, type Fields, type Json } from './twilio-api';
 import { callStatusOf, failureCodeOf, messageStatusOf } from './twilio-words';
@@ -39,7 +51,13 @@ const NUMBERS = 'IncomingPhoneNumbers';
 const CALL_EVENTS = ['initiated', 'ringing', 'answered', 'completed'];
 
 /** Twilio, or a service that speaks its REST. */
-export function twilio({ account_sid, auth_token, base_url = 'https://api.twilio.com', public_url, timeout_ms = 5_000 }: TwilioOptions): Carrier {
+export function twilio({
+  account_sid,
+  auth_token,
+  base_url = 'https://api.twilio.com',
+  public_url,
+  timeout_ms = 5_000,
+}: TwilioOptions): Carrier {
   const hooks = `${public_url.replace(/\/+$/, '')}/api/v1/telephony`;
   const line: Line = {
     account: { account_sid, auth_token, base_url },
@@ -62,7 +80,12 @@ function smsErrand(line: Line, { from, to, body, ...rest }: SmsRequest) {
   return {
     ...rest,
     path: 'Messages',
-    fields: { To: to, From: from, Body: body, StatusCallback: line.hook('message_status', rest.key) },
+    fields: {
+      To: to,
+      From: from,
+      Body: body,
+      StatusCallback: line.hook('message_status', rest.key),
+    },
     lookup: { To: to, From: from },
     list: 'messages',
     isOurs: (record: Json) => isOutgoing(record) && record.body === body,
@@ -93,7 +116,12 @@ function numberErrand(line: Line, { phone_number, ...rest }: NumberRequest) {
   return {
     ...rest,
     path: NUMBERS,
-    fields: { PhoneNumber: phone_number, SmsUrl: line.hook('sms'), VoiceUrl: line.hook('voice'), StatusCallback: line.hook('voice_status') },
+    fields: {
+      PhoneNumber: phone_number,
+      SmsUrl: line.hook('sms'),
+      VoiceUrl: line.hook('voice'),
+      StatusCallback: line.hook('voice_status'),
+    },
     lookup: { PhoneNumber: phone_number },
     list: 'incoming_phone_numbers',
     // The lookup finds parts of numbers too.
@@ -112,10 +140,14 @@ function connectingTwiml(from: string, connect_to: string, timeout_seconds: numb
   return `<Response>${dial}<${noun}>${escapeXml(connect_to)}</${noun}></Dial></Response>`;
 }
 
-const escapeXml = (text: string): string => text.replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
+const escapeXml = (text: string): string =>
+  text.replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** Twilio repeats whatever it is asked twice, so a try after one that may have got through first looks for what that one made. */
-async function once<Status extends string>(line: Line, errand: Errand<Status>): Promise<Outcome<Status>> {
+async function once<Status extends string>(
+  line: Line,
+  errand: Errand<Status>,
+): Promise<Outcome<Status>> {
   const signal = AbortSignal.timeout(line.timeout_ms);
   if (errand.tried_at) {
     const earlier = await findEarlier(line, errand, errand.tried_at, signal);
@@ -139,43 +171,76 @@ async function findEarlier<Status extends string>(
   tried_at: Date,
   signal: AbortSignal,
 ): Promise<{ ok: true; record?: Json } | Failure> {
-  const answer = await ask(line.account, { method: 'GET', path, fields: { ...lookup, PageSize: MOST_RECORDS }, key, signal });
+  const answer = await ask(line.account, {
+    method: 'GET',
+    path,
+    fields: { ...lookup, PageSize: MOST_RECORDS },
+    key,
+    signal,
+  });
   if (!answer.ok) return answer;
   const createdAt = (record: Json) => Date.parse(String(record.date_created));
   const records = recordsOf(answer.body, list)
-    .filter((record) => isOurs(record) && !taken.includes(String(record.sid)) && createdAt(record) >= tried_at.getTime() - CLOCK_SKEW_MS)
+    .filter(
+      (record) =>
+        isOurs(record) &&
+        !taken.includes(String(record.sid)) &&
+        createdAt(record) >= tried_at.getTime() - CLOCK_SKEW_MS,
+    )
     .sort((a, b) => createdAt(a) - createdAt(b));
   return { ok: true, record: records[0] };
 }
 
-function outcomeOf<Status extends string>(record: Json, { statusOf }: Errand<Status>): Outcome<Status> {
+function outcomeOf<Status extends string>(
+  record: Json,
+  { statusOf }: Errand<Status>,
+): Outcome<Status> {
   if (typeof record.sid !== 'string')
-    return { ok: false, retryable: true, maybe_sent: true, code: 'unavailable', message: 'The carrier answered a record without sid.' };
+    return {
+      ok: false,
+      retryable: true,
+      maybe_sent: true,
+      code: 'unavailable',
+      message: 'The carrier answered a record without sid.',
+    };
   const code = record.error_code ? failureCodeOf(String(record.error_code)) : undefined;
   return { ok: true, carrier_id: record.sid, status: statusOf(record), ...(code && { code }) };
 }
 
-const recordsOf = (body: Json, list: string): Json[] => (Array.isArray(body[list]) ? (body[list] as Json[]) : []);
+const recordsOf = (body: Json, list: string): Json[] =>
+  Array.isArray(body[list]) ? (body[list] as Json[]) : [];
 
 async function searchNumbers(line: Line, search: NumberSearch): Promise<Found> {
   const { country, toll_free = false } = search;
   const path = `AvailablePhoneNumbers/${encodeURIComponent(country)}/${toll_free ? 'TollFree' : 'Local'}`;
   const signal = AbortSignal.timeout(line.timeout_ms);
-  const answer = await ask(line.account, { method: 'GET', path, fields: searchFields(search), signal });
+  const answer = await ask(line.account, {
+    method: 'GET',
+    path,
+    fields: searchFields(search),
+    signal,
+  });
   // The carrier sells nothing of this kind in this country.
   if (!answer.ok) return answer.code === 'not_found' ? { ok: true, numbers: [] } : answer;
-  const numbers = recordsOf(answer.body, 'available_phone_numbers').map(({ phone_number }): AvailableNumber => ({
-    phone_number: String(phone_number),
-    country,
-    toll_free,
-  }));
+  const numbers = recordsOf(answer.body, 'available_phone_numbers').map(
+    ({ phone_number }): AvailableNumber => ({
+      phone_number: String(phone_number),
+      country,
+      toll_free,
+    }),
+  );
   return { ok: true, numbers: pick(numbers, search) };
 }
 
 /** `completed` ends a call also while it rings. The carrier knows no call that it has not had, and takes no change of one that is over. */
 async function endCall(line: Line, sid: string): Promise<Done> {
   const signal = AbortSignal.timeout(line.timeout_ms);
-  const answer = await ask(line.account, { method: 'POST', path: `Calls/${encodeURIComponent(sid)}`, fields: { Status: 'completed' }, signal });
+  const answer = await ask(line.account, {
+    method: 'POST',
+    path: `Calls/${encodeURIComponent(sid)}`,
+    fields: { Status: 'completed' },
+    signal,
+  });
   return answer.ok ? { ok: true } : answer;
 }
 
@@ -185,7 +250,12 @@ async function releaseNumber(line: Line, sid: string): Promise<Done> {
   const answer = await ask(line.account, { method: 'DELETE', path, fields: {}, signal });
   if (answer.ok || answer.code !== 'not_found') return answer.ok ? { ok: true } : answer;
   // A wrong account or address knows no such number either: only one that answers for its other numbers has given this one back.
-  const known = await ask(line.account, { method: 'GET', path: NUMBERS, fields: { PageSize: '1' }, signal });
+  const known = await ask(line.account, {
+    method: 'GET',
+    path: NUMBERS,
+    fields: { PageSize: '1' },
+    signal,
+  });
   return known.ok ? { ok: true } : known;
 }
 
@@ -193,7 +263,8 @@ async function releaseNumber(line: Line, sid: string): Promise<Done> {
 function searchFields(search: NumberSearch): Fields {
   const prefix = nationalPrefix(search);
   const query = keypadPattern(search);
-  const area = ['US', 'CA'].includes(search.country) && prefix.length >= 3 ? prefix.slice(0, 3) : undefined;
+  const area =
+    ['US', 'CA'].includes(search.country) && prefix.length >= 3 ? prefix.slice(0, 3) : undefined;
   const contains = [query, prefix].find((pattern) => pattern.length >= 2 && pattern !== area);
   return { AreaCode: area, Contains: contains, PageSize: String(limitOf(search)) };
 }

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { Client } from 'pg';
 import { ConfigError, loadConfig, type Config } from '../config';
 import { pendingMigrations } from '../db/migrate';
-import { startEmbedded, type EmbeddedDatabase } from '../db/embedded';
+import { startEmbedded, type EmbeddedDatabase } from '../db/embedded-postgres';
 
 /** What an examination found, and how to mend it. */
 export interface Finding {
@@ -21,9 +21,19 @@ export async function examine(): Promise<Finding[]> {
     config = loadConfig();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.faults.map((finding) => ({ check: 'configuration', ok: false, finding, remedy: 'Set it as .env.example explains.' }));
+    return error.faults.map((finding) => ({
+      check: 'configuration',
+      ok: false,
+      finding,
+      remedy: 'Set it as .env.example explains.',
+    }));
   }
-  return [{ check: 'configuration', ok: true, finding: 'every variable is usable' }, disk(config), await ports(config), ...(await databases(config))];
+  return [
+    { check: 'configuration', ok: true, finding: 'every variable is usable' },
+    disk(config),
+    await ports(config),
+    ...(await databases(config)),
+  ];
 }
 
 function disk({ data_dir }: Config): Finding {
@@ -42,12 +52,22 @@ function disk({ data_dir }: Config): Finding {
 async function ports({ port, host }: Config): Promise<Finding> {
   const taken = await new Promise<boolean>((done) => {
     const server = createServer();
-    server.once('error', () => done(true)).listen(port, host, () => server.close(() => done(false)));
+    server
+      .once('error', () => done(true))
+      .listen(port, host, () => server.close(() => done(false)));
   });
   if (!taken) return { check: 'port', ok: true, finding: `${host}:${port} is free` };
-  const ours = await fetch(`http://${host}:${port}/livez`).then((res) => res.ok, () => false); // prettier-ignore
+  const ours = await fetch(`http://${host}:${port}/livez`).then(
+    (res) => res.ok,
+    () => false,
+  );
   if (ours) return { check: 'port', ok: true, finding: `${host}:${port} is served, and alive` };
-  return { check: 'port', ok: false, finding: `${host}:${port} is taken by another program`, remedy: 'Stop that program, or set PORT to another.' };
+  return {
+    check: 'port',
+    ok: false,
+    finding: `${host}:${port} is taken by another program`,
+    remedy: 'Stop that program, or set PORT to another.',
+  };
 }
 
 /** A number whose purchase was cut short may be paid for and be nobody's, until somebody asks for it again. */
@@ -59,8 +79,13 @@ export async function purchases(client: Pick<Client, 'query'>): Promise<Finding>
   return {
     check: 'numbers',
     ok,
-    finding: ok ? 'no purchase was cut short' : `purchases cut short: ${rows.map(({ number }) => number).join(', ')}`,
-    ...(!ok && { remedy: 'Finish each: POST /api/v1/phone_numbers with its requested_number; DELETE gives it back then.' }),
+    finding: ok
+      ? 'no purchase was cut short'
+      : `purchases cut short: ${rows.map(({ number }) => number).join(', ')}`,
+    ...(!ok && {
+      remedy:
+        'Finish each: POST /api/v1/phone_numbers with its requested_number; DELETE gives it back then.',
+    }),
   };
 }
 
@@ -69,12 +94,19 @@ async function databases(config: Config): Promise<Finding[]> {
   let client: Client | undefined;
   try {
     embedded = config.database_url ? undefined : await startEmbedded({ dataDir: config.data_dir });
-    client = new Client({ connectionString: config.database_url ?? embedded!.url, connectionTimeoutMillis: 3_000 });
+    client = new Client({
+      connectionString: config.database_url ?? embedded!.url,
+      connectionTimeoutMillis: 3_000,
+    });
     await client.connect();
-    const { rows } = await client.query("SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name");
+    const { rows } = await client.query(
+      "SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name",
+    );
     const [{ version, name }] = rows;
     const pending = await pendingMigrations(client);
-    const { rows: available } = await client.query("SELECT count(*)::int AS n FROM pg_available_extensions WHERE name IN ('pg_trgm', 'btree_gin')");
+    const { rows: available } = await client.query(
+      "SELECT count(*)::int AS n FROM pg_available_extensions WHERE name IN ('pg_trgm', 'btree_gin')",
+    );
     return [
       {
         check: 'database',
@@ -86,24 +118,31 @@ async function databases(config: Config): Promise<Finding[]> {
         check: 'extensions',
         ok: available[0].n === 2,
         finding: 'pg_trgm and btree_gin',
-        ...(available[0].n < 2 && { remedy: "Install PostgreSQL's contrib package on the database server." }),
+        ...(available[0].n < 2 && {
+          remedy: "Install PostgreSQL's contrib package on the database server.",
+        }),
       },
       {
         check: 'migrations',
         ok: pending.length === 0,
         finding: pending.length === 0 ? 'all applied' : `pending: ${pending.join(', ')}`,
-        ...(pending.length > 0 && { remedy: 'Run: npm run --silent cli -- migrate (a start does it too)' }),
+        ...(pending.length > 0 && {
+          remedy: 'Run: npm run --silent cli -- migrate (a start does it too)',
+        }),
       },
       ...(pending.length === 0 ? [await purchases(client)] : []),
     ];
   } catch (error) {
-    const finding = (error as Error).message || (error as { code?: string }).code || 'cannot be reached';
+    const finding =
+      (error as Error).message || (error as { code?: string }).code || 'cannot be reached';
     return [
       {
         check: 'database',
         ok: false,
         finding,
-        remedy: config.database_url ? 'Check DATABASE_URL: host, port, user, password, and that PostgreSQL is up.' : 'See .data/postgres/postgres.log.',
+        remedy: config.database_url
+          ? 'Check DATABASE_URL: host, port, user, password, and that PostgreSQL is up.'
+          : 'See .data/postgres/postgres.log.',
       },
     ];
   } finally {

@@ -17,7 +17,11 @@ export interface ImportCommand {
   apply_block_or_unblock: 'block' | 'unblock';
   caller_id_column_name?: string;
   /** Hears how far it is: which part, and how much of it is done, from 0 to 1. */
-  progress: (part: 'upload' | 'import', done: number, record?: Schemas['BuyerSuppressionFile']) => void;
+  progress: (
+    part: 'upload' | 'import',
+    done: number,
+    record?: Schemas['BuyerSuppressionFile'],
+  ) => void;
 }
 
 const LOOK_MS = 200;
@@ -28,7 +32,9 @@ export async function importFile(command: ImportCommand): Promise<Schemas['Buyer
   while (file.status === 'pending' || file.status === 'running') {
     await setTimeout(LOOK_MS);
     // The import goes on while the service is started anew.
-    const res = await fetch(`${command.url}${file.routes_show_path}`, { headers: { Authorization: command.authorization } }).catch(() => undefined);
+    const res = await fetch(`${command.url}${file.routes_show_path}`, {
+      headers: { Authorization: command.authorization },
+    }).catch(() => undefined);
     if (!res || res.status >= 500) continue;
     file = read(res.status, await res.text());
     command.progress('import', (file.import_percent ?? 0) / 100, file);
@@ -37,18 +43,35 @@ export async function importFile(command: ImportCommand): Promise<Schemas['Buyer
 }
 
 function read(status: number, text: string): Schemas['BuyerSuppressionFile'] {
-  if (status < 300) return (JSON.parse(text) as Schemas['BuyerSuppressionFileReply']).buyer_suppression_file;
+  if (status < 300)
+    return (JSON.parse(text) as Schemas['BuyerSuppressionFileReply']).buyer_suppression_file;
   const { errors, detail } = JSON.parse(text) as Schemas['Problem'];
-  throw new Error(Object.entries(errors).map(([field, faults]) => `${field} ${faults.join(', ')}`).join('\n') || detail); // prettier-ignore
+  throw new Error(
+    Object.entries(errors)
+      .map(([field, faults]) => `${field} ${faults.join(', ')}`)
+      .join('\n') || detail,
+  );
 }
 
 /** Sends the form piece by piece, so that a file of any size passes through little memory and its progress is seen. */
-async function upload({ url, authorization, list, file, progress, ...fields }: ImportCommand): Promise<Schemas['BuyerSuppressionFile']> {
+async function upload({
+  url,
+  authorization,
+  list,
+  file,
+  progress,
+  ...fields
+}: ImportCommand): Promise<Schemas['BuyerSuppressionFile']> {
   const boundary = `trunkline-${randomUUID()}`;
-  const part = (headers: string, body = '') => `--${boundary}\r\nContent-Disposition: form-data; ${headers}\r\n\r\n${body}`;
-  const texts = Object.entries({ buyer_suppression_id: list, ...fields }).filter(([, value]) => value !== undefined);
+  const part = (headers: string, body = '') =>
+    `--${boundary}\r\nContent-Disposition: form-data; ${headers}\r\n\r\n${body}`;
+  const texts = Object.entries({ buyer_suppression_id: list, ...fields }).filter(
+    ([, value]) => value !== undefined,
+  );
   const name = basename(file).replace(/["\r\n]/g, '_');
-  const head = texts.map(([key, value]) => `${part(`name="${key}"`, value)}\r\n`).join('') + part(`name="import_file"; filename="${name}"`);
+  const head =
+    texts.map(([key, value]) => `${part(`name="${key}"`, value)}\r\n`).join('') +
+    part(`name="import_file"; filename="${name}"`);
   const tail = `\r\n--${boundary}--\r\n`;
   const bytes = statSync(file).size;
   const send = url.startsWith('https:') ? secureRequest : request;
@@ -63,11 +86,19 @@ async function upload({ url, authorization, list, file, progress, ...fields }: I
   const answered = new Promise<{ status: number; text: string }>((done, fail) => {
     req
       .once('error', (error: NodeJS.ErrnoException) =>
-        fail(error.code === 'ECONNREFUSED' ? new Error(`No service answers at ${url}. Start it with: npm start`) : error),
+        fail(
+          error.code === 'ECONNREFUSED'
+            ? new Error(`No service answers at ${url}. Start it with: npm start`)
+            : error,
+        ),
       )
       .once('response', (res) => {
         let text = '';
-        res.setEncoding('utf8').on('data', (piece) => (text += piece)).on('end', () => done({ status: res.statusCode!, text })).on('error', fail); // prettier-ignore
+        res
+          .setEncoding('utf8')
+          .on('data', (piece) => (text += piece))
+          .on('end', () => done({ status: res.statusCode!, text }))
+          .on('error', fail);
       });
   });
   let sent = 0;

@@ -16,8 +16,14 @@ export function progressOnTerminal(output: NodeJS.WriteStream): ImportCommand['p
     last = done;
     const filled = Math.round(done * WIDTH);
     const bar = `${part.padEnd(6)} [${'='.repeat(filled)}${' '.repeat(WIDTH - filled)}] ${(done * 100).toFixed(0).padStart(3)} %`;
-    const rows = record?.total_count ? `  ${number(record.import_count! + record.rejected_count!)} of ${number(record.total_count)} rows` : '';
-    output.write(output.isTTY ? `\r${bar}${rows}${done >= 1 && part === 'import' ? '\n' : ''}` : `${bar}${rows}\n`);
+    const rows = record?.total_count
+      ? `  ${number(record.import_count! + record.rejected_count!)} of ${number(record.total_count)} rows`
+      : '';
+    output.write(
+      output.isTTY
+        ? `\r${bar}${rows}${done >= 1 && part === 'import' ? '\n' : ''}`
+        : `${bar}${rows}\n`,
+    );
   };
 }
 

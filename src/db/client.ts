@@ -19,7 +19,8 @@ export interface Noted {
 const noting = new AsyncLocalStorage<Noted>();
 
 /** Runs what opens a transaction of Prisma's, and notes its connection: statements that it need not translate go there directly, which costs the process a third. */
-export const notingConnection = <T>(noted: Noted, work: () => Promise<T>): Promise<T> => noting.run(noted, work);
+export const notingConnection = <T>(noted: Noted, work: () => Promise<T>): Promise<T> =>
+  noting.run(noted, work);
 
 class NotingPool extends Pool {
   override connect(): Promise<PoolClient>;
@@ -52,21 +53,47 @@ export interface Database {
 }
 
 /** Opens a pool; it connects at the first use. Every session runs in UTC, or the pg adapter would store wrong instants. */
-export function openDatabase(url: string, { pool_size, timeout_seconds, onIdleError = () => {} }: DatabaseOptions): Database {
+export function openDatabase(
+  url: string,
+  { pool_size, timeout_seconds, onIdleError = () => {} }: DatabaseOptions,
+): Database {
   const timeout_ms = timeout_seconds * 1000;
-  const common = { connectionString: url, options: '-c timezone=UTC', connectionTimeoutMillis: Math.min(6_000, timeout_ms), keepAlive: true };
-  const usual = { ...common, query_timeout: timeout_ms, statement_timeout: timeout_ms, idleTimeoutMillis: 60_000 };
+  const common = {
+    connectionString: url,
+    options: '-c timezone=UTC',
+    connectionTimeoutMillis: Math.min(6_000, timeout_ms),
+    keepAlive: true,
+  };
+  const usual = {
+    ...common,
+    query_timeout: timeout_ms,
+    statement_timeout: timeout_ms,
+    idleTimeoutMillis: 60_000,
+  };
   const pool = new NotingPool({ ...usual, max: Math.ceil(pool_size / 2) });
   const once = `${common.options} -c plan_cache_mode=force_generic_plan`;
-  const prepared = new Pool({ ...usual, options: once, max: Math.ceil(pool_size / 2), idleTimeoutMillis: 600_000 });
+  const prepared = new Pool({
+    ...usual,
+    options: once,
+    max: Math.ceil(pool_size / 2),
+    idleTimeoutMillis: 600_000,
+  });
   const joint = new Pool({ ...usual, options: `${once} -c lock_timeout=250ms`, max: 4 });
   // A statement that takes long ends soon after its process does, rather than hold its locks for nobody.
-  const long = { ...common, options: `${common.options} -c client_connection_check_interval=2s`, max: 4 };
+  const long = {
+    ...common,
+    options: `${common.options} -c client_connection_check_interval=2s`,
+    max: 4,
+  };
   const [streams, bulk] = [new Pool(long), new Pool(long)];
   // An idle connection that breaks must not end the process; the next use opens a new one.
   for (const each of [pool, prepared, joint, streams, bulk]) each.on('error', onIdleError);
   const prisma = new PrismaClient({
-    adapter: new PrismaPg(pool, { disposeExternalPool: false, statementNameGenerator: ({ sql, args }) => (args.length > 0 ? (statementName(sql) ?? '') : '') }),
+    adapter: new PrismaPg(pool, {
+      disposeExternalPool: false,
+      statementNameGenerator: ({ sql, args }) =>
+        args.length > 0 ? (statementName(sql) ?? '') : '',
+    }),
   });
   return {
     url,

@@ -37,9 +37,13 @@ export async function migrate(connectionString: string): Promise<string[]> {
 
 /** Names of the migrations of this build that the database does not have yet. */
 export async function pendingMigrations(client: Client): Promise<string[]> {
-  const { rows: found } = await client.query("SELECT to_regclass('_prisma_migrations') IS NOT NULL AS present");
+  const { rows: found } = await client.query(
+    "SELECT to_regclass('_prisma_migrations') IS NOT NULL AS present",
+  );
   if (!found[0].present) return migrationNames();
-  const { rows } = await client.query('SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL');
+  const { rows } = await client.query(
+    'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
+  );
   const applied = new Set(rows.map(({ migration_name }) => migration_name));
   return migrationNames().filter((name) => !applied.has(name));
 }
@@ -49,16 +53,30 @@ function migrationsList() {
     path,
     migrationFile: {
       path: 'migration.sql',
-      content: { tag: 'ok' as const, value: readFileSync(join(PRISMA_FOLDER, 'migrations', path, 'migration.sql'), 'utf8') },
+      content: {
+        tag: 'ok' as const,
+        value: readFileSync(join(PRISMA_FOLDER, 'migrations', path, 'migration.sql'), 'utf8'),
+      },
     },
   }));
-  const lockfile = { path: 'migration_lock.toml', content: readFileSync(join(PRISMA_FOLDER, 'migrations/migration_lock.toml'), 'utf8') };
-  return { baseDir: join(PRISMA_FOLDER, 'migrations'), lockfile, shadowDbInitScript: '', migrationDirectories };
+  const lockfile = {
+    path: 'migration_lock.toml',
+    content: readFileSync(join(PRISMA_FOLDER, 'migrations/migration_lock.toml'), 'utf8'),
+  };
+  return {
+    baseDir: join(PRISMA_FOLDER, 'migrations'),
+    lockfile,
+    shadowDbInitScript: '',
+    migrationDirectories,
+  };
 }
 
 async function apply(connectionString: string): Promise<string[]> {
   return withSchemaEngine(connectionString, prismaSchema(), async (engine) => {
-    const { appliedMigrationNames } = await engine.applyMigrations({ migrationsList: migrationsList(), filters: FILTERS });
+    const { appliedMigrationNames } = await engine.applyMigrations({
+      migrationsList: migrationsList(),
+      filters: FILTERS,
+    });
     return appliedMigrationNames;
   });
 }
@@ -68,7 +86,14 @@ export function schemaScript(connectionString: string): Promise<string> {
   const schema = prismaSchema();
   return withSchemaEngine(connectionString, schema, async (engine) => {
     const to = { tag: 'schemaDatamodel' as const, files: [schema] };
-    const { stdout } = await engine.diff({ from: { tag: 'empty' }, to, script: true, exitCode: null, shadowDatabaseUrl: null, filters: FILTERS });
+    const { stdout } = await engine.diff({
+      from: { tag: 'empty' },
+      to,
+      script: true,
+      exitCode: null,
+      shadowDatabaseUrl: null,
+      filters: FILTERS,
+    });
     return stdout;
   });
 }

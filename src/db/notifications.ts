@@ -37,9 +37,19 @@ interface Listening {
 }
 
 /** Hears what is told on a channel as it is committed, by whichever process, until it is stopped; connects again whenever the connection breaks. */
-export async function listen({ url, channel, heard, listening, stopping }: Listening): Promise<void> {
+export async function listen({
+  url,
+  channel,
+  heard,
+  listening,
+  stopping,
+}: Listening): Promise<void> {
   while (!stopping.aborted) {
-    const client = new Client({ connectionString: url, keepAlive: true, connectionTimeoutMillis: 3_000 });
+    const client = new Client({
+      connectionString: url,
+      keepAlive: true,
+      connectionTimeoutMillis: 3_000,
+    });
     const broken = new AbortController();
     client.once('end', () => broken.abort()).on('error', () => broken.abort());
     try {
@@ -47,7 +57,10 @@ export async function listen({ url, channel, heard, listening, stopping }: Liste
       client.on('notification', ({ payload }) => heard(payload ?? ''));
       await client.query(`LISTEN ${channel}`);
       listening?.();
-      await setTimeout(2 ** 31 - 1, undefined, { signal: AbortSignal.any([broken.signal, stopping]), ref: false });
+      await setTimeout(2 ** 31 - 1, undefined, {
+        signal: AbortSignal.any([broken.signal, stopping]),
+        ref: false,
+      });
     } catch {
       // A notification is a hint: what is told of is found by polling too.
     }

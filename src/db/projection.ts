@@ -1,5 +1,5 @@
 import { contract, facets, type Schema, type Schemas } from '../contract';
-import { isRare, masked } from './reach';
+import { isRare, masked } from './access-scope';
 import { template, type Template } from './statement';
 import type { Table } from './records';
 
@@ -10,7 +10,11 @@ export type Column = string | true;
  * How a resource is read: its table as t, and for every column of its contract schema the SQL that gives it. The same projection serves
  * show, list, CSV and the record in the answer to a write. `{company_id}`, `{now}` and `{zone}` may be used in expressions.
  */
-export interface Projection<Name extends keyof Schemas = keyof Schemas, Singular extends string = string, Plural extends Table = Table> {
+export interface Projection<
+  Name extends keyof Schemas = keyof Schemas,
+  Singular extends string = string,
+  Plural extends Table = Table,
+> {
   schema: Name;
   singular: Singular;
   /** The collection's root key, which is also the table's name. */
@@ -55,7 +59,9 @@ const stillKept = new Map<string, string[]>();
 export function stillColumns(projection: Projection): string[] {
   let still = stillKept.get(projection.schema);
   if (!still) {
-    still = fieldsOf(projection).flatMap(({ name, schema, grid }) => (grid || schema['x-moving'] ? [] : name));
+    still = fieldsOf(projection).flatMap(({ name, schema, grid }) =>
+      grid || schema['x-moving'] ? [] : name,
+    );
     stillKept.set(projection.schema, still);
   }
   return still;
@@ -74,10 +80,15 @@ export interface Selection {
   zone?: string | undefined;
 }
 
-function chosen(projection: Projection, { columns, grid = false, external = false }: Selection): Field[] {
+function chosen(
+  projection: Projection,
+  { columns, grid = false, external = false }: Selection,
+): Field[] {
   const wanted = columns && new Set(columns);
   const fields = fieldsOf(projection).filter((field) => !external || field.external);
-  return fields.filter(({ name, grid: only_grid }) => (wanted ? wanted.has(name) : grid || !only_grid));
+  return fields.filter(({ name, grid: only_grid }) =>
+    wanted ? wanted.has(name) : grid || !only_grid,
+  );
 }
 
 /** The names among `columns` that the resource does not have. */
@@ -93,12 +104,20 @@ function columnSql(projection: Projection, name: string): string {
 }
 
 const maskedSql = (projection: Projection, name: string): string =>
-  masked(name, columnSql(projection, name), (other) => (other in projection.columns ? columnSql(projection, other) : undefined));
+  masked(name, columnSql(projection, name), (other) =>
+    other in projection.columns ? columnSql(projection, other) : undefined,
+  );
 
-function expression(projection: Projection, { name, schema }: Field, { zone, limited }: Selection): string {
+function expression(
+  projection: Projection,
+  { name, schema }: Field,
+  { zone, limited }: Selection,
+): string {
   const sql = limited ? maskedSql(projection, name) : columnSql(projection, name);
   if (!facets(schema).formats.has('date-time')) return sql;
-  return zone ? `iso_local(${sql}, {zone})` : `to_char(${sql}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"')`;
+  return zone
+    ? `iso_local(${sql}, {zone})`
+    : `to_char(${sql}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"')`;
 }
 
 const uses = (sql: string, alias: string) => new RegExp(`\\b${alias}\\.`).test(sql);
@@ -119,8 +138,10 @@ function joinsFor(projection: Projection, sql: string): string {
 
 /** Rows to read, as SQL that can stand in FROM, with alias t. */
 const ROWS = {
-  one: (table: string, key: string) => `(SELECT t.* FROM ${table} t WHERE t.company_id = {company_id} AND t.${key} AND t.deleted_at IS NULL) t`,
-  deleted: (table: string) => `(SELECT t.* FROM ${table} t WHERE t.company_id = {company_id} AND t.id = {id}::bigint) t`,
+  one: (table: string, key: string) =>
+    `(SELECT t.* FROM ${table} t WHERE t.company_id = {company_id} AND t.${key} AND t.deleted_at IS NULL) t`,
+  deleted: (table: string) =>
+    `(SELECT t.* FROM ${table} t WHERE t.company_id = {company_id} AND t.id = {id}::bigint) t`,
   unsaved: (table: string) => `jsonb_populate_record(NULL::${table}, {row}::jsonb) t`,
 };
 
@@ -139,14 +160,23 @@ function kept(key: string, make: () => Template): Template {
 const shapeOf = (projection: Projection, { columns, grid, external, limited, zone }: Selection) =>
   `${projection.schema}|${columns?.join() ?? '*'}|${grid ? 'g' : ''}${external ? 'e' : ''}${limited ? 'l' : ''}|${zone ? 'z' : ''}`;
 
-function recordSql(projection: Projection, selection: Selection): { select: string; joins: string } {
-  const expressions = chosen(projection, selection).map((field) => `${expression(projection, field, selection)} AS "${field.name}"`);
+function recordSql(
+  projection: Projection,
+  selection: Selection,
+): { select: string; joins: string } {
+  const expressions = chosen(projection, selection).map(
+    (field) => `${expression(projection, field, selection)} AS "${field.name}"`,
+  );
   const select = `(SELECT row_to_json(r) FROM (SELECT ${expressions.join(',\n')}) r)::text`;
   return { select, joins: joinsFor(projection, select) };
 }
 
 /** A statement's part that answers records as JSON text in the column `record`, of rows that another part of it makes; `more` are further columns. */
-export function selectRecords(projection: Projection, rows: string, { more, ...selection }: Selection & { more: string }): string {
+export function selectRecords(
+  projection: Projection,
+  rows: string,
+  { more, ...selection }: Selection & { more: string },
+): string {
   const { select, joins } = recordSql(projection, selection);
   return `SELECT ${select} AS record, ${more} FROM ${rows} t\n${joins}`;
 }
@@ -154,10 +184,18 @@ export function selectRecords(projection: Projection, rows: string, { more, ...s
 export type RecordSource = 'id' | 'uuid' | 'user_buyer_id' | 'deleted' | 'unsaved';
 
 /** A statement that answers one record as JSON text in the column `record`. Takes company_id, now, and id, uuid, user_buyer_id or row. */
-export function recordTemplate(projection: Projection, source: RecordSource, selection: Selection): Template {
+export function recordTemplate(
+  projection: Projection,
+  source: RecordSource,
+  selection: Selection,
+): Template {
   return kept(`record|${source}|${shapeOf(projection, selection)}`, () => {
     const { select, joins } = recordSql(projection, selection);
-    const conditions = { id: 'id = {id}::bigint', uuid: 'uuid = {uuid}::uuid', user_buyer_id: 'user_buyer_id = {user_buyer_id}' };
+    const conditions = {
+      id: 'id = {id}::bigint',
+      uuid: 'uuid = {uuid}::uuid',
+      user_buyer_id: 'user_buyer_id = {user_buyer_id}',
+    };
     const rows =
       source === 'unsaved'
         ? ROWS.unsaved(projection.plural)
@@ -189,13 +227,21 @@ export interface ListShape extends Selection {
   total: 'none' | 'counted' | { sql: string };
 }
 
-const living = ({ everlasting }: Projection) => ['t.company_id = {company_id}', ...(everlasting ? [] : ['t.deleted_at IS NULL'])];
+const living = ({ everlasting }: Projection) => [
+  't.company_id = {company_id}',
+  ...(everlasting ? [] : ['t.deleted_at IS NULL']),
+];
 
-function listSql(projection: Projection, shape: ListShape): { rows: string; order: string; joins: (select: string) => string } {
+function listSql(
+  projection: Projection,
+  shape: ListShape,
+): { rows: string; order: string; joins: (select: string) => string } {
   const { sort, descending, conditions, limit, offset, after } = shape;
   const direction = descending ? 'DESC' : 'ASC';
   const by_id = sort === 'id';
-  const where = [...living(projection), ...conditions, ...(after ? [keyset(shape)] : [])].join(' AND ');
+  const where = [...living(projection), ...conditions, ...(after ? [keyset(shape)] : [])].join(
+    ' AND ',
+  );
   const order = by_id ? `t.id ${direction}` : `t.sort_key ${direction}, t.id ${direction}`;
   const inner = by_id ? order : `${sort.sql} ${direction}, t.id ${direction}`;
   const key = by_id ? '' : `, ${sort.sql} AS sort_key`;
@@ -209,7 +255,10 @@ function keyset({ sort, descending, after }: ListShape): string {
   const beyond = descending ? '<' : '>';
   if (sort === 'id') return `t.id ${beyond} {after_id}::bigint`;
   const next = `t.id ${beyond} {after_id}::bigint`;
-  if (after === 'null') return descending ? `(${sort.sql} IS NOT NULL OR ${next})` : `(${sort.sql} IS NULL AND ${next})`;
+  if (after === 'null')
+    return descending
+      ? `(${sort.sql} IS NOT NULL OR ${next})`
+      : `(${sort.sql} IS NULL AND ${next})`;
   const key = `{after_key}::${sort.type}`;
   const further = `(${sort.sql}, t.id) ${beyond} (${key}, {after_id}::bigint)`;
   return sort.nullable && !descending ? `(${further} OR ${sort.sql} IS NULL)` : further;
@@ -219,7 +268,16 @@ const sortKeySql = ({ sort }: ListShape): string => (sort === 'id' ? 'NULL' : 't
 const shapeKey = (projection: Projection, shape: ListShape): string => {
   const { conditions, sort, descending, limit, offset, after, total } = shape;
   const how = typeof total === 'string' ? total : total.sql;
-  return [shapeOf(projection, shape), conditions.join('&'), sort === 'id' ? 'id' : sort.sql, descending, limit, offset, after, how].join('|');
+  return [
+    shapeOf(projection, shape),
+    conditions.join('&'),
+    sort === 'id' ? 'id' : sort.sql,
+    descending,
+    limit,
+    offset,
+    after,
+    how,
+  ].join('|');
 };
 
 /**
@@ -243,7 +301,8 @@ ORDER BY ${order}) p ON true`,
 /** The same page without its records: planned for its values at every run, which is quick because it is small. */
 export function keysTemplate(projection: Projection, shape: ListShape): Template {
   return kept(`keys|${shapeKey(projection, shape)}`, () => {
-    if (shape.total !== 'counted' || !isFoundFirst(shape)) return template(keysSql(projection, shape, totalSql(projection, shape)), { prepared: false });
+    if (shape.total !== 'counted' || !isFoundFirst(shape))
+      return template(keysSql(projection, shape, totalSql(projection, shape)), { prepared: false });
     return template(foundSql(projection, shape), { prepared: false });
   });
 }
@@ -253,7 +312,12 @@ export function keysTemplate(projection: Projection, shape: ListShape): Template
  * among the ids, so that to walk along these would be to pass by all that was before.
  */
 export const isFoundFirst = ({ conditions }: Pick<ListShape, 'conditions'>): boolean =>
-  conditions.some((condition) => isRare(condition) || condition.includes('{fulltext}') || /\bt\.(created|ended)_at [<>]/.test(condition));
+  conditions.some(
+    (condition) =>
+      isRare(condition) ||
+      condition.includes('{fulltext}') ||
+      /\bt\.(created|ended)_at [<>]/.test(condition),
+  );
 
 function keysSql(projection: Projection, shape: ListShape, total: string): string {
   const { rows, order } = listSql(projection, shape);
@@ -265,7 +329,8 @@ function keysSql(projection: Projection, shape: ListShape, total: string): strin
 function foundSql(projection: Projection, shape: ListShape): string {
   const found = `WITH found AS MATERIALIZED (SELECT t.id FROM ${matching(projection, shape.conditions)})`;
   const { sort, descending, limit, offset, after } = shape;
-  if (sort !== 'id') return `${found} ${keysSql(projection, { ...shape, conditions: ['t.id IN (SELECT id FROM found)'] }, 'SELECT count(*) FROM found')}`;
+  if (sort !== 'id')
+    return `${found} ${keysSql(projection, { ...shape, conditions: ['t.id IN (SELECT id FROM found)'] }, 'SELECT count(*) FROM found')}`;
   const page = `SELECT t.id FROM found t ${after ? `WHERE ${keyset(shape)}` : ''} ORDER BY t.id ${descending ? 'DESC' : 'ASC'} ${limit === undefined ? '' : `LIMIT ${limit}${offset ? ` OFFSET ${offset}` : ''}`}`;
   return `${found} SELECT c.total, NULL AS key, p.id::text AS id FROM (SELECT count(*)::text AS total FROM found) c LEFT JOIN LATERAL (${page}) p ON true`;
 }
@@ -275,17 +340,22 @@ export function recordsTemplate(projection: Projection, selection: Selection): T
   return kept(`records|${shapeOf(projection, selection)}`, () => {
     const { select, joins } = recordSql(projection, selection);
     const rows = `(SELECT t.*, k.n FROM unnest({ids}::bigint[]) WITH ORDINALITY AS k(id, n) JOIN ${projection.plural} t ON t.company_id = {company_id} AND t.id = k.id) t`;
-    return template(`SELECT ${select} AS record, t.id::text AS id FROM ${rows}\n${joins}\nORDER BY t.n`, { prepared: true });
+    return template(
+      `SELECT ${select} AS record, t.id::text AS id FROM ${rows}\n${joins}\nORDER BY t.n`,
+      { prepared: true },
+    );
   });
 }
 
 function totalSql(projection: Projection, { total, conditions }: ListShape): string {
   if (total === 'none') return 'NULL';
-  return total === 'counted' ? `SELECT count(*) FROM ${matching(projection, conditions)}` : total.sql;
+  return total === 'counted'
+    ? `SELECT count(*) FROM ${matching(projection, conditions)}`
+    : total.sql;
 }
 
 /** SQL of a count that is kept with each write, in slots. */
-export const keptCount = (resource: string): string =>
+export const cachedCount = (resource: string): string =>
   `(SELECT coalesce(sum(n), 0) FROM record_counts WHERE company_id = {company_id} AND resource = '${resource}')`;
 
 /** The living rows of the company that meet the conditions, as they stand behind FROM. */
@@ -298,9 +368,13 @@ function matching(projection: Projection, conditions: readonly string[]): string
 export function csvTemplate(projection: Projection, shape: ListShape): Template {
   const fields = chosen(projection, shape);
   const { rows, order, joins } = listSql(projection, shape);
-  const cells = fields.map((field) => `${csvCell(field, expression(projection, field, shape))} AS "${field.name}"`);
+  const cells = fields.map(
+    (field) => `${csvCell(field, expression(projection, field, shape))} AS "${field.name}"`,
+  );
   const select = cells.join(',\n');
-  return template(`SELECT ${select} FROM ${rows}\n${joins(select)}\nORDER BY ${order}`, { prepared: false });
+  return template(`SELECT ${select} FROM ${rows}\n${joins(select)}\nORDER BY ${order}`, {
+    prepared: false,
+  });
 }
 
 /** A text cell that a spreadsheet would run as a formula gets an apostrophe; numbers and telephone numbers do not. */

@@ -1,5 +1,5 @@
-import { notFound, Refusal } from '../refusal';
-import { unseen } from './reach';
+import { notFound, HttpProblem } from '../errors';
+import { notVisible } from './access-scope';
 import { identify, type Reference, type Table } from './references';
 import type { Db } from './tenant';
 
@@ -15,7 +15,12 @@ export function byReference(query: object, tables: Record<string, Table>): Recor
     const named = sent === undefined ? undefined : identify(sent);
     if (!named) return [];
     if (named.key === 'id') return [[name, `t.${name} = {${name}}::bigint`]];
-    return [[name, `t.${name} = (SELECT r.id FROM ${table} r WHERE r.company_id = {company_id} AND r.uuid = {${name}}::uuid)`]];
+    return [
+      [
+        name,
+        `t.${name} = (SELECT r.id FROM ${table} r WHERE r.company_id = {company_id} AND r.uuid = {${name}}::uuid)`,
+      ],
+    ];
   });
   return Object.fromEntries(conditions) as Record<string, string>;
 }
@@ -59,14 +64,18 @@ export async function findRecord(db: Db, table: Table, reference: Reference): Pr
         values: [db.company_id, named.value],
       })
     : [];
-  if (!rows[0] || (await unseen(db, table, [reference])).length > 0) throw notFound();
+  if (!rows[0] || (await notVisible(db, table, [reference])).length > 0) throw notFound();
   return BigInt(rows[0].id);
 }
 
 /** The id of the living record that a field names, without a lock. Refuses with 422 on the field what names none. */
-export function findNamed(db: Db, table: Table, { reference, field }: { reference: Reference; field: string }): Promise<bigint> {
+export function findNamed(
+  db: Db,
+  table: Table,
+  { reference, field }: { reference: Reference; field: string },
+): Promise<bigint> {
   return findRecord(db, table, reference).catch((error: unknown) => {
-    throw error instanceof Refusal ? unknownReferences(field, [String(reference)]) : error;
+    throw error instanceof HttpProblem ? unknownReferences(field, [String(reference)]) : error;
   });
 }
 
@@ -89,14 +98,20 @@ export async function resolveReferences(
     values: [db.company_id, ids, uuids],
   });
   const found = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));
-  const hidden = new Set(await unseen(db, table, references));
-  const missing = named.filter(({ reference, value }) => !value || !found.has(value) || hidden.has(reference)).map(({ reference }) => String(reference));
+  const hidden = new Set(await notVisible(db, table, references));
+  const missing = named
+    .filter(({ reference, value }) => !value || !found.has(value) || hidden.has(reference))
+    .map(({ reference }) => String(reference));
   if (missing.length > 0) throw unknownReferences(field, missing);
   return rows.map(({ id }) => BigInt(id));
 }
 
 /** The ids of living buyers by their owner's identifiers; refuses with 422 on `field`, naming each that there is not. Locks as resolveReferences does. */
-export async function resolveUserBuyerIds(db: Db, user_buyer_ids: readonly string[], field: string): Promise<bigint[]> {
+export async function resolveUserBuyerIds(
+  db: Db,
+  user_buyer_ids: readonly string[],
+  field: string,
+): Promise<bigint[]> {
   if (user_buyer_ids.length === 0) return [];
   const rows = await db.query<{ id: string; user_buyer_id: string }>({
     text: 'SELECT id::text, user_buyer_id FROM buyers WHERE company_id = $1 AND user_buyer_id = ANY($2::text[]) AND deleted_at IS NULL ORDER BY id FOR SHARE',
@@ -108,9 +123,11 @@ export async function resolveUserBuyerIds(db: Db, user_buyer_ids: readonly strin
   return rows.map(({ id }) => BigInt(id));
 }
 
-export function unknownReferences(field: string, missing: readonly string[]): Refusal {
-  const shown = missing.slice(0, 10).join(', ') + (missing.length > 10 ? ` and ${missing.length - 10} more` : '');
-  return Refusal.field(field, `names no record of yours: ${shown}`);
+export function unknownReferences(field: string, missing: readonly string[]): HttpProblem {
+  const shown =
+    missing.slice(0, 10).join(', ') +
+    (missing.length > 10 ? ` and ${missing.length - 10} more` : '');
+  return HttpProblem.field(field, `names no record of yours: ${shown}`);
 }
 
 /** Rows of record_counts a count is spread over, so that parallel creates do not wait for one another. */
@@ -121,6 +138,7 @@ export const countSlot = (): number => Math.floor(Math.random() * SLOTS);
 
 /** Moves the company's exact count of a resource, in the transaction of the write that changes it. */
 export async function moveCount(db: Db, resource: Table, by: number): Promise<void> {
-  await db.prisma.$executeRaw`INSERT INTO record_counts (company_id, resource, slot, n) VALUES (${db.company_id}, ${resource}, ${countSlot()}, ${by})
+  await db.prisma
+    .$executeRaw`INSERT INTO record_counts (company_id, resource, slot, n) VALUES (${db.company_id}, ${resource}, ${countSlot()}, ${by})
     ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`;
 }

@@ -12,7 +12,10 @@ interface MigrationsList {
   baseDir: string;
   lockfile: { path: string; content: string };
   shadowDbInitScript: string;
-  migrationDirectories: { path: string; migrationFile: { path: string; content: { tag: 'ok'; value: string } } }[];
+  migrationDirectories: {
+    path: string;
+    migrationFile: { path: string; content: { tag: 'ok'; value: string } };
+  }[];
 }
 type DiffSide = { tag: 'empty' } | { tag: 'schemaDatamodel'; files: Schema[] };
 interface Filters {
@@ -22,12 +25,25 @@ interface Filters {
 
 /** The part of Prisma's schema engine this project calls. */
 export interface SchemaEngine {
-  diff(input: { from: DiffSide; to: DiffSide; script: boolean; exitCode: null; shadowDatabaseUrl: null; filters: Filters }): Promise<{ stdout: string }>;
-  applyMigrations(input: { migrationsList: MigrationsList; filters: Filters }): Promise<{ appliedMigrationNames: string[] }>;
+  diff(input: {
+    from: DiffSide;
+    to: DiffSide;
+    script: boolean;
+    exitCode: null;
+    shadowDatabaseUrl: null;
+    filters: Filters;
+  }): Promise<{ stdout: string }>;
+  applyMigrations(input: {
+    migrationsList: MigrationsList;
+    filters: Filters;
+  }): Promise<{ appliedMigrationNames: string[] }>;
 }
 
 /** The two constructors used here; the rest of the type library of browsers is not wanted. */
-declare const WebAssembly: { Module: new (bytes: Uint8Array) => object; Instance: new (module: object, imports: object) => { exports: object } };
+declare const WebAssembly: {
+  Module: new (bytes: Uint8Array) => object;
+  Instance: new (module: object, imports: object) => { exports: object };
+};
 
 const FOLDER = join(__dirname, '../../node_modules/@prisma/schema-engine-wasm');
 
@@ -64,13 +80,23 @@ class WholeScripts extends PrismaPg {
  * Runs `work` with Prisma's official schema engine, from its npm package: the Prisma CLI would download a native one. Instantiated by hand
  * because Node cannot import .wasm files without a flag.
  */
-export async function withSchemaEngine<T>(connectionString: string, schema: Schema, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
+export async function withSchemaEngine<T>(
+  connectionString: string,
+  schema: Schema,
+  work: (engine: SchemaEngine) => Promise<T>,
+): Promise<T> {
   const bindings = await (loaded ??= load());
   // A pool of our own, because the engine never closes the one it would open.
   const pool = new Pool({ connectionString });
   try {
     const adapter = bindMigrationAwareSqlAdapterFactory(new WholeScripts(pool));
-    return await work(await bindings.SchemaEngine.new({ datamodels: [[schema.path, schema.content]] }, () => undefined, adapter));
+    return await work(
+      await bindings.SchemaEngine.new(
+        { datamodels: [[schema.path, schema.content]] },
+        () => undefined,
+        adapter,
+      ),
+    );
   } finally {
     await pool.end();
   }

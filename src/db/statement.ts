@@ -32,7 +32,11 @@ export function template(sql: string, { prepared }: { prepared: boolean }): Temp
     return `$${parameters.indexOf(parameter) + 1}`;
   });
   const name = prepared ? statementName(text) : undefined;
-  return (input) => ({ ...(name && { name }), text, values: parameters.map((parameter) => value(input, parameter)) });
+  return (input) => ({
+    ...(name && { name }),
+    text,
+    values: parameters.map((parameter) => value(input, parameter)),
+  });
 }
 
 function value(input: Record<string, unknown>, parameter: string): unknown {

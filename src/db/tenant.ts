@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { type Prisma, type PrismaClient } from '../generated/prisma/client';
 import { notingConnection, type Database, type Noted } from './client';
-import type { Reach } from './reach';
+import type { AccessScope } from './access-scope';
 import type { Statement } from './statement';
 import { inTransaction } from './transaction';
 
@@ -10,7 +10,10 @@ const SHARED_MODELS = new Set<string>(['Company', 'CredentialLookup'] satisfies 
 
 type Bound = ReturnType<typeof bind>;
 /** Prisma's client, bound to one company. */
-export type TenantClient = Omit<Bound, '$transaction' | '$connect' | '$disconnect' | '$extends' | '$on'>;
+export type TenantClient = Omit<
+  Bound,
+  '$transaction' | '$connect' | '$disconnect' | '$extends' | '$on'
+>;
 
 type Query = <Row>(statement: Statement) => Promise<Row[]>;
 
@@ -19,7 +22,7 @@ export interface RequestContext {
   /** Takes the JSON of a record as it is before the request changes it, and as it is afterwards, for the change log. Absent where nothing is logged. */
   readonly log?: { before(record: string): void; after(record: string): void };
   /** The records that the caller is limited to; absent for those who may see all of the company's. */
-  readonly reach?: Reach | undefined;
+  readonly accessScope?: AccessScope | undefined;
 }
 
 /** What a handler reads and writes with: one company's part of the database, inside a transaction or outside one. */
@@ -81,17 +84,35 @@ function outside(database: Database, company_id: bigint): Db {
     streams,
     bulk,
     prisma: bound,
-    query: (statement) => (statement.name === undefined ? unplanned(statement) : planned(statement)),
-    direct: (statement) => (statement.name === undefined ? unplanned(statement) : planned(statement)),
+    query: (statement) =>
+      statement.name === undefined ? unplanned(statement) : planned(statement),
+    direct: (statement) =>
+      statement.name === undefined ? unplanned(statement) : planned(statement),
     joint: queryOf(joint),
-    statements: (work) => evenIfChosen(() => inTransaction(prepared, (client) => work({ company_id, key, query: queryOf(client) }))),
+    statements: (work) =>
+      evenIfChosen(() =>
+        inTransaction(prepared, (client) => work({ company_id, key, query: queryOf(client) })),
+      ),
     afterCommit: (work) => work(),
     transaction: async (work) => {
       const { result, afterwards } = await evenIfChosen(async () => {
         const afterwards: (() => void)[] = [];
         const noted: Noted = {};
-        const run = (transaction: unknown) => work(inside(transaction as TenantClient, { company_id, key, streams, bulk, afterwards, noted }));
-        return { result: await notingConnection(noted, () => bound.$transaction(run, TRANSACTION)), afterwards };
+        const run = (transaction: unknown) =>
+          work(
+            inside(transaction as TenantClient, {
+              company_id,
+              key,
+              streams,
+              bulk,
+              afterwards,
+              noted,
+            }),
+          );
+        return {
+          result: await notingConnection(noted, () => bound.$transaction(run, TRANSACTION)),
+          afterwards,
+        };
       });
       for (const each of afterwards) each();
       return result;
@@ -101,7 +122,11 @@ function outside(database: Database, company_id: bigint): Db {
 
 /** The same part of the database, with what a request gives along. */
 export function withContext(db: Db, context: RequestContext): Db {
-  const own: Db = { ...db, ...context, transaction: (work) => db.transaction((tx) => work(tx === db ? own : withContext(tx, context))) };
+  const own: Db = {
+    ...db,
+    ...context,
+    transaction: (work) => db.transaction((tx) => work(tx === db ? own : withContext(tx, context))),
+  };
   return own;
 }
 
@@ -138,7 +163,10 @@ function inside(prisma: TenantClient, { afterwards, noted, ...named }: Opened): 
 
 /** Whether an error of Prisma, or one that it wraps, is a deadlock or a write conflict. */
 function isDeadlock(error: unknown): boolean {
-  const { code, meta } = error as { code?: string; meta?: { driverAdapterError?: { cause?: { originalCode?: string; kind?: string } } } };
+  const { code, meta } = error as {
+    code?: string;
+    meta?: { driverAdapterError?: { cause?: { originalCode?: string; kind?: string } } };
+  };
   const cause = meta?.driverAdapterError?.cause;
   return (
     code === 'P2034' ||
@@ -155,7 +183,10 @@ function bind(prisma: PrismaClient, company_id: bigint) {
   return prisma.$extends({
     query: {
       $allModels: {
-        $allOperations: ({ model, args, query }) => (SHARED_MODELS.has(model) ? query(args) : query(bound(args as Arguments, company_id) as typeof args)),
+        $allOperations: ({ model, args, query }) =>
+          SHARED_MODELS.has(model)
+            ? query(args)
+            : query(bound(args as Arguments, company_id) as typeof args),
       },
     },
   });
@@ -175,7 +206,9 @@ function bound(args: Arguments, company_id: bigint): Arguments {
   return {
     ...args,
     ...(!creates && { where: own(args.where ?? {}) }),
-    ...(creates && { data: Array.isArray(args.data) ? args.data.map(own) : own(args.data as object) }),
+    ...(creates && {
+      data: Array.isArray(args.data) ? args.data.map(own) : own(args.data as object),
+    }),
     ...(args.create && { create: own(args.create) }),
   };
 }

@@ -1,7 +1,10 @@
 import type { Pool, PoolClient } from 'pg';
 
 /** Runs the work in one transaction on a connection of the pool. A connection that breaks meanwhile is not used again. */
-export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   // The pool listens only to idle connections.

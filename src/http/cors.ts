@@ -2,12 +2,14 @@ import type { Request, RequestHandler } from 'express';
 import { BASE_PATH, contract, isOpen as isOpenTo } from '../contract';
 
 const EXPOSED = 'ETag, X-Request-Id, Retry-After, Idempotent-Replayed, RateLimit, RateLimit-Policy';
-const ALLOWED = 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, X-Request-Id';
+const ALLOWED =
+  'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, X-Request-Id';
 
 /** Operations that need no more than the token of a lead's owner, or of an endpoint of sellers: landing pages of any origin call them. */
-const OPEN = contract.operations
-  .filter(isOpenTo)
-  .map(({ method, path }) => ({ method: method.toUpperCase(), pattern: new RegExp(`^${path.slice(BASE_PATH.length).replace(/\{\w+\}/g, '[^/]+')}/?$`) }));
+const OPEN = contract.operations.filter(isOpenTo).map(({ method, path }) => ({
+  method: method.toUpperCase(),
+  pattern: new RegExp(`^${path.slice(BASE_PATH.length).replace(/\{\w+\}/g, '[^/]+')}/?$`),
+}));
 
 function isOpen(req: Request): boolean {
   const method = req.method === 'OPTIONS' ? req.get('Access-Control-Request-Method') : req.method;
@@ -21,9 +23,15 @@ export function cors(origins: readonly string[]): RequestHandler {
     if (origins.length > 0) res.vary('Origin');
     if (!origin) return next();
     if (!origins.includes(origin) && !origins.includes('*') && !isOpen(req)) return next();
-    res.vary('Origin').set({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED });
+    res
+      .vary('Origin')
+      .set({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED });
     if (req.method !== 'OPTIONS') return next();
-    res.set({ 'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, DELETE', 'Access-Control-Allow-Headers': ALLOWED, 'Access-Control-Max-Age': '7200' });
+    res.set({
+      'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, DELETE',
+      'Access-Control-Allow-Headers': ALLOWED,
+      'Access-Control-Max-Age': '7200',
+    });
     res.status(204).end();
   };
 }

@@ -6,7 +6,10 @@ import { contract } from '../contract';
 export function docs(): Router {
   const router = Router();
   const json = JSON.stringify(contract.document);
-  router.get('/api/openapi.yaml', (_req, res) => void res.type('application/yaml').send(contract.text));
+  router.get(
+    '/api/openapi.yaml',
+    (_req, res) => void res.type('application/yaml').send(contract.text),
+  );
   router.get('/api/openapi.json', (_req, res) => void res.type('application/json').send(json));
   const options = {
     customSiteTitle: 'Trunkline API',

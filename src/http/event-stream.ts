@@ -5,10 +5,19 @@ import type { EventStream } from './reply';
 const STALLED_MS = 60_000;
 
 /** Neither kept nor compressed nor held back on its way: whoever collects answers until they are worth sending would hold the events back. */
-const HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' };
+const HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store, no-transform',
+  'X-Accel-Buffering': 'no',
+};
 
 /** Sends events as they come. A reader who has stopped reading is cut off, and so is everybody when events can no longer be read: they connect again and go on. */
-export async function sendEvents(req: Request, res: Response, stream: EventStream, stalled_ms = STALLED_MS): Promise<void> {
+export async function sendEvents(
+  req: Request,
+  res: Response,
+  stream: EventStream,
+  stalled_ms = STALLED_MS,
+): Promise<void> {
   res.set(HEADERS);
   if (req.method === 'HEAD') return void res.end();
   const gone = new AbortController();

@@ -1,23 +1,31 @@
 import type { operations } from '../generated/openapi';
 import type { OperationId } from '../contract';
 import type { Db } from '../db/tenant';
-import type { Caller, LeadOwner } from './auth';
-import type { Invitation } from './invitations';
-import type { SellersEndpoint } from './webhook-tokens';
+import type { Caller, LeadOwner } from './auth/authenticator';
+import type { Invitation } from './auth/invitations';
+import type { SellersEndpoint } from './auth/webhook-tokens';
 import type { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply';
 import type { Upload } from './upload';
 
 type Parameters<Id extends OperationId, In extends 'path' | 'query'> =
-  NonNullable<operations[Id]['parameters'][In]> extends never ? Record<never, never> : NonNullable<operations[Id]['parameters'][In]>;
+  NonNullable<operations[Id]['parameters'][In]> extends never
+    ? Record<never, never>
+    : NonNullable<operations[Id]['parameters'][In]>;
 type Body<Id extends OperationId> = operations[Id] extends { requestBody?: never }
   ? Merged<NonNullable<operations[Id]['parameters']['query']>>
   : operations[Id] extends { requestBody?: { content: { 'application/json': infer B } } }
     ? B
-    : operations[Id] extends { requestBody: { content: { 'application/x-www-form-urlencoded': infer B } } }
+    : operations[Id] extends {
+          requestBody: { content: { 'application/x-www-form-urlencoded': infer B } };
+        }
       ? B
       : undefined;
 /** Of an operation without a body: what the one parameter that stands for many is made of. */
-type Merged<Query> = Query extends { ping?: infer Fields } ? NonNullable<Fields> : Query extends { post?: infer Fields } ? NonNullable<Fields> : undefined;
+type Merged<Query> = Query extends { ping?: infer Fields }
+  ? NonNullable<Fields>
+  : Query extends { post?: infer Fields }
+    ? NonNullable<Fields>
+    : undefined;
 
 type Payload<R> = R extends { content: infer C }
   ? | (C extends { 'application/json': infer J } ? J | Json<J> : never)

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { Operation } from '../contract';
 import type { Db } from '../db/tenant';
-import { Refusal } from '../refusal';
+import { HttpProblem } from '../errors';
 import { Json } from './reply';
 
 const KEPT_HOURS = 24;
@@ -58,7 +58,11 @@ export function idempotency({ pepper, clock }: { pepper: string; clock: () => Da
           created_at: clock(),
         };
         const key = { company_id: db.company_id, key: request.key };
-        await transaction.prisma.idempotencyKey.upsert({ where: { company_id_key: key }, create: { ...key, ...stored }, update: stored });
+        await transaction.prisma.idempotencyKey.upsert({
+          where: { company_id_key: key },
+          create: { ...key, ...stored },
+          update: stored,
+        });
         return answer;
       }),
   };
@@ -70,19 +74,37 @@ async function claim(db: Db, key: string): Promise<void> {
     text: 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 7481202)) AS free',
     values: [`${db.company_id}/${key}`],
   });
-  if (!rows[0]?.free) throw new Refusal(409, 'A request with this Idempotency-Key is still running.', {}, { 'Retry-After': '1' });
+  if (!rows[0]?.free)
+    throw new HttpProblem(
+      409,
+      'A request with this Idempotency-Key is still running.',
+      {},
+      { 'Retry-After': '1' },
+    );
 }
 
 async function find(db: Db, key: string, now: Date): Promise<Row | undefined> {
-  const row = await db.prisma.idempotencyKey.findUnique({ where: { company_id_key: { company_id: db.company_id, key } } });
+  const row = await db.prisma.idempotencyKey.findUnique({
+    where: { company_id_key: { company_id: db.company_id, key } },
+  });
   return row && now.getTime() - row.created_at.getTime() < KEPT_HOURS * 3_600_000 ? row : undefined;
 }
 
-function replay(row: Row, { digest, secret, operation }: { digest: Buffer; secret: Buffer; operation: Operation }): Answer {
+function replay(
+  row: Row,
+  { digest, secret, operation }: { digest: Buffer; secret: Buffer; operation: Operation },
+): Answer {
   if (row.operation_id !== operation.id || !digest.equals(row.request_digest)) {
-    throw Refusal.field('Idempotency-Key', 'was used within 24 hours for another request; use a new key for a new request');
+    throw HttpProblem.field(
+      'Idempotency-Key',
+      'was used within 24 hours for another request; use a new key for a new request',
+    );
   }
-  return { status: row.status, replayed: true, ...(JSON.parse(open(secret, row.answer)) as Pick<Answer, 'text' | 'headers'>) };
+  return {
+    status: row.status,
+    replayed: true,
+    ...(JSON.parse(open(secret, row.answer)) as Pick<Answer, 'text' | 'headers'>),
+  };
 }
 
 /** Other credentials make another request: an answer may hold a secret that is theirs. */
@@ -108,9 +130,11 @@ function seal(secret: Buffer, text: string): Uint8Array<ArrayBuffer> {
 
 function open(secret: Buffer, sealed: Uint8Array): string {
   const bytes = Buffer.from(sealed);
-  const decipher = createDecipheriv('aes-256-gcm', secret, bytes.subarray(0, 12)).setAuthTag(bytes.subarray(12, 28));
+  const decipher = createDecipheriv('aes-256-gcm', secret, bytes.subarray(0, 12)).setAuthTag(
+    bytes.subarray(12, 28),
+  );
   return decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8');
 }
 
 /** Deletes answers older than 24 hours, of all companies. */
-export const FORGET_OLD_ANSWERS = `DELETE FROM idempotency_keys WHERE created_at < now() - interval '${KEPT_HOURS} hours'`;
+export const DELETE_EXPIRED_ANSWERS = `DELETE FROM idempotency_keys WHERE created_at < now() - interval '${KEPT_HOURS} hours'`;

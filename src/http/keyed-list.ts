@@ -1,6 +1,6 @@
 import { template } from '../db/statement';
 import type { Db } from '../db/tenant';
-import { Refusal } from '../refusal';
+import { HttpProblem } from '../errors';
 import { copyOut, END, pageReply, type ListQuery } from './list';
 import type { Csv, Json } from './reply';
 
@@ -30,14 +30,23 @@ export async function keyedList<T>(query: Query, rows: KeyedRows): Promise<Json<
   const input = { company_id: db.company_id, after: afterOf(cursor), ...values };
   if (query.format === 'csv') {
     const columns = Object.entries(cells).map(([name, sql]) => `${sql} AS ${name}`);
-    return copyOut(db, template(`SELECT ${columns.join(', ')} FROM ${table} t WHERE ${where} ORDER BY t.${key}`, { prepared: false })(input), root);
+    return copyOut(
+      db,
+      template(`SELECT ${columns.join(', ')} FROM ${table} t WHERE ${where} ORDER BY t.${key}`, {
+        prepared: false,
+      })(input),
+      root,
+    );
   }
   const total = rows.total ?? `SELECT count(*) FROM ${table} t WHERE ${where}`;
   const limit = cursor === END ? 0 : per_page + 1;
-  const [beyond, offset] = cursor === undefined ? ['', (page - 1) * per_page] : [`AND t.${key} > {after}::bigint`, 0];
+  const [beyond, offset] =
+    cursor === undefined ? ['', (page - 1) * per_page] : [`AND t.${key} > {after}::bigint`, 0];
   const found = `SELECT t.${key} AS key, (${item})::text AS item FROM ${table} t WHERE ${where} ${beyond} ORDER BY t.${key} LIMIT ${limit} OFFSET ${offset}`;
   const sql = `SELECT c.total, p.key::text, p.item FROM (SELECT (${total})::text AS total) c LEFT JOIN LATERAL (${found}) p ON true ORDER BY p.key`;
-  const answered = await db.query<{ total: string; key: string | null; item: string | null }>(template(sql, { prepared: false })(input));
+  const answered = await db.query<{ total: string; key: string | null; item: string | null }>(
+    template(sql, { prepared: false })(input),
+  );
   const shown = answered.filter(({ item }) => item !== null).slice(0, per_page);
   return pageReply<T>(root, query, {
     records: shown.map(({ item }) => item!),
@@ -48,6 +57,7 @@ export async function keyedList<T>(query: Query, rows: KeyedRows): Promise<Json<
 
 function afterOf(cursor: string | undefined): string {
   if (cursor === undefined || cursor === '-1') return '-1';
-  if (!/^\d{1,15}$/.test(cursor)) throw Refusal.field('cursor', 'must be -1 or the metadata.next_cursor of a page');
+  if (!/^\d{1,15}$/.test(cursor))
+    throw HttpProblem.field('cursor', 'must be -1 or the metadata.next_cursor of a page');
   return cursor;
 }

@@ -4,7 +4,7 @@ import {
   csvTemplate,
   fieldsOf,
   isFoundFirst,
-  keptCount,
+  cachedCount,
   keysTemplate,
   listTemplate,
   recordsTemplate,
@@ -14,11 +14,11 @@ import {
   type SortKey,
 } from '../db/projection';
 import type { Statement } from '../db/statement';
-import { alsoSeen, seen, type Reach } from '../db/reach';
+import { alsoVisible, visible, type AccessScope } from '../db/access-scope';
 import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { Refusal } from '../refusal';
-import { ianaName } from '../schedules/zone';
+import { HttpProblem } from '../errors';
+import { ianaName } from '../time/zone';
 import { isExternal, isGrid } from './record';
 import { Csv, Json } from './reply';
 
@@ -68,17 +68,30 @@ interface Row {
 interface Envelope {
   status: number;
   success: true;
-  metadata: { root: string; page: number | null; total_pages: number; per_page: number; total_count: number; next_cursor: number | string };
+  metadata: {
+    root: string;
+    page: number | null;
+    total_pages: number;
+    per_page: number;
+    total_count: number;
+    next_cursor: number | string;
+  };
 }
 type ListReply<P extends Projection> = Json<(Envelope & { [R in P['plural']]: never[] }) | never[]>;
 
 /** A page of a resource, or all of it as CSV: every rule of lists is here and nowhere else. */
-export function list<P extends Projection>(query: ListQuery, options: ListOptions & { projection: P }): Promise<ListReply<P> | Csv> {
+export function list<P extends Projection>(
+  query: ListQuery,
+  options: ListOptions & { projection: P },
+): Promise<ListReply<P> | Csv> {
   return query.format === 'csv' ? csv(planList(query, options), options) : page(query, options);
 }
 
 /** A page of a resource that is not offered as CSV. */
-export async function page<P extends Projection>(query: ListQuery, options: ListOptions & { projection: P }): Promise<ListReply<P>> {
+export async function page<P extends Projection>(
+  query: ListQuery,
+  options: ListOptions & { projection: P },
+): Promise<ListReply<P>> {
   const plan = planList(query, options);
   const { per_page = 25 } = query;
   const rows = await readPage(plan, options);
@@ -111,19 +124,35 @@ export function pageReply<T>(
   if (query.root === false) return new Json(array);
   const { per_page = 25 } = query;
   const page = query.cursor === undefined ? (query.page ?? 1) : null;
-  const metadata = { root, page, total_pages: Math.ceil(total_count / per_page), per_page, total_count, next_cursor, ...more };
-  return new Json(`{"status":200,"success":true,"${root}":${array},"metadata":${JSON.stringify(metadata)}}`);
+  const metadata = {
+    root,
+    page,
+    total_pages: Math.ceil(total_count / per_page),
+    per_page,
+    total_count,
+    next_cursor,
+    ...more,
+  };
+  return new Json(
+    `{"status":200,"success":true,"${root}":${array},"metadata":${JSON.stringify(metadata)}}`,
+  );
 }
 
 /** In one prepared statement where every value has the same best plan; else first which records, then the records. */
 async function readPage({ shape, values }: Plan, { db, projection }: ListOptions): Promise<Row[]> {
-  const is_plain = shape.conditions.every((condition) => condition === seen(projection.plural)) && !isFoundFirst(shape);
+  const is_plain =
+    shape.conditions.every((condition) => condition === visible(projection.plural)) &&
+    !isFoundFirst(shape);
   if (is_plain && !shape.offset) return db.query<Row>(listTemplate(projection, shape)(values));
   const keys = await db.query<Omit<Row, 'record'>>(keysTemplate(projection, shape)(values));
   const ids = keys.flatMap(({ id }) => id ?? []);
   if (ids.length === 0) return keys.map((key) => ({ ...key, record: null }));
   const records = new Map(
-    (await db.query<{ record: string; id: string }>(recordsTemplate(projection, shape)({ ...values, ids }))).map(({ id, record }) => [id, record]),
+    (
+      await db.query<{ record: string; id: string }>(
+        recordsTemplate(projection, shape)({ ...values, ids }),
+      )
+    ).map(({ id, record }) => [id, record]),
   );
   return keys.map((key) => ({ ...key, record: records.get(key.id!) ?? null }));
 }
@@ -133,28 +162,58 @@ interface Plan {
   values: Record<string, unknown>;
 }
 
-function planList(query: ListQuery, { db, now, projection, orders, filters = {} }: ListOptions): Plan {
-  const { per_page = 25, page = 1, cursor, order, order_dir, time_zone, columns, root = true } = query;
+function planList(
+  query: ListQuery,
+  { db, now, projection, orders, filters = {} }: ListOptions,
+): Plan {
+  const {
+    per_page = 25,
+    page = 1,
+    cursor,
+    order,
+    order_dir,
+    time_zone,
+    columns,
+    root = true,
+  } = query;
   const sort = (order && orders[order]) || 'id';
   const after = cursor === undefined ? undefined : parseCursor(cursor, query, sort);
-  const { conditions, values, total } = narrow(query, projection, { filters, reach: db.reach });
+  const { conditions, values, total } = narrow(query, projection, {
+    filters,
+    reach: db.accessScope,
+  });
   const zone = time_zone === undefined ? undefined : ianaName(time_zone);
-  const known = columns?.length ? fieldsOf(projection).flatMap(({ name }) => (columns.includes(name) ? name : [])) : undefined;
+  const known = columns?.length
+    ? fieldsOf(projection).flatMap(({ name }) => (columns.includes(name) ? name : []))
+    : undefined;
   const csv = query.format === 'csv';
   const shape: ListShape = {
     columns: known,
     grid: isGrid(query.serializer),
     external: isExternal(query.serializer),
-    limited: db.reach !== undefined,
+    limited: db.accessScope !== undefined,
     zone: zone === 'UTC' ? undefined : zone,
     conditions,
     sort,
     descending: order_dir === 'desc',
-    ...(!csv && { limit: cursor === END ? 0 : per_page + 1, offset: cursor === undefined ? (page - 1) * per_page : 0 }),
+    ...(!csv && {
+      limit: cursor === END ? 0 : per_page + 1,
+      offset: cursor === undefined ? (page - 1) * per_page : 0,
+    }),
     after: after && (after.key === null ? 'null' : 'value'),
     total: root && !csv ? (total ?? 'counted') : 'none',
   };
-  return { shape, values: { company_id: db.company_id, now: now.toISOString(), zone, after_key: after?.key, after_id: after?.id, ...values } };
+  return {
+    shape,
+    values: {
+      company_id: db.company_id,
+      now: now.toISOString(),
+      zone,
+      after_key: after?.key,
+      after_id: after?.id,
+      ...values,
+    },
+  };
 }
 
 interface Narrowed {
@@ -165,7 +224,11 @@ interface Narrowed {
 }
 
 /** The conditions of ids, created_at_*, fulltext and the resource's own filters. */
-function narrow(query: ListQuery, projection: Projection, { filters, reach }: { filters: Filters; reach: Reach | undefined }): Narrowed {
+function narrow(
+  query: ListQuery,
+  projection: Projection,
+  { filters, reach }: { filters: Filters; reach: AccessScope | undefined },
+): Narrowed {
   const conditions: string[] = [];
   const totals: (string | undefined)[] = [];
   const values: Record<string, unknown> = { ...reach };
@@ -182,22 +245,29 @@ function narrow(query: ListQuery, projection: Projection, { filters, reach }: { 
     );
     values.uuids = named.flatMap((name) => (name?.key === 'uuid' ? [name.value] : []));
   }
-  if (query.created_at_from) add('t.created_at >= {created_at_from}::timestamptz', 'created_at_from', query.created_at_from);
-  if (query.created_at_to) add('t.created_at <= {created_at_to}::timestamptz', 'created_at_to', query.created_at_to);
+  if (query.created_at_from)
+    add('t.created_at >= {created_at_from}::timestamptz', 'created_at_from', query.created_at_from);
+  if (query.created_at_to)
+    add('t.created_at <= {created_at_to}::timestamptz', 'created_at_to', query.created_at_to);
   if (query.fulltext && projection.fulltext)
-    add(`${projection.fulltext} LIKE {fulltext}`, 'fulltext', `%${query.fulltext.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`);
-  const searched = reach && query.fulltext && alsoSeen('fulltext', projection.plural);
+    add(
+      `${projection.fulltext} LIKE {fulltext}`,
+      'fulltext',
+      `%${query.fulltext.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`,
+    );
+  const searched = reach && query.fulltext && alsoVisible('fulltext', projection.plural);
   if (searched) conditions.push(searched);
   for (const [name, condition] of Object.entries(filters)) {
     const value = (query as Record<string, unknown>)[name];
     if (value === undefined) continue;
     add(typeof condition === 'string' ? condition : condition.cases[String(value)]!, name, value);
-    const beside = reach && alsoSeen(name, projection.plural);
+    const beside = reach && alsoVisible(name, projection.plural);
     if (beside) conditions.push(beside);
     if (typeof condition !== 'string') totals.push(condition.totals?.[String(value)]);
   }
-  if (conditions.length === 0 && projection.everlasting !== true) totals.push(keptCount(projection.plural));
-  const within = reach && seen(projection.plural);
+  if (conditions.length === 0 && projection.everlasting !== true)
+    totals.push(cachedCount(projection.plural));
+  const within = reach && visible(projection.plural);
   const [sql] = conditions.length <= 1 && !within ? totals : [];
   if (within) conditions.push(within);
   return { conditions, values, total: sql === undefined ? undefined : { sql } };
@@ -211,11 +281,14 @@ interface Position {
   id: string;
 }
 
-const orderName = ({ order = 'id', order_dir = 'asc' }: ListQuery): string => `${order} ${order_dir}`;
+const orderName = ({ order = 'id', order_dir = 'asc' }: ListQuery): string =>
+  `${order} ${order_dir}`;
 
 /** By id, the position is the id itself; by another order it is opaque and remembers that order. */
 function cursorAfter({ key, id }: Row, query: ListQuery, { sort }: ListShape): number | string {
-  return sort === 'id' ? Number(id) : Buffer.from(JSON.stringify([orderName(query), key, id])).toString('base64url');
+  return sort === 'id'
+    ? Number(id)
+    : Buffer.from(JSON.stringify([orderName(query), key, id])).toString('base64url');
 }
 
 /** How PostgreSQL writes a key of each type, in a session whose zone is UTC. */
@@ -232,16 +305,33 @@ const KEYS: Record<SortKey['type'], RegExp> = {
 function parseCursor(cursor: string, query: ListQuery, sort: SortKey | 'id'): Position | undefined {
   if (cursor === '-1' || cursor === END) return undefined;
   const by_id = (query.order ?? 'id') === 'id';
-  const position = by_id ? (/^\d{1,15}$/.test(cursor) ? { key: '', id: cursor } : undefined) : parseOpaque(cursor, orderName(query));
-  const readable = position && (sort === 'id' || position.key === null || KEYS[sort.type].test(position.key));
-  if (!readable) throw Refusal.field('cursor', 'must be -1 or the metadata.next_cursor of a page in the same order');
+  const position = by_id
+    ? /^\d{1,15}$/.test(cursor)
+      ? { key: '', id: cursor }
+      : undefined
+    : parseOpaque(cursor, orderName(query));
+  const readable =
+    position && (sort === 'id' || position.key === null || KEYS[sort.type].test(position.key));
+  if (!readable)
+    throw HttpProblem.field(
+      'cursor',
+      'must be -1 or the metadata.next_cursor of a page in the same order',
+    );
   return position;
 }
 
 function parseOpaque(cursor: string, order: string): Position | undefined {
   try {
-    const [made_for, key, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [unknown, unknown, unknown];
-    return made_for === order && (key === null || typeof key === 'string') && /^\d{1,15}$/.test(String(id)) ? { key, id: String(id) } : undefined;
+    const [made_for, key, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [
+      unknown,
+      unknown,
+      unknown,
+    ];
+    return made_for === order &&
+      (key === null || typeof key === 'string') &&
+      /^\d{1,15}$/.test(String(id))
+      ? { key, id: String(id) }
+      : undefined;
   } catch {
     return undefined;
   }
@@ -256,7 +346,8 @@ function inline({ text, values }: { text: string; values: unknown[] }): string {
   });
 }
 
-const csv = ({ shape, values }: Plan, { db, projection }: ListOptions): Promise<Csv> => copyOut(db, csvTemplate(projection, shape)(values), projection.plural);
+const csv = ({ shape, values }: Plan, { db, projection }: ListOptions): Promise<Csv> =>
+  copyOut(db, csvTemplate(projection, shape)(values), projection.plural);
 
 /** What a statement answers as CSV, streamed as PostgreSQL makes it. */
 export async function copyOut(db: Db, statement: Statement, name: string): Promise<Csv> {

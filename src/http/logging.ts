@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Operation } from '../contract';
-import { uuidv7 } from '../ids';
-import type { Caller } from './auth';
+import { uuidv7 } from '../db/uuid';
+import type { Caller } from './auth/authenticator';
 
 /** A URL without secrets, and with telephone numbers cut to their last digits. What may hold a number in another form is cut as a whole. */
 export function maskUrl(url: string): string {
@@ -11,9 +11,13 @@ export function maskUrl(url: string): string {
     const [name = '', value = ''] = part.split('=', 2);
     const plain = decoded(name);
     if (/token/i.test(plain)) return `${name}=***`;
-    return /^(number|fulltext|cursor)/i.test(plain) && value.length > 4 ? `${name}=***${value.slice(-4)}` : part;
+    return /^(number|fulltext|cursor)/i.test(plain) && value.length > 4
+      ? `${name}=***${value.slice(-4)}`
+      : part;
   });
-  return [path, ...(masked ? [masked.join('&')] : [])].join('?').replace(/(?:%2B|\+)?\d{6,11}(\d{4})(?!\d)/gi, '***$1');
+  return [path, ...(masked ? [masked.join('&')] : [])]
+    .join('?')
+    .replace(/(?:%2B|\+)?\d{6,11}(\d{4})(?!\d)/gi, '***$1');
 }
 
 function decoded(text: string): string {
@@ -32,7 +36,8 @@ export function requestLog(log: Logger): RequestHandler {
   return (req, res, next) => {
     const started = performance.now();
     const given = req.headers['x-request-id'];
-    const request_id = typeof given === 'string' && /^[\w.:-]{1,100}$/.test(given) ? given : uuidv7();
+    const request_id =
+      typeof given === 'string' && /^[\w.:-]{1,100}$/.test(given) ? given : uuidv7();
     req.id = request_id;
     res.setHeader('X-Request-Id', request_id);
     const { method, originalUrl } = req;

@@ -1,8 +1,8 @@
 import type { Facets, Operation, Schema } from '../contract';
 import { facets } from '../contract';
-import type { FieldErrors } from '../refusal';
-import { notFound, Refusal } from '../refusal';
-import { ianaName, parseInstant } from '../schedules/zone';
+import type { FieldErrors } from '../errors';
+import { notFound, HttpProblem } from '../errors';
+import { ianaName, parseInstant } from '../time/zone';
 import { splitPairs } from '../tokens/filters';
 
 const TRUE = new Set(['1', 'true', 'yes', 'on']);
@@ -36,19 +36,38 @@ export interface Normal {
  * Turns every accepted spelling ("yes", "12", "", "a,b", "key[]", "2026-01-31 08:00:00 +0000") into the type the contract declares.
  * What cannot be read is named in `errors`; the rest is the validator's to judge. Throws for text that no database can hold.
  */
-export function normalize(operation: Operation, { params, query, body, body_schema }: Input): Normal {
+export function normalize(
+  operation: Operation,
+  { params, query, body, body_schema }: Input,
+): Normal {
   const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
-  const context: Context = { errors: Object.create(null) as FieldErrors, zone: zoneOf(body) ?? zoneOf(query) ?? 'UTC' };
+  const context: Context = {
+    errors: Object.create(null) as FieldErrors,
+    zone: zoneOf(body) ?? zoneOf(query) ?? 'UTC',
+  };
   wellFormed(params, '', context);
   if (Object.keys(context.errors).length > 0) throw notFound();
   wellFormed(query, '', context);
   wellFormed(body, '', context);
-  const broken = Refusal.fields(context.errors);
+  const broken = HttpProblem.fields(context.errors);
   if (broken) throw broken;
   const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
   return {
-    query: properties(unbracket(withoutBodysKeys(query, body, schemas), schemas), schemas, '', context),
-    body: body_schema && isObject(body) ? properties(unbracket(body, facets(body_schema).properties), facets(body_schema).properties, '', context) : body,
+    query: properties(
+      unbracket(withoutBodysKeys(query, body, schemas), schemas),
+      schemas,
+      '',
+      context,
+    ),
+    body:
+      body_schema && isObject(body)
+        ? properties(
+            unbracket(body, facets(body_schema).properties),
+            facets(body_schema).properties,
+            '',
+            context,
+          )
+        : body,
     errors: context.errors,
   };
 }
@@ -59,12 +78,21 @@ function zoneOf(source: unknown): string | undefined {
 }
 
 /** A key that is in the query and in the body is the body's. */
-function withoutBodysKeys(query: Record<string, unknown>, body: unknown, parameters: Record<string, Schema>): Record<string, unknown> {
+function withoutBodysKeys(
+  query: Record<string, unknown>,
+  body: unknown,
+  parameters: Record<string, Schema>,
+): Record<string, unknown> {
   if (!isObject(body)) return query;
-  return Object.fromEntries(Object.entries(query).filter(([key]) => Object.hasOwn(parameters, key) || !Object.hasOwn(body, key)));
+  return Object.fromEntries(
+    Object.entries(query).filter(
+      ([key]) => Object.hasOwn(parameters, key) || !Object.hasOwn(body, key),
+    ),
+  );
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** PostgreSQL stores neither U+0000 nor half a surrogate pair, and no honest request is 32 levels deep. */
 function wellFormed(value: unknown, path: string, context: Context, depth = 0): void {
@@ -72,7 +100,8 @@ function wellFormed(value: unknown, path: string, context: Context, depth = 0): 
     if (value.includes('\0')) fault(context, path, 'must not contain the character U+0000');
     else if (!value.isWellFormed()) fault(context, path, 'must be well-formed Unicode');
   } else if (typeof value === 'object' && value !== null) {
-    if (depth >= DEEPEST) return fault(context, path, `must not be nested deeper than ${DEEPEST} levels`);
+    if (depth >= DEEPEST)
+      return fault(context, path, `must not be nested deeper than ${DEEPEST} levels`);
     for (const [key, inner] of Object.entries(value)) {
       wellFormed(key, path || 'body', context, depth + 1);
       wellFormed(inner, path ? `${path}.${key}` : key, context, depth + 1);
@@ -85,20 +114,33 @@ function fault({ errors }: Context, path: string, message: string): void {
 }
 
 /** `key[]` is another spelling of a list called `key`. */
-function unbracket(source: Record<string, unknown>, schemas: Record<string, Schema>): Record<string, unknown> {
+function unbracket(
+  source: Record<string, unknown>,
+  schemas: Record<string, Schema>,
+): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(source).map(([key, value]) => {
       const bare = key.endsWith('[]') ? key.slice(0, -2) : key;
-      return bare !== key && Object.hasOwn(schemas, bare) && !(bare in source) ? [bare, [value].flat()] : [key, value];
+      return bare !== key && Object.hasOwn(schemas, bare) && !(bare in source)
+        ? [bare, [value].flat()]
+        : [key, value];
     }),
   );
 }
 
-function properties(source: Record<string, unknown>, schemas: Record<string, Schema>, path: string, context: Context): Record<string, unknown> {
+function properties(
+  source: Record<string, unknown>,
+  schemas: Record<string, Schema>,
+  path: string,
+  context: Context,
+): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(source).map(([key, raw]) => {
       const schema = Object.hasOwn(schemas, key) ? schemas[key] : undefined;
-      return [key, schema ? value(raw, facets(schema), path ? `${path}.${key}` : key, context) : raw];
+      return [
+        key,
+        schema ? value(raw, facets(schema), path ? `${path}.${key}` : key, context) : raw,
+      ];
     }),
   );
 }
@@ -110,7 +152,8 @@ function value(raw: unknown, allowed: Facets, path: string, context: Context): u
   if (types.has('object')) return object(raw, allowed, path, context);
   if (types.has('boolean')) return spelled(raw, path, context);
   if (typeof raw !== 'string') return raw;
-  if ((types.has('integer') || types.has('number')) && !types.has('string')) return number(raw, types, path, context);
+  if ((types.has('integer') || types.has('number')) && !types.has('string'))
+    return number(raw, types, path, context);
   if (formats.has('date-time')) return instant(raw, path, context);
   // A plus sign in a query string arrives as a space.
   // Ten digits are a number of the country after all: a list may well have a space behind its comma.
@@ -138,7 +181,9 @@ function list(raw: unknown, { items, types }: Facets, path: string, context: Con
   const entries = spread(raw, items);
   if (!Array.isArray(entries)) return types.has('string') ? raw : entries;
   const inner = items && facets(items);
-  return inner ? entries.map((entry, index) => value(entry, inner, `${path}.${index}`, context)) : entries;
+  return inner
+    ? entries.map((entry, index) => value(entry, inner, `${path}.${index}`, context))
+    : entries;
 }
 
 /** A list as an array: from JSON, from `key[0]=…`, or from one string of parts. */
@@ -147,10 +192,13 @@ function spread(raw: unknown, items: Schema | undefined): unknown {
   if (typeof raw === 'string') {
     const pairs = items && [...facets(items).formats].some((format) => format.startsWith('token-'));
     if (pairs) return splitPairs(raw);
-    return items && facets(items).formats.has('telephone') ? raw.split(',') : raw.split(',').map((part) => part.trim());
+    return items && facets(items).formats.has('telephone')
+      ? raw.split(',')
+      : raw.split(',').map((part) => part.trim());
   }
   if (typeof raw === 'number') return [raw];
-  if (isObject(raw) && Object.keys(raw).every((key) => /^\d+$/.test(key))) return Object.values(raw);
+  if (isObject(raw) && Object.keys(raw).every((key) => /^\d+$/.test(key)))
+    return Object.values(raw);
   return raw;
 }
 
@@ -165,13 +213,23 @@ function spelled(raw: unknown, path: string, context: Context): unknown {
 
 function number(raw: string, types: Set<string>, path: string, context: Context): unknown {
   if (NUMBER.test(raw)) return Number(raw);
-  fault(context, path, types.has('number') ? 'must be a number in decimal digits' : 'must be a whole number in decimal digits');
+  fault(
+    context,
+    path,
+    types.has('number')
+      ? 'must be a number in decimal digits'
+      : 'must be a whole number in decimal digits',
+  );
   return raw;
 }
 
 function instant(raw: string, path: string, context: Context): unknown {
   const time = parseInstant(raw, context.zone);
   if (time) return time.toISOString();
-  fault(context, path, 'must be a date-time such as 2026-01-31 08:00:00 +0000, with UTC, without offset, a date alone, or ISO 8601');
+  fault(
+    context,
+    path,
+    'must be a date-time such as 2026-01-31 08:00:00 +0000, with UTC, without offset, a date alone, or ISO 8601',
+  );
   return raw;
 }

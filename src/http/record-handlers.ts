@@ -1,7 +1,7 @@
 import type { Projection } from '../db/projection';
 import { lockRecord, moveCount, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { requireSeen, requireUnchanged, show, unsaved, written } from './record';
+import { requireVisible, requireUnchanged, show, unsaved, written } from './record';
 
 interface Request {
   db: Db;
@@ -25,7 +25,12 @@ interface Body<F> {
  * counts. What is a resource's own is the work given to it.
  */
 export function recordHandlers<P extends Projection>(projection: P, clock: () => Date) {
-  const options = ({ db, query }: Request, serializer = query.serializer, now = clock()) => ({ db, now, projection, serializer });
+  const options = ({ db, query }: Request, serializer = query.serializer, now = clock()) => ({
+    db,
+    now,
+    projection,
+    serializer,
+  });
   const change = async <F, A>(
     call: Change & Body<F>,
     ahead: (tx: Db, fields: F) => Promise<A>,
@@ -40,18 +45,23 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
       const locked = await lockRecord(tx, projection.plural, call.params.id);
       await requireUnchanged({ ...with_options, db: tx, if_match: call.if_match }, call.params.id);
       await work(tx, locked.id, { fields, now: with_options.now, ahead: first });
-      await requireSeen(tx, projection, locked.id);
+      await requireVisible(tx, projection, locked.id);
       return locked.id;
     });
     return written(with_options, id, { extra: extra?.() });
   };
   return {
-    show: (call: OneRequest & { if_none_match: string | undefined }) => show({ ...options(call), if_none_match: call.if_none_match }, call.params.id),
+    show: (call: OneRequest & { if_none_match: string | undefined }) =>
+      show({ ...options(call), if_none_match: call.if_none_match }, call.params.id),
 
     unsaved: (call: Request, row: Record<string, unknown>) => unsaved(options(call), row),
 
     /** `work` makes the record and answers its id; `extra` is what the answer has beside it. */
-    create: async <F>(call: Request & Body<F>, work: (tx: Db, fields: F, now: Date) => Promise<bigint>, extra?: Extra) => {
+    create: async <F>(
+      call: Request & Body<F>,
+      work: (tx: Db, fields: F, now: Date) => Promise<bigint>,
+      extra?: Extra,
+    ) => {
       const { serializer, ...fields } = call.body;
       const with_options = options(call, serializer);
       const id = await call.db.transaction(async (tx) => {
@@ -63,8 +73,11 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
     },
 
     /** `work` changes the locked record. */
-    update: <F>(call: Change & Body<F>, work: (tx: Db, id: bigint, change: { fields: F; now: Date }) => Promise<void>, extra?: Extra) =>
-      change(call, async () => undefined, work, extra),
+    update: <F>(
+      call: Change & Body<F>,
+      work: (tx: Db, id: bigint, change: { fields: F; now: Date }) => Promise<void>,
+      extra?: Extra,
+    ) => change(call, async () => undefined, work, extra),
 
     /** The same, where something must be locked before the record is: `ahead` locks it, and `work` is told of it. */
     updateAfter: change,
@@ -74,7 +87,10 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
       const with_options = options(call);
       const id = await call.db.transaction(async (tx) => {
         const locked = await lockRecord(tx, projection.plural, call.params.id);
-        await requireUnchanged({ ...with_options, db: tx, if_match: call.if_match }, call.params.id);
+        await requireUnchanged(
+          { ...with_options, db: tx, if_match: call.if_match },
+          call.params.id,
+        );
         await work(tx, locked.id, with_options.now);
         await moveCount(tx, projection.plural, -1);
         return locked.id;

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { recordTemplate, stillColumns, type Projection } from '../db/projection';
 import { identify, type Reference } from '../db/records';
-import { unseen } from '../db/reach';
+import { notVisible } from '../db/access-scope';
 import { withContext, type Db } from '../db/tenant';
-import { notFound, Refusal } from '../refusal';
+import { notFound, HttpProblem } from '../errors';
 import { Json, NotModified } from './reply';
 
 /** Whether a serializer asks for the foreign keys too. */
 export const isGrid = (serializer?: string): boolean => serializer?.endsWith('_grid') ?? false;
 /** Whether it asks for no more than what outsiders may see. */
-export const isExternal = (serializer?: string): boolean => serializer?.endsWith('_external') ?? false;
+export const isExternal = (serializer?: string): boolean =>
+  serializer?.endsWith('_external') ?? false;
 
 interface RecordEnvelope {
   status: number;
@@ -17,7 +18,9 @@ interface RecordEnvelope {
   errors: Record<never, never>;
   checksum: string;
 }
-type RecordReply<P extends Projection, Extra = unknown> = Json<RecordEnvelope & { metadata: { root: string } } & { [R in P['singular']]: never } & Extra>;
+type RecordReply<P extends Projection, Extra = unknown> = Json<
+  RecordEnvelope & { metadata: { root: string } } & { [R in P['singular']]: never } & Extra
+>;
 
 export interface RecordOptions<P extends Projection> {
   db: Db;
@@ -37,7 +40,9 @@ export function recordReply<P extends Projection, Extra extends object>(
   { status, extra }: { status?: number; extra?: Extra } = {},
 ): RecordReply<P, Extra> {
   const checksum = checksumOf(record);
-  const more = Object.entries(extra ?? {}).map(([key, value]) => `"${key}":${JSON.stringify(value)},`);
+  const more = Object.entries(extra ?? {}).map(
+    ([key, value]) => `"${key}":${JSON.stringify(value)},`,
+  );
   const text = `{"status":${status ?? 200},"success":true,"errors":{},"${projection.singular}":${record},${more.join('')}"checksum":"${checksum}","metadata":{"root":"${projection.singular}"}}`;
   return new Json(text, { ETag: `"${checksum}"` }, status);
 }
@@ -52,15 +57,20 @@ async function read<P extends Projection>(
     columns,
     grid: isGrid(serializer),
     external: isExternal(serializer),
-    limited: db.reach !== undefined,
+    limited: db.accessScope !== undefined,
   });
-  const rows = await db.direct<{ record: string }>(make({ company_id: db.company_id, now: now.toISOString(), ...db.reach, ...values }));
+  const rows = await db.direct<{ record: string }>(
+    make({ company_id: db.company_id, now: now.toISOString(), ...db.accessScope, ...values }),
+  );
   if (!rows[0]) throw notFound();
   return rows[0].record;
 }
 
 /** The JSON of a living record by number or uuid; refuses with 404. */
-export async function readRecord<P extends Projection>(options: RecordOptions<P>, reference: Reference): Promise<string> {
+export async function readRecord<P extends Projection>(
+  options: RecordOptions<P>,
+  reference: Reference,
+): Promise<string> {
   const named = identify(reference);
   if (!named) throw notFound();
   return read(options, named.key, { [named.key]: named.value });
@@ -98,30 +108,47 @@ export async function written<P extends Projection, Extra extends object>(
   more: { status?: number; extra?: Extra } = {},
 ): Promise<RecordReply<P, Extra>> {
   const { db, projection } = options;
-  if (more.status === 201) await requireSeen(db, projection, id);
+  if (more.status === 201) await requireVisible(db, projection, id);
   const record = await read(options, 'deleted', { id: String(id) });
-  if (db.log) db.log.after(isWhole(options) ? record : await read(whole(options), 'deleted', { id: String(id) }));
+  if (db.log)
+    db.log.after(
+      isWhole(options) ? record : await read(whole(options), 'deleted', { id: String(id) }),
+    );
   return recordReply(projection, record, more);
 }
 
 /** Refuses with 403 a record that whoever has just written it would not see. */
-export async function requireSeen(db: Db, { plural }: Projection, id: bigint): Promise<void> {
-  if ((await unseen(db, plural, [String(id)])).length === 0) return;
-  throw new Refusal(403, 'None of your teams would see this record. It must belong to an offer, a buyer or a group that is granted to one of them.');
+export async function requireVisible(db: Db, { plural }: Projection, id: bigint): Promise<void> {
+  if ((await notVisible(db, plural, [String(id)])).length === 0) return;
+  throw new HttpProblem(
+    403,
+    'None of your teams would see this record. It must belong to an offer, a buyer or a group that is granted to one of them.',
+  );
 }
 
 /** Whether a record is read as the change log compares it: with all that it has by default, whoever may see that. */
-const isWhole = ({ db, serializer }: RecordOptions<Projection>): boolean => !db.reach && !isExternal(serializer);
-const whole = <P extends Projection>({ db, now, projection }: RecordOptions<P>): RecordOptions<P> => ({
-  db: withContext(db, { reach: undefined }),
+const isWhole = ({ db, serializer }: RecordOptions<Projection>): boolean =>
+  !db.accessScope && !isExternal(serializer);
+const whole = <P extends Projection>({
+  db,
+  now,
+  projection,
+}: RecordOptions<P>): RecordOptions<P> => ({
+  db: withContext(db, { accessScope: undefined }),
   now,
   projection,
 });
 
 /** The answer to `new`: a record made of `row` that is not stored. */
-export async function unsaved<P extends Projection>(options: RecordOptions<P>, row: Record<string, unknown>): Promise<RecordReply<P>> {
+export async function unsaved<P extends Projection>(
+  options: RecordOptions<P>,
+  row: Record<string, unknown>,
+): Promise<RecordReply<P>> {
   const values = { ...row, company_id: Number(options.db.company_id) };
-  return recordReply(options.projection, await read(options, 'unsaved', { row: JSON.stringify(values) }));
+  return recordReply(
+    options.projection,
+    await read(options, 'unsaved', { row: JSON.stringify(values) }),
+  );
 }
 
 /** Refuses with 412 when the caller knew another state of the record than the one now locked. The change log is told of the record as it is. */
@@ -132,10 +159,16 @@ export async function requireUnchanged<P extends Projection>(
   const { if_match, db } = options;
   const is_free = if_match === undefined || if_match === '*';
   if (is_free && !db.log) return;
-  if (db.log) db.log.before(await readRecord({ ...whole(options), columns: stillColumns(options.projection) }, reference));
+  if (db.log)
+    db.log.before(
+      await readRecord({ ...whole(options), columns: stillColumns(options.projection) }, reference),
+    );
   if (is_free) return;
   const record = await readRecord(options, reference);
   if (checksumOf(record) !== if_match) {
-    throw new Refusal(412, 'The record has changed since the checksum in If-Match. Read it again and decide anew.');
+    throw new HttpProblem(
+      412,
+      'The record has changed since the checksum in If-Match. Read it again and decide anew.',
+    );
   }
 }

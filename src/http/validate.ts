@@ -3,8 +3,8 @@ import { middleware } from 'express-openapi-validator';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { contract, isExploded, METHODS, type ContractDocument, type Operation } from '../contract';
 import { isMailAddress, parseMailbox } from '../mail/address';
-import { parseRange } from '../schedules/hours';
-import { ianaName } from '../schedules/zone';
+import { parseRange } from '../time/opening-hours';
+import { ianaName } from '../time/zone';
 import type { OpenApiMetadata } from './express';
 import { parseFilter, parsePair, splitPairs } from '../tokens/filters';
 
@@ -15,24 +15,36 @@ interface Format {
   allowed: string;
 }
 
-const SIP = /^sips?:[A-Za-z0-9_.!~*'()&=+$,;?/%-]{1,100}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,200}[A-Za-z0-9])?(?::\d{1,5})?(?:;[A-Za-z0-9_.=-]{1,50}){0,5}$/;
+const SIP =
+  /^sips?:[A-Za-z0-9_.!~*'()&=+$,;?/%-]{1,100}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,200}[A-Za-z0-9])?(?::\d{1,5})?(?:;[A-Za-z0-9_.=-]{1,50}){0,5}$/;
 
 /** Longer than any text of a format; the validator asks for the format of texts that it has found too long already. */
 const LONGEST = 5_000;
 
 export function isCallDestination(value: string): boolean {
   if (value.startsWith('sip')) return SIP.test(value);
-  return /^\+[1-9]\d{6,14}$/.test(value) && parsePhoneNumberFromString(value)?.isPossible() === true;
+  return (
+    /^\+[1-9]\d{6,14}$/.test(value) && parsePhoneNumberFromString(value)?.isPossible() === true
+  );
 }
 
 /** The formats of the contract that JSON Schema does not know. */
 export const FORMATS: Record<string, Format> = {
-  money: { type: 'number', validate: (value: number) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6, allowed: 'must be dollars in steps of 0.01' },
-  'time-zone': { type: 'string', validate: (value: string) => ianaName(value) !== undefined, allowed: 'must be a time zone of /api/v1/collections/time_zone' },
+  money: {
+    type: 'number',
+    validate: (value: number) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6,
+    allowed: 'must be dollars in steps of 0.01',
+  },
+  'time-zone': {
+    type: 'string',
+    validate: (value: string) => ianaName(value) !== undefined,
+    allowed: 'must be a time zone of /api/v1/collections/time_zone',
+  },
   'call-destination': {
     type: 'string',
     validate: isCallDestination,
-    allowed: 'must be a possible telephone number as + and digits, such as +13105550123, or a SIP address such as sip:desk@example.com',
+    allowed:
+      'must be a possible telephone number as + and digits, such as +13105550123, or a SIP address such as sip:desk@example.com',
   },
   // Read by the operation, which answers for each text why it is no number.
   telephone: { type: 'string', validate: () => true, allowed: 'must be a telephone number' },
@@ -44,15 +56,25 @@ export const FORMATS: Record<string, Format> = {
   'token-pairs': {
     type: 'string',
     validate: (value: string) => splitPairs(value).every((pair) => parsePair(pair) !== undefined),
-    allowed: 'must be key:value pairs separated by commas, the keys of lowercase letters, digits and underscores',
+    allowed:
+      'must be key:value pairs separated by commas, the keys of lowercase letters, digits and underscores',
   },
   'token-filter': {
     type: 'string',
     validate: (value: string) => parseFilter(value) !== undefined,
-    allowed: 'must be key:value; the value may begin with >=, <=, > or < and a number, with !=, in, not in, or =~ and a regular expression in RE2 syntax',
+    allowed:
+      'must be key:value; the value may begin with >=, <=, > or < and a number, with !=, in, not in, or =~ and a regular expression in RE2 syntax',
   },
-  'time-range': { type: 'string', validate: (value: string) => parseRange(value) !== undefined, allowed: 'must be HH:MM..HH:MM, from 00:00 to 23:59' },
-  'date-time': { type: 'string', validate: (value: string) => !Number.isNaN(Date.parse(value)), allowed: 'must be a date-time' },
+  'time-range': {
+    type: 'string',
+    validate: (value: string) => parseRange(value) !== undefined,
+    allowed: 'must be HH:MM..HH:MM, from 00:00 to 23:59',
+  },
+  'date-time': {
+    type: 'string',
+    validate: (value: string) => !Number.isNaN(Date.parse(value)),
+    allowed: 'must be a date-time',
+  },
   email: {
     type: 'string',
     validate: isMailAddress,
@@ -67,7 +89,8 @@ export const FORMATS: Record<string, Format> = {
   'webhook-url': { type: 'string', validate: () => true, allowed: 'must be a URL' },
 };
 
-const bounded = (validate: Format['validate']) => (value: never) => (typeof value !== 'string' || (value as string).length <= LONGEST) && validate(value);
+const bounded = (validate: Format['validate']) => (value: never) =>
+  (typeof value !== 'string' || (value as string).length <= LONGEST) && validate(value);
 
 type Step = RequestHandler & { name: string };
 
@@ -86,7 +109,12 @@ export function validator(app: Application): Validator {
     validateSecurity: false,
     validateApiSpec: false,
     fileUploader: false,
-    formats: Object.fromEntries(Object.entries(FORMATS).map(([name, { type, validate }]) => [name, { type, validate: bounded(validate) }])) as never,
+    formats: Object.fromEntries(
+      Object.entries(FORMATS).map(([name, { type, validate }]) => [
+        name,
+        { type, validate: bounded(validate) },
+      ]),
+    ) as never,
   }) as Step[];
   const lookup = steps.find(({ name }) => name === 'metadataMiddleware')!;
   const check = steps.find(({ name }) => name === 'requestMiddleware')!;
@@ -102,23 +130,40 @@ export function validator(app: Application): Validator {
   };
 }
 
-async function lookUp(lookup: Step, { method, path }: Operation, app: Application): Promise<OpenApiMetadata> {
+async function lookUp(
+  lookup: Step,
+  { method, path }: Operation,
+  app: Application,
+): Promise<OpenApiMetadata> {
   const url = path.replace(/\{\w+\}/g, '1');
-  const probe = { method: method.toUpperCase(), originalUrl: url, url, path: url, baseUrl: '', app, params: {} } as unknown as Request;
+  const probe = {
+    method: method.toUpperCase(),
+    originalUrl: url,
+    url,
+    path: url,
+    baseUrl: '',
+    app,
+    params: {},
+  } as unknown as Request;
   await run(lookup, probe, {} as Response);
   return probe.openapi as OpenApiMetadata;
 }
 
 function run(step: RequestHandler, req: Request, res: Response): Promise<void> {
-  return new Promise((done, fail) => step(req, res, (error?: unknown) => (error ? fail(error) : done())));
+  return new Promise((done, fail) =>
+    step(req, res, (error?: unknown) => (error ? fail(error) : done())),
+  );
 }
 
 /** What stands in the query string of a GET is checked as the body that it is made (`merge` of bind.ts). */
 function withBodiesOfGets(document: ContractDocument): ContractDocument {
   const copy = structuredClone(document);
   for (const { get } of Object.values(copy.paths)) {
-    const exploded = get?.parameters?.map((parameter) => contract.resolve(parameter)).find(isExploded);
-    if (exploded) get!.requestBody = { content: { 'application/json': { schema: exploded.schema } } };
+    const exploded = get?.parameters
+      ?.map((parameter) => contract.resolve(parameter))
+      .find(isExploded);
+    if (exploded)
+      get!.requestBody = { content: { 'application/json': { schema: exploded.schema } } };
   }
   return copy;
 }
@@ -143,7 +188,8 @@ function bodySchemas(document: ContractDocument): Set<string> {
       follow(document.components.schemas[name]);
     }
   };
-  for (const item of Object.values(document.paths)) for (const method of METHODS) if (item[method]?.requestBody) follow(item[method].requestBody);
+  for (const item of Object.values(document.paths))
+    for (const method of METHODS) if (item[method]?.requestBody) follow(item[method].requestBody);
   return found;
 }
 

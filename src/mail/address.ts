@@ -1,4 +1,5 @@
-const ADDRESS = /^[^\s\p{Cc}@<>,;:"()[\]\\]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z0-9-]{2,63}$/u;
+const ADDRESS =
+  /^[^\s\p{Cc}@<>,;:"()[\]\\]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z0-9-]{2,63}$/u;
 /** Bare words, or anything but quotes and backslashes between quotes. */
 const NAMED = /^(?:"([^"\\\p{Cc}]{0,200})"|([^"\\\p{Cc}@<>,;:()[\]]{0,200}?))\s*<([^<>]+)>$/u;
 

@@ -4,10 +4,14 @@ import { smtp, type SmtpOptions } from './smtp';
 
 export type MailerOptions = Partial<SmtpOptions>;
 
-const MAILERS = { sandbox: sandboxMailer, smtp: openSmtp } satisfies Record<MailerName, (options: MailerOptions) => Mailer>;
+const MAILERS = { sandbox: sandboxMailer, smtp: openSmtp } satisfies Record<
+  MailerName,
+  (options: MailerOptions) => Mailer
+>;
 
 /** The mailer of that name. Throws when an option is missing that it cannot do without. */
-export const openMailer = (name: MailerName, options: MailerOptions = {}): Mailer => MAILERS[name](options);
+export const openMailer = (name: MailerName, options: MailerOptions = {}): Mailer =>
+  MAILERS[name](options);
 
 function openSmtp({ url, ...rest }: MailerOptions): Mailer {
   if (!url) throw new Error('The mailer smtp needs the url of a server.');

@@ -44,4 +44,9 @@ export function faultOf({ key, from, to, subject }: Mail): MailFailure | undefin
   return undefined;
 }
 
-const fault = (field: string, problem: string): MailFailure => ({ ok: false, retryable: false, code: `invalid_${field}`, message: `${field} ${problem}.` });
+const fault = (field: string, problem: string): MailFailure => ({
+  ok: false,
+  retryable: false,
+  code: `invalid_${field}`,
+  message: `${field} ${problem}.`,
+});

@@ -4,11 +4,21 @@ import { faultOf, type Mailer, type MailFailure } from './mailer';
 export const MAGIC_MAILBOXES: Record<string, { meaning: string; failure: MailFailure }> = {
   bounce: {
     meaning: 'There is no such mailbox: refused.',
-    failure: { ok: false, retryable: false, code: 'rejected', message: 'The sandbox has no mailbox bounce.' },
+    failure: {
+      ok: false,
+      retryable: false,
+      code: 'rejected',
+      message: 'The sandbox has no mailbox bounce.',
+    },
   },
   unavailable: {
     meaning: 'The mail server is down: nothing is sent, and it is tried again.',
-    failure: { ok: false, retryable: true, code: 'unavailable', message: 'The sandbox is down for the mailbox unavailable.' },
+    failure: {
+      ok: false,
+      retryable: true,
+      code: 'unavailable',
+      message: 'The sandbox is down for the mailbox unavailable.',
+    },
   },
 };
 
@@ -19,7 +29,9 @@ export function sandboxMailer(): Mailer {
     instant: true,
     send: async (mail) => {
       const local = mail.to.split('@')[0]!.toLowerCase();
-      const magic = Object.hasOwn(MAGIC_MAILBOXES, local) ? MAGIC_MAILBOXES[local]!.failure : undefined;
+      const magic = Object.hasOwn(MAGIC_MAILBOXES, local)
+        ? MAGIC_MAILBOXES[local]!.failure
+        : undefined;
       return faultOf(mail) ?? magic ?? { ok: true, message_id: `<${mail.key}@sandbox>` };
     },
     close: () => undefined,

@@ -78,7 +78,10 @@ interface SmtpError extends Error {
  */
 function failureOf({ code = '', responseCode, message }: SmtpError): MailFailure {
   const ofMail = code === 'EENVELOPE' || code === 'EMESSAGE';
-  const final = ofMail && (responseCode === undefined || (responseCode >= 500 && responseCode !== 503 && responseCode !== 530));
+  const final =
+    ofMail &&
+    (responseCode === undefined ||
+      (responseCode >= 500 && responseCode !== 503 && responseCode !== 530));
   const login = responseCode === 530 || ['EAUTH', 'ENOAUTH', 'EOAUTH2'].includes(code);
   return {
     ok: false,

@@ -1,7 +1,16 @@
-import type { DialBuyer, Instruction } from '../routing/instruction';
+import type { DialBuyer, Instruction } from '../routing/engine/instruction';
 
 /** What of a buyer goes into the dialing of it. */
-export type DialedLeg = Pick<DialBuyer, 'attempt' | 'number' | 'timeout_seconds' | 'caller_id' | 'dtmf_tones' | 'press_one_to_accept' | 'record_calls'>;
+export type DialedLeg = Pick<
+  DialBuyer,
+  | 'attempt'
+  | 'number'
+  | 'timeout_seconds'
+  | 'caller_id'
+  | 'dtmf_tones'
+  | 'press_one_to_accept'
+  | 'record_calls'
+>;
 
 /** Where the carrier asks what to do next, and tells what has become of those it dials. */
 export interface Hooks {
@@ -41,7 +50,10 @@ export const HANG_UP = document('<Hangup/>');
 export const REJECT = document('<Reject/>');
 
 /** What the carrier does with a call as its instruction says. Pure. */
-export function twimlOf({ action, reason, dial, fallback }: Instruction<DialedLeg>, speaking: Speaking): string {
+export function twimlOf(
+  { action, reason, dial, fallback }: Instruction<DialedLeg>,
+  speaking: Speaking,
+): string {
   switch (action) {
     case 'dial':
       return document(say(speaking.greeting) + dialOf(dial, speaking));
@@ -60,10 +72,18 @@ export const whisperTwiml = (key_url: string): string =>
     `<Gather${attributes({ numDigits: 1, timeout: KEY_SECONDS, action: key_url, actionOnEmptyResult: true })}>${say('Press 1 to take this call.')}</Gather><Hangup/>`,
   );
 
-function fallbackOf({ type, number }: NonNullable<Instruction<DialedLeg>['fallback']>, { hooks }: Speaking): string {
-  if (type === 'voicemail') return `<Record${attributes({ action: hooks.voicemail, maxLength: VOICEMAIL_SECONDS })}/><Hangup/>`;
+function fallbackOf(
+  { type, number }: NonNullable<Instruction<DialedLeg>['fallback']>,
+  { hooks }: Speaking,
+): string {
+  if (type === 'voicemail')
+    return `<Record${attributes({ action: hooks.voicemail, maxLength: VOICEMAIL_SECONDS })}/><Hangup/>`;
   if (type !== 'number' || !number) return '<Hangup/>';
-  return element('Dial', { timeLimit: DIAL_LIMIT_SECONDS, answerOnBridge: true }, element(nounOf(number), {}, text(number)));
+  return element(
+    'Dial',
+    { timeLimit: DIAL_LIMIT_SECONDS, answerOnBridge: true },
+    element(nounOf(number), {}, text(number)),
+  );
 }
 
 function dialOf(dial: readonly DialedLeg[], { hooks, number_called }: Speaking): string {
@@ -95,7 +115,10 @@ function callerIdOf(dial: readonly DialedLeg[], number_called: string): string {
   return others.length === 0 && shown ? shown : number_called;
 }
 
-function legOf({ attempt, number, dtmf_tones, press_one_to_accept }: DialedLeg, hooks: Hooks): string {
+function legOf(
+  { attempt, number, dtmf_tones, press_one_to_accept }: DialedLeg,
+  hooks: Hooks,
+): string {
   const noun = nounOf(number);
   const about = {
     // Only a telephone number can be sent tones.
@@ -108,11 +131,13 @@ function legOf({ attempt, number, dtmf_tones, press_one_to_accept }: DialedLeg, 
 }
 
 const nounOf = (number: string): 'Sip' | 'Number' => (/^sips?:/i.test(number) ? 'Sip' : 'Number');
-const say = (words: string | null): string => (words?.trim() ? element('Say', {}, text(words)) : '');
+const say = (words: string | null): string =>
+  words?.trim() ? element('Say', {}, text(words)) : '';
 
 type Attributes = Record<string, string | number | boolean | undefined>;
 
-const element = (name: string, about: Attributes, content: string): string => `<${name}${attributes(about)}>${content}</${name}>`;
+const element = (name: string, about: Attributes, content: string): string =>
+  `<${name}${attributes(about)}>${content}</${name}>`;
 const attributes = (about: Attributes): string =>
   Object.entries(about)
     .map(([name, value]) => (value === undefined ? '' : ` ${name}="${text(String(value))}"`))
@@ -127,5 +152,7 @@ const UNSPEAKABLE = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff
 
 /** Any text as XML, in an element as in an attribute. */
 function text(value: string): string {
-  return value.replace(UNSPEAKABLE, ' ').replace(/[<>&"'\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
+  return value
+    .replace(UNSPEAKABLE, ' ')
+    .replace(/[<>&"'\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

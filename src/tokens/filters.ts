@@ -80,7 +80,8 @@ function condition({ operator, operand }: TokenFilter): (value: string) => boole
 
 const folded = (text: string): string => text.trim().toLowerCase();
 
-const numeric = (compare: (value: number) => boolean) => (value: string) => NUMBER.test(value.trim()) && compare(Number(value));
+const numeric = (compare: (value: number) => boolean) => (value: string) =>
+  NUMBER.test(value.trim()) && compare(Number(value));
 
 function matches(pattern: string): (value: string) => boolean {
   const compiled = RE2JS.compile(pattern);

@@ -7,7 +7,31 @@ export type Data = Record<string, unknown>;
 
 /** Contact fields by the names that others give them, in the order in which they are believed. */
 const FOREIGN: Record<string, readonly string[]> = {
-  caller_id: ['caller_id', 'phone', 'phone_number', 'phonenumber', 'mobile', 'mobile_phone', 'mobile_number', 'cell', 'cell_phone', 'cellphone', 'telephone', 'tel', 'primary_phone', 'home_phone', 'work_phone', 'contact_number', 'contact_phone', 'caller_number', 'callerid', 'day_phone', 'evening_phone', 'phone1', 'phone_1'],
+  caller_id: [
+    'caller_id',
+    'phone',
+    'phone_number',
+    'phonenumber',
+    'mobile',
+    'mobile_phone',
+    'mobile_number',
+    'cell',
+    'cell_phone',
+    'cellphone',
+    'telephone',
+    'tel',
+    'primary_phone',
+    'home_phone',
+    'work_phone',
+    'contact_number',
+    'contact_phone',
+    'caller_number',
+    'callerid',
+    'day_phone',
+    'evening_phone',
+    'phone1',
+    'phone_1',
+  ],
   email: ['email', 'email_address', 'emailaddress', 'e_mail', 'mail', 'contact_email'],
   first_name: ['first_name', 'firstname', 'fname', 'given_name', 'givenname', 'first'],
   last_name: ['last_name', 'lastname', 'lname', 'surname', 'family_name', 'familyname', 'last'],
@@ -16,7 +40,7 @@ const FOREIGN: Record<string, readonly string[]> = {
   state: ['state', 'state_province', 'province', 'region', 'state_code'],
   city: ['city', 'town', 'locality'],
   address: ['address', 'address1', 'address_1', 'address_line_1', 'street', 'street_address'],
-}; // prettier-ignore
+};
 
 /** The token name of a key: `firstName`, `First Name` and `first-name` are first_name. Undefined when nothing of it could be one. */
 export function tokenName(key: string): string | undefined {
@@ -42,14 +66,24 @@ export function tokensOf(loose: Data, data: Data): { tokens: Data; faults: DataF
   const tokens: Data = Object.create(null) as Data;
   for (const [key, value] of [...namesLast(loose), ...namesLast(data)]) {
     const name = tokenName(key);
-    if (!name) faults.push({ field: key.slice(0, 100) || 'data', message: 'must be a name of letters, digits and underscores, at most 100 of them' });
+    if (!name)
+      faults.push({
+        field: key.slice(0, 100) || 'data',
+        message: 'must be a name of letters, digits and underscores, at most 100 of them',
+      });
     else tokens[name] = value;
   }
-  if (Object.keys(tokens).length > LIMITS.tokens) faults.push({ field: 'data', message: `must have at most ${LIMITS.tokens} tokens` });
+  if (Object.keys(tokens).length > LIMITS.tokens)
+    faults.push({ field: 'data', message: `must have at most ${LIMITS.tokens} tokens` });
   const deep = Object.entries(tokens).find(([, value]) => isDeeper(value, LIMITS.depth));
   // What is nested without end cannot be written as JSON either.
-  if (deep) faults.push({ field: deep[0], message: `must not be nested deeper than ${LIMITS.depth} levels` });
-  else if (Buffer.byteLength(JSON.stringify(tokens)) > LIMITS.bytes) faults.push({ field: 'data', message: `must be at most ${LIMITS.bytes} bytes as JSON` });
+  if (deep)
+    faults.push({
+      field: deep[0],
+      message: `must not be nested deeper than ${LIMITS.depth} levels`,
+    });
+  else if (Buffer.byteLength(JSON.stringify(tokens)) > LIMITS.bytes)
+    faults.push({ field: 'data', message: `must be at most ${LIMITS.bytes} bytes as JSON` });
   return { tokens, faults };
 }
 
@@ -78,7 +112,8 @@ export function flattened(data: Data): Data {
   return found;
 }
 
-const isFilled = (value: unknown) => value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '');
+const isFilled = (value: unknown) =>
+  value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '');
 
 interface Nested {
   value: Data;
@@ -123,11 +158,17 @@ function place(value: unknown, path: readonly string[], name: string, found: Dat
 /** `[{ name: 'email', values: ['a@b.c'] }]` and the like as an object; undefined for other lists. */
 function pairsOf(list: readonly unknown[]): Data | undefined {
   const pairs = list.map((entry) => {
-    const { name, key, field, ...rest } = (typeof entry === 'object' && entry !== null ? entry : {}) as Data;
+    const { name, key, field, ...rest } = (
+      typeof entry === 'object' && entry !== null ? entry : {}
+    ) as Data;
     const label = name ?? key ?? field;
     const { value, values } = rest;
     const content = value ?? (Array.isArray(values) ? values[0] : values) ?? null;
-    return typeof label === 'string' && ('value' in rest || 'values' in rest) ? ([label, content] as const) : undefined;
+    return typeof label === 'string' && ('value' in rest || 'values' in rest)
+      ? ([label, content] as const)
+      : undefined;
   });
-  return list.length > 0 && pairs.every((pair) => pair !== undefined) ? Object.fromEntries(pairs) : undefined;
+  return list.length > 0 && pairs.every((pair) => pair !== undefined)
+    ? Object.fromEntries(pairs)
+    : undefined;
 }

@@ -16,7 +16,11 @@ const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '
  * Puts values in the place of `{{token}}` and `[token]{default}`, in one pass: a value is not looked through for tokens again. For a token that
  * is unknown or blank stands its default, else nothing. `escape` is for values; the text and its defaults are the author's own. Linear time.
  */
-export function substitute(text: string, tokens: TokenSource, escape: (value: string) => string = (value) => value): string {
+export function substitute(
+  text: string,
+  tokens: TokenSource,
+  escape: (value: string) => string = (value) => value,
+): string {
   let [result, from] = ['', 0];
   for (const { start, end, name, fallback } of forms(text)) {
     const value = tokens(name) ?? '';
@@ -51,7 +55,12 @@ function forms(text: string): Form[] {
   // Without it each `[name]{` of a text that has no closing brace would look for one to the end.
   const lastBrace = text.lastIndexOf('}');
   for (let at = 0; at < lastBrace;) {
-    const form = text[at] === '{' ? braced(text, at) : text[at] === '[' ? bracketed(text, at, lastBrace) : undefined;
+    const form =
+      text[at] === '{'
+        ? braced(text, at)
+        : text[at] === '['
+          ? bracketed(text, at, lastBrace)
+          : undefined;
     if (form) found.push(form);
     at = form ? form.end : at + 1;
   }
@@ -71,7 +80,12 @@ function bracketed(text: string, start: number, lastBrace: number): Form | undef
   const to = afterName(text, start + 1);
   if (to === start + 1 || lastBrace < to + 2 || !text.startsWith(']{', to)) return undefined;
   const close = text.indexOf('}', to + 2);
-  return { start, end: close + 1, name: text.slice(start + 1, to), fallback: text.slice(to + 2, close) };
+  return {
+    start,
+    end: close + 1,
+    name: text.slice(start + 1, to),
+    fallback: text.slice(to + 2, close),
+  };
 }
 
 function afterBlanks(text: string, from: number): number {

@@ -19,7 +19,14 @@ export interface SystemFacts {
 }
 
 /** Names of the tokens that cost a look at the calls of the number. */
-export const CALL_TOKENS = ['call_uuid', 'total_duration', 'calls_last_1_days', 'calls_last_7_days', 'calls_last_30_days', 'calls_last_90_days'] as const;
+export const CALL_TOKENS = [
+  'call_uuid',
+  'total_duration',
+  'calls_last_1_days',
+  'calls_last_7_days',
+  'calls_last_30_days',
+  'calls_last_90_days',
+] as const;
 
 /** The tokens of a lead: its own data first, then what the service knows. */
 export function leadTokens(data: Record<string, unknown>, facts: SystemFacts): TokenSource {
@@ -37,7 +44,12 @@ export function leadTokens(data: Record<string, unknown>, facts: SystemFacts): T
     payout: () => facts.payout,
     service_number: () => facts.service_number,
     previous_buyer_fleet_ids: () => facts.previous_buyer_fleet_ids.join(','),
-    ...Object.fromEntries(([1, 7, 30, 90] as const).map((days) => [`calls_last_${days}_days`, () => String(facts.calls_last[days])])),
+    ...Object.fromEntries(
+      ([1, 7, 30, 90] as const).map((days) => [
+        `calls_last_${days}_days`,
+        () => String(facts.calls_last[days]),
+      ]),
+    ),
   };
   return (name) => own(name) ?? (Object.hasOwn(system, name) ? system[name]?.() : undefined);
 }

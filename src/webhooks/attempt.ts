@@ -1,9 +1,9 @@
-import type { DueDelivery, Lease } from '../db/webhook-leases';
-import type { Result } from '../db/webhook-leases';
+import type { DueDelivery, Lease } from './queries/queue-leases';
+import type { Result } from './queries/queue-leases';
 import { retryAfter, waitAfter } from './backoff';
-import type { Answered, GuardedRequest } from './guarded-request';
-import { shownHeaders, storable } from './request-template';
-import { signed } from './sign';
+import type { Answered, GuardedRequest } from '../egress/guarded-request';
+import { shownHeaders, storable } from '../egress/request-template';
+import { signed } from '../egress/standard-webhooks';
 
 /** Of an answer's body so much is kept. */
 const BODY_CHARS = 5_000;
@@ -24,12 +24,32 @@ interface Attempting {
 }
 
 /** Sends a delivery once, and works out what follows. Never rejects. */
-export async function attempt(lease: Lease, delivery: DueDelivery, { request, keys, delays, clock, random }: Attempting): Promise<Attempted> {
-  const { request_url: url, request_method: method, request_headers, request_body, uuid } = delivery;
+export async function attempt(
+  lease: Lease,
+  delivery: DueDelivery,
+  { request, keys, delays, clock, random }: Attempting,
+): Promise<Attempted> {
+  const {
+    request_url: url,
+    request_method: method,
+    request_headers,
+    request_body,
+    uuid,
+  } = delivery;
   const at = clock();
   const body = request_body ?? undefined;
-  const headers = { 'User-Agent': NAME, ...request_headers, ...signed(keys, { id: uuid, at, body: body ?? '' }) };
-  const answered = await request({ url, method, headers, ...(body !== undefined && { body }), timeout_ms: lease.timeout_seconds * 1000 });
+  const headers = {
+    'User-Agent': NAME,
+    ...request_headers,
+    ...signed(keys, { id: uuid, at, body: body ?? '' }),
+  };
+  const answered = await request({
+    url,
+    method,
+    headers,
+    ...(body !== undefined && { body }),
+    timeout_ms: lease.timeout_seconds * 1000,
+  });
   const attempts = delivery.attempts + 1;
   const verdict = verdictOf(lease, answered, { attempts, delays, now: clock(), random: random() });
   return {
@@ -48,10 +68,15 @@ export async function attempt(lease: Lease, delivery: DueDelivery, { request, ke
 }
 
 /** What is kept of an answer. */
-export function answerOf(answered: Answered): Pick<Result, 'duration' | 'code' | 'response_headers' | 'response_body'> {
+export function answerOf(
+  answered: Answered,
+): Pick<Result, 'duration' | 'code' | 'response_headers' | 'response_body'> {
   const { ok, duration_ms: duration } = answered;
   if (!ok) return { duration, code: null, response_headers: null, response_body: null };
-  const headers = Object.entries(shownHeaders(answered.headers)).map(([name, value]) => [name, storable(value, 1_000)]);
+  const headers = Object.entries(shownHeaders(answered.headers)).map(([name, value]) => [
+    name,
+    storable(value, 1_000),
+  ]);
   return {
     duration,
     code: answered.code,
@@ -72,13 +97,30 @@ interface Judging {
 
 type Verdict = Pick<Result, 'success' | 'status' | 'due_at' | 'notes'>;
 
-function verdictOf({ success_codes, retries }: Lease, answered: Answered, { attempts, delays, now, random }: Judging): Verdict {
-  if (answered.ok && isSuccess(answered.code, success_codes)) return { success: true, status: 'delivered', due_at: null, notes: null };
+function verdictOf(
+  { success_codes, retries }: Lease,
+  answered: Answered,
+  { attempts, delays, now, random }: Judging,
+): Verdict {
+  if (answered.ok && isSuccess(answered.code, success_codes))
+    return { success: true, status: 'delivered', due_at: null, notes: null };
   const why = wordsOf(answered);
-  const dead = (reason: string): Verdict => ({ success: false, status: 'dead', due_at: null, notes: `${why}; dead: ${reason}` });
-  const later = (at: Date, note: string): Verdict => ({ success: false, status: 'waiting', due_at: at.toISOString(), notes: `${why}; ${note}` });
-  if (!answered.ok && answered.reason.startsWith('refused_')) return dead('it was not sent, and will not be');
-  if (answered.ok && answered.code === 410) return later(now, 'the webhook is paused, and this waits for it');
+  const dead = (reason: string): Verdict => ({
+    success: false,
+    status: 'dead',
+    due_at: null,
+    notes: `${why}; dead: ${reason}`,
+  });
+  const later = (at: Date, note: string): Verdict => ({
+    success: false,
+    status: 'waiting',
+    due_at: at.toISOString(),
+    notes: `${why}; ${note}`,
+  });
+  if (!answered.ok && answered.reason.startsWith('refused_'))
+    return dead('it was not sent, and will not be');
+  if (answered.ok && answered.code === 410)
+    return later(now, 'the webhook is paused, and this waits for it');
   const retry_after_ms = answered.ok ? retryAfter(answered.headers['retry-after'], now) : undefined;
   const wait = waitAfter({ attempts, retries, delays, random, retry_after_ms });
   if (wait === undefined) return dead('that was its last attempt');
@@ -88,5 +130,7 @@ function verdictOf({ success_codes, retries }: Lease, answered: Answered, { atte
 
 function wordsOf(answered: Answered): string {
   if (!answered.ok) return answered.reason;
-  return answered.code >= 300 && answered.code < 400 ? `answered ${answered.code}, a redirect, which is not followed` : `answered ${answered.code}`;
+  return answered.code >= 300 && answered.code < 400
+    ? `answered ${answered.code}, a redirect, which is not followed`
+    : `answered ${answered.code}`;
 }

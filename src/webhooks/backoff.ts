@@ -3,7 +3,17 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /** Between an attempt and the next one, milliseconds. */
-export const DELAYS_MS: readonly number[] = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
+export const DELAYS_MS: readonly number[] = [
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+];
 /** The longest that a receiver can put an attempt off. */
 const LONGEST_MS = 24 * HOUR;
 /** By so much of itself at most is a delay longer, so that what failed together does not come back together. */
@@ -22,7 +32,13 @@ interface Failed {
 }
 
 /** How long to wait after a failed attempt, in milliseconds; undefined when it was the last. */
-export function waitAfter({ attempts, retries, delays, random, retry_after_ms = 0 }: Failed): number | undefined {
+export function waitAfter({
+  attempts,
+  retries,
+  delays,
+  random,
+  retry_after_ms = 0,
+}: Failed): number | undefined {
   if (attempts > retries) return undefined;
   const delay = delays[Math.min(attempts, delays.length) - 1] ?? 0;
   return Math.round(Math.max(delay * (1 + JITTER * random), Math.min(retry_after_ms, LONGEST_MS)));

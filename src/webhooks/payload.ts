@@ -5,7 +5,9 @@ import { ownTokens } from '../tokens/substitute';
 export const MOST_BODY_BYTES = 20_000;
 
 /** JSON of what an event is about, by what it is. */
-export type Told = Readonly<Partial<Record<'lead' | 'call' | 'buyer' | 'attempt' | 'conversion' | 'agent', string | null>>>;
+export type Told = Readonly<
+  Partial<Record<'lead' | 'call' | 'buyer' | 'attempt' | 'conversion' | 'agent', string | null>>
+>;
 
 export interface Happened extends Told {
   /** The type that receivers are told. */
@@ -22,11 +24,15 @@ const LARGE: ReadonlySet<Name> = new Set(['lead', 'call']);
 /** What a receiver is told by default. An event that would be too large only names its lead and its call. */
 export function payloadOf(event: Happened): string {
   const whole = assembled(event, (_, json) => json);
-  return Buffer.byteLength(whole) <= MOST_BODY_BYTES ? whole : assembled(event, (name, json) => (LARGE.has(name) ? named(json) : json), '"truncated":true,');
+  return Buffer.byteLength(whole) <= MOST_BODY_BYTES
+    ? whole
+    : assembled(event, (name, json) => (LARGE.has(name) ? named(json) : json), '"truncated":true,');
 }
 
 function assembled(event: Happened, told: (name: Name, json: string) => string, more = ''): string {
-  const data = RECORDS.flatMap((name) => (event[name] ? [`"${name}":${told(name, event[name])}`] : []));
+  const data = RECORDS.flatMap((name) =>
+    event[name] ? [`"${name}":${told(name, event[name])}`] : [],
+  );
   return `{"type":"${event.kind}","timestamp":"${event.occurred_at}",${more}"data":{${data.join(',')}}}`;
 }
 
@@ -66,7 +72,12 @@ export function eventTokens(event: Happened): TokenSource {
     type: event.kind,
     timestamp: event.occurred_at,
   };
-  return ownTokens({ ...facts, ...(lead.data as Fields | undefined), ...(call.token_values as Fields | undefined) });
+  return ownTokens({
+    ...facts,
+    ...(lead.data as Fields | undefined),
+    ...(call.token_values as Fields | undefined),
+  });
 }
 
-const firstName = (name: unknown): string | undefined => (typeof name === 'string' ? name.split(/\s/)[0] : undefined);
+const firstName = (name: unknown): string | undefined =>
+  typeof name === 'string' ? name.split(/\s/)[0] : undefined;

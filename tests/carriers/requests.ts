@@ -27,5 +27,14 @@ export const call = (more: Partial<CallRequest> = {}): CallRequest => ({
 export const ago = (ms: number): Date => new Date(Date.now() - ms);
 
 /** The carrier of a server on loopback. */
-export const openTwilio = ({ account_sid, auth_token, url }: TwilioServer, more: CarrierOptions = {}) =>
-  openCarrier('twilio', { account_sid, auth_token, base_url: url, public_url: `${PUBLIC_URL}/`, ...more });
+export const openTwilio = (
+  { account_sid, auth_token, url }: TwilioServer,
+  more: CarrierOptions = {},
+) =>
+  openCarrier('twilio', {
+    account_sid,
+    auth_token,
+    base_url: url,
+    public_url: `${PUBLIC_URL}/`,
+    ...more,
+  });

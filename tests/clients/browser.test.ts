@@ -2,10 +2,12 @@ import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { chromium, type Locator, type Page } from 'playwright-core';
-import { createDemo } from '../../src/demo';
+import { createDemo } from '../../src/installation/demo';
 import { appOf, createWorld, type World } from '../support/world';
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  existsSync,
+);
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -16,7 +18,10 @@ const FLAGS = [
   '--disable-sync',
 ];
 const maybe = CHROMIUM ? test : test.skip;
-if (!CHROMIUM) process.stdout.write('\nSKIPPED: the Swagger UI test needs a Chromium, and none is at /usr/bin/chromium. On Debian: apt-get install chromium\n');
+if (!CHROMIUM)
+  process.stdout.write(
+    '\nSKIPPED: the Swagger UI test needs a Chromium, and none is at /usr/bin/chromium. On Debian: apt-get install chromium\n',
+  );
 
 let world: World;
 let server: Server;
@@ -35,13 +40,23 @@ afterAll(async () => {
 });
 
 /** Opens Swagger UI, authorizes, and hands the page over; no request may leave the server. */
-async function inSwagger(work: (page: Page, operation: (tag: string, id: string) => Promise<Locator>) => Promise<void>): Promise<void> {
+async function inSwagger(
+  work: (page: Page, operation: (tag: string, id: string) => Promise<Locator>) => Promise<void>,
+): Promise<void> {
   const browser = await chromium.launch({ executablePath: CHROMIUM!, args: FLAGS });
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 1400 } });
     const foreign: string[] = [];
     const { port } = server.address() as { port: number };
-    page.on('request', (request) => void (new URL(request.url()).port !== String(port) && !request.url().startsWith('data:') && foreign.push(request.url())));
+    page.on(
+      'request',
+      (request) =>
+        void (
+          new URL(request.url()).port !== String(port) &&
+          !request.url().startsWith('data:') &&
+          foreign.push(request.url())
+        ),
+    );
     await page.goto(`http://127.0.0.1:${port}/api/docs/`);
     await page.getByRole('button', { name: 'Authorize' }).first().click();
     const dialog = page.locator('.modal-ux').first();
@@ -56,7 +71,10 @@ async function inSwagger(work: (page: Page, operation: (tag: string, id: string)
       return operation;
     });
     await page.screenshot({
-      path: join(process.env.SCREENSHOTS ?? process.env.TRUNKLINE_TEST_FOLDER!, `${expect.getState().currentTestName!.replace(/\W+/g, '-')}.png`),
+      path: join(
+        process.env.SCREENSHOTS ?? process.env.TRUNKLINE_TEST_FOLDER!,
+        `${expect.getState().currentTestName!.replace(/\W+/g, '-')}.png`,
+      ),
     });
     expect(foreign).toEqual([]);
   } finally {
@@ -74,17 +92,24 @@ async function executed(operation: Locator): Promise<string> {
 
 maybe('a person opens Swagger UI, authorizes, lists the buyers and sees them', () =>
   inSwagger(async (_, operation) => {
-    expect(await executed(await operation('buyers', 'listBuyers'))).toContain('Acme Insurance, Los Angeles');
+    expect(await executed(await operation('buyers', 'listBuyers'))).toContain(
+      'Acme Insurance, Los Angeles',
+    );
   }),
 );
 
-maybe('a person asks in Swagger UI where a call would go, and sees why each buyer would get it or not', () =>
-  inSwagger(async (_, operation) => {
-    const explain = await operation('routing', 'explainRouting');
-    // A Sunday in Los Angeles: one of the two is closed.
-    await explain.locator('textarea').first().fill('{"offer_id": 1, "caller_number": "+12125550123", "at": "2026-11-22T20:00:00Z"}');
-    const answer = await executed(explain);
-    expect(answer).toContain('"action": "dial"');
-    expect(answer).toContain('the buyer is closed until 2026-11-23 09:00 America/Los_Angeles');
-  }),
+maybe(
+  'a person asks in Swagger UI where a call would go, and sees why each buyer would get it or not',
+  () =>
+    inSwagger(async (_, operation) => {
+      const explain = await operation('routing', 'explainRouting');
+      // A Sunday in Los Angeles: one of the two is closed.
+      await explain
+        .locator('textarea')
+        .first()
+        .fill('{"offer_id": 1, "caller_number": "+12125550123", "at": "2026-11-22T20:00:00Z"}');
+      const answer = await executed(explain);
+      expect(answer).toContain('"action": "dial"');
+      expect(answer).toContain('the buyer is closed until 2026-11-23 09:00 America/Los_Angeles');
+    }),
 );

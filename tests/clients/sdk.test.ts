@@ -3,7 +3,7 @@ import { copyFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startEngine } from '../../src/jobs/engine';
+import { startEngine } from '../../src/background/outreach-loop';
 import type { Running } from '../../src/jobs/loop';
 import { ownNumber } from '../support/leads';
 import { appOf, createWorld, type World } from '../support/world';
@@ -34,7 +34,11 @@ afterAll(async () => {
 });
 
 test('the SDK that @hey-api/openapi-ts makes of the contract compiles and works', async () => {
-  execFileSync(bin('openapi-ts'), ['-i', 'openapi.yaml', '-o', folder, '-c', '@hey-api/client-fetch', '--no-log-file'], { cwd: ROOT, stdio: 'pipe' });
+  execFileSync(
+    bin('openapi-ts'),
+    ['-i', 'openapi.yaml', '-o', folder, '-c', '@hey-api/client-fetch', '--no-log-file'],
+    { cwd: ROOT, stdio: 'pipe' },
+  );
   copyFileSync(join(__dirname, 'sdk-driver.ts.txt'), join(folder, 'driver.ts'));
   const types = [
     '--noEmit',
@@ -49,13 +53,30 @@ test('the SDK that @hey-api/openapi-ts makes of the contract compiles and works'
     '--lib',
     'es2022,dom,dom.iterable',
   ];
-  const checked = spawnSync(bin('tsc'), [...types, '--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types'), join(folder, 'driver.ts')], {
-    encoding: 'utf8',
-    cwd: folder,
-  });
+  const checked = spawnSync(
+    bin('tsc'),
+    [
+      ...types,
+      '--types',
+      'node',
+      '--typeRoots',
+      join(ROOT, 'node_modules/@types'),
+      join(folder, 'driver.ts'),
+    ],
+    {
+      encoding: 'utf8',
+      cwd: folder,
+    },
+  );
   expect([checked.status, checked.stdout]).toEqual([0, '']);
   const loader = join(ROOT, 'node_modules/tsx/dist/loader.mjs');
-  const { stdout: output } = await promisify(execFile)('node', ['--import', loader, join(folder, 'driver.ts'), url, world.company.auth]);
+  const { stdout: output } = await promisify(execFile)('node', [
+    '--import',
+    loader,
+    join(folder, 'driver.ts'),
+    url,
+    world.company.auth,
+  ]);
   expect(JSON.parse(output)).toEqual({
     company: Number(world.company.id),
     fleet: true,
@@ -68,22 +89,54 @@ test('the SDK that @hey-api/openapi-ts makes of the contract compiles and works'
     bare: 1,
     zones: true,
     list: [[expect.any(Number)], null, [], 2, true],
-    numbers: [2, 2, [{ caller_id: 'none', reason: 'is not a possible telephone number' }], 1, ['+12125550145']],
-    file: ['succeeded', 1, 1, [{ line: 3, caller_id: 'bad', reason: 'is not a possible telephone number' }], 1],
+    numbers: [
+      2,
+      2,
+      [{ caller_id: 'none', reason: 'is not a possible telephone number' }],
+      1,
+      ['+12125550145'],
+    ],
+    file: [
+      'succeeded',
+      1,
+      1,
+      [{ line: 3, caller_id: 'bad', reason: 'is not a possible telephone number' }],
+      1,
+    ],
     files: ['unblock', 'November', 422, 'phone,name\n6175550144,Ann\nbad,Bob\n'],
     lead: [201, true, { first_name: 'Ann', last_name: 'Lee', zip: '90012' }, [['Hi Ann', true]]],
     timeline: [
       ['created', 'sms_sent', 'updated', 'waiting'],
       ['dial', 'leave_schedule', 'end'],
     ],
-    leads: [[{ caller_id: '+13105550177' }, { caller_id: '+13105550178' }], true, 1, 3, { state: 'CA' }, true, 1],
+    leads: [
+      [{ caller_id: '+13105550177' }, { caller_id: '+13105550178' }],
+      true,
+      1,
+      3,
+      { state: 'CA' },
+      true,
+      1,
+    ],
     explained: ['dial', 'sdk', [[true, true, null]]],
-    call: ['dial', true, 'hang_up', 1, 95, { zip: '90012', first_name: 'Ann', last_name: 'Lee' }, 1],
+    call: [
+      'dial',
+      true,
+      'hang_up',
+      1,
+      95,
+      { zip: '90012', first_name: 'Ann', last_name: 'Lee' },
+      1,
+    ],
     report: [
       [1, 1],
       [1, 0],
     ],
-    placed: ['outbound', 2.5, { first_name: 'Ann', last_name: 'Lee', zip: '90012', policy: 'sold' }],
+    placed: [
+      'outbound',
+      2.5,
+      { first_name: 'Ann', last_name: 'Lee', zip: '90012', policy: 'sold' },
+    ],
     gone: true,
     missing: 404,
   });

@@ -46,10 +46,29 @@ const NASTY = [
 ];
 const junk: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(...NASTY),
-  fc.constantFrom<unknown>(null, true, false, 0, -0, -1, 1.005, 1e15, 1e300, 2 ** 53, [], {}, [[]], [null], [{}], { a: 1 }, ['', 'x'], {
-    day: 1,
-    times: ['09:00..10:00'],
-  }),
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    false,
+    0,
+    -0,
+    -1,
+    1.005,
+    1e15,
+    1e300,
+    2 ** 53,
+    [],
+    {},
+    [[]],
+    [null],
+    [{}],
+    { a: 1 },
+    ['', 'x'],
+    {
+      day: 1,
+      times: ['09:00..10:00'],
+    },
+  ),
   fc.string({ maxLength: 40 }),
   fc.integer(),
   fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -63,27 +82,44 @@ function requests({ parameters, body }: Operation) {
     fc
       .uniqueArray(
         keys.length
-          ? fc.oneof({ arbitrary: fc.constantFrom(...keys), weight: 20 }, { arbitrary: fc.constantFrom('nonsense', 'constructor'), weight: 1 })
+          ? fc.oneof(
+              { arbitrary: fc.constantFrom(...keys), weight: 20 },
+              { arbitrary: fc.constantFrom('nonsense', 'constructor'), weight: 1 },
+            )
           : fc.constant('nonsense'),
         { maxLength: 4 },
       )
-      .chain((chosen) => fc.tuple(...chosen.map(() => value)).map((values) => Object.fromEntries(chosen.map((key, n) => [key, values[n]]))));
+      .chain((chosen) =>
+        fc
+          .tuple(...chosen.map(() => value))
+          .map((values) => Object.fromEntries(chosen.map((key, n) => [key, values[n]]))),
+      );
   return fc.record({
-    query: some(names, fc.oneof(fc.constantFrom(...NASTY.filter((text) => text.isWellFormed())), fc.string({ maxLength: 20 }))),
+    query: some(
+      names,
+      fc.oneof(
+        fc.constantFrom(...NASTY.filter((text) => text.isWellFormed())),
+        fc.string({ maxLength: 20 }),
+      ),
+    ),
     body: some(fields, junk),
   });
 }
 
-test.each(contract.operations.filter(({ method }) => method !== 'delete').map((operation) => [operation.id, operation] as const))(
-  '%s',
-  async (_, operation) => {
-    await fc.assert(
-      fc.asyncProperty(requests(operation), async ({ query, body }) => {
-        const res = await fixture.send(operation, { query: query as Record<string, string>, body: operation.body ? body : undefined });
-        expect([200, 201, 202, 400, 401, 403, 404, 422]).toContain(res.status);
-        if (res.status === 422) expect(Object.keys(res.body.errors).length).toBeGreaterThan(0);
-      }),
-      { numRuns: (operation.body ? 60 : 25) * Number(process.env.FUZZ_TIMES ?? 1) },
-    );
-  },
-);
+test.each(
+  contract.operations
+    .filter(({ method }) => method !== 'delete')
+    .map((operation) => [operation.id, operation] as const),
+)('%s', async (_, operation) => {
+  await fc.assert(
+    fc.asyncProperty(requests(operation), async ({ query, body }) => {
+      const res = await fixture.send(operation, {
+        query: query as Record<string, string>,
+        body: operation.body ? body : undefined,
+      });
+      expect([200, 201, 202, 400, 401, 403, 404, 422]).toContain(res.status);
+      if (res.status === 422) expect(Object.keys(res.body.errors).length).toBeGreaterThan(0);
+    }),
+    { numRuns: (operation.body ? 60 : 25) * Number(process.env.FUZZ_TIMES ?? 1) },
+  );
+});

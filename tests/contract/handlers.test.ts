@@ -28,14 +28,19 @@ test('a mistyped handler does not compile', () => {
   const wrong_answer: Handler<'showMe'> = async () => new Json<{ buyers: string[] }>('{}');
   // @ts-expect-error shoe_size is no parameter of listBuyers
   const wrong_query: Handler<'listBuyers'> = async ({ query }) => new Json(String(query.shoe_size));
-  // @ts-expect-error tier is a number
-  const wrong_body: Handler<'createBuyer'> = async ({ body }) => new Json((body.tier ?? 0).toUpperCase());
+  const wrong_body: Handler<'createBuyer'> = async ({ body }) =>
+    // @ts-expect-error tier is a number
+    new Json((body.tier ?? 0).toUpperCase());
   expect([wrong_answer, wrong_query, wrong_body]).toHaveLength(3);
 });
 
 test('a handler without an operation, or two of one name, do not start', () => {
-  expect(() => bind({ ...handlers, dance: async () => undefined } as never, {} as never)).toThrow('dance has no operation');
-  expect(() => requireDistinct([{ showMe: 1 }, { showMe: 2 }])).toThrow('two handlers are called showMe');
+  expect(() => bind({ ...handlers, dance: async () => undefined } as never, {} as never)).toThrow(
+    'dance has no operation',
+  );
+  expect(() => requireDistinct([{ showMe: 1 }, { showMe: 2 }])).toThrow(
+    'two handlers are called showMe',
+  );
 });
 
 test('every scope of an operation is one that credentials can have, and none is for nothing', () => {
@@ -43,10 +48,9 @@ test('every scope of an operation is one that credentials can have, and none is 
   const used = new Set(contract.operations.flatMap(({ scope }) => scope ?? []));
   expect([...used].filter((scope) => !scopes.includes(scope))).toEqual([]);
   expect(scopes.filter((scope) => !used.has(scope))).toEqual([]);
-  expect(contract.operations.filter(({ scope, credentials }) => !scope && credentials === 'account').map(({ id }) => id)).toEqual([
-    'showMe',
-    'listCollections',
-    'listTimeZones',
-    'showCollection',
-  ]);
+  expect(
+    contract.operations
+      .filter(({ scope, credentials }) => !scope && credentials === 'account')
+      .map(({ id }) => id),
+  ).toEqual(['showMe', 'listCollections', 'listTimeZones', 'showCollection']);
 });

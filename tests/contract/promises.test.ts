@@ -27,20 +27,38 @@ describe('every operation', () => {
     expect(res.headers['www-authenticate']).toMatch(/Basic/);
   });
 
-  test.each(promising('403').filter(([, { scope }]) => scope))('%s refuses a caller who lacks its permission, and no other', async (_, operation) => {
-    const others = contract.document.components.schemas.Scope!.enum!.filter((scope) => scope !== operation.scope) as string[];
-    const res = await send(operation, { auth: await world.credentials(world.company, others) });
-    expect([res.status, res.body.detail]).toEqual([403, expect.stringContaining(operation.scope!)]);
-    const own = await send(operation, { auth: await world.credentials(world.company, [operation.scope!]), query: { nonsense: 1 } });
-    expect(takesAnything(operation) ? [200, 201] : [422]).toContain(own.status);
-  });
+  test.each(promising('403').filter(([, { scope }]) => scope))(
+    '%s refuses a caller who lacks its permission, and no other',
+    async (_, operation) => {
+      const others = contract.document.components.schemas.Scope!.enum!.filter(
+        (scope) => scope !== operation.scope,
+      ) as string[];
+      const res = await send(operation, { auth: await world.credentials(world.company, others) });
+      expect([res.status, res.body.detail]).toEqual([
+        403,
+        expect.stringContaining(operation.scope!),
+      ]);
+      const own = await send(operation, {
+        auth: await world.credentials(world.company, [operation.scope!]),
+        query: { nonsense: 1 },
+      });
+      expect(takesAnything(operation) ? [200, 201] : [422]).toContain(own.status);
+    },
+  );
 
-  test.each(promising('404').filter(([, { credentials }]) => credentials === 'account'))('%s knows no record that does not exist', async (_, operation) => {
-    const path = operation.path.replace(/\{\w+\}/g, '999999999');
-    for (const at of [path, path.replace('999999999', '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001'), path.replace('999999999', 'no-such')]) {
-      expect((await send(operation, { path: at })).status).toBe(404);
-    }
-  });
+  test.each(promising('404').filter(([, { credentials }]) => credentials === 'account'))(
+    '%s knows no record that does not exist',
+    async (_, operation) => {
+      const path = operation.path.replace(/\{\w+\}/g, '999999999');
+      for (const at of [
+        path,
+        path.replace('999999999', '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001'),
+        path.replace('999999999', 'no-such'),
+      ]) {
+        expect((await send(operation, { path: at })).status).toBe(404);
+      }
+    },
+  );
 
   test.each(promising('404').filter(([, { credentials }]) => credentials !== 'account'))(
     '%s knows nothing of a number that is nobody’s here',
@@ -52,24 +70,35 @@ describe('every operation', () => {
         .replace('+13105550123', unknown)
         .replace(/auto-partner-\d+/, 'nobodys');
       const in_query = operation.parameters.some(({ name }) => name === own_number);
-      const other = in_query ? { query: { number: unknown.slice(1) } } : own_number && { body: { ...fixture.body(operation), [own_number]: unknown } };
+      const other = in_query
+        ? { query: { number: unknown.slice(1) } }
+        : own_number && { body: { ...fixture.body(operation), [own_number]: unknown } };
       const res = await send(operation, { path, ...other });
       expect(res.status).toBe(404);
     },
   );
 
-  test.each(promising('422').filter(([, operation]) => !takesAnything(operation)))('%s refuses a parameter it does not have, by name', async (_, operation) => {
-    const res = await send(operation, { query: { nonsense: 1 } });
-    expect([res.status, res.body.errors]).toEqual([422, { nonsense: [expect.any(String)] }]);
-  });
+  test.each(promising('422').filter(([, operation]) => !takesAnything(operation)))(
+    '%s refuses a parameter it does not have, by name',
+    async (_, operation) => {
+      const res = await send(operation, { query: { nonsense: 1 } });
+      expect([res.status, res.body.errors]).toEqual([422, { nonsense: [expect.any(String)] }]);
+    },
+  );
 
   test.each(promising('415'))('%s refuses a body of another media type', async (_, operation) => {
-    const res = await send(operation, { body: 'name=x', headers: { 'Content-Type': 'text/plain' } });
+    const res = await send(operation, {
+      body: 'name=x',
+      headers: { 'Content-Type': 'text/plain' },
+    });
     expect(res.status).toBe(415);
   });
 
   test.each(promising('400'))('%s refuses malformed JSON', async (_, operation) => {
-    const res = await send(operation, { body: '{"name":', headers: { 'Content-Type': 'application/json' } });
+    const res = await send(operation, {
+      body: '{"name":',
+      headers: { 'Content-Type': 'application/json' },
+    });
     expect(res.status).toBe(400);
   });
 
@@ -78,42 +107,62 @@ describe('every operation', () => {
     expect(res.status).toBe(413);
   });
 
-  test.each(promising('409'))('%s refuses to run beside itself under one Idempotency-Key', async (_, operation) => {
-    await world.sql('SELECT pg_advisory_lock(hashtextextended($1, 7481202))', [`${world.company.id}/twin`]);
-    const res = await send(operation, { headers: { 'Idempotency-Key': 'twin' } });
-    await world.sql('SELECT pg_advisory_unlock_all()');
-    expect([res.status, res.headers['retry-after']]).toEqual([409, '1']);
-  });
+  test.each(promising('409'))(
+    '%s refuses to run beside itself under one Idempotency-Key',
+    async (_, operation) => {
+      await world.sql('SELECT pg_advisory_lock(hashtextextended($1, 7481202))', [
+        `${world.company.id}/twin`,
+      ]);
+      const res = await send(operation, { headers: { 'Idempotency-Key': 'twin' } });
+      await world.sql('SELECT pg_advisory_unlock_all()');
+      expect([res.status, res.headers['retry-after']]).toEqual([409, '1']);
+    },
+  );
 
-  test.each(promising('412'))('%s changes nothing that has changed since If-Match', async (_, operation) => {
-    const res = await send(operation, { headers: { 'If-Match': '"00000000000000000000000000000000"' } });
-    expect(res.status).toBe(412);
-  });
+  test.each(promising('412'))(
+    '%s changes nothing that has changed since If-Match',
+    async (_, operation) => {
+      const res = await send(operation, {
+        headers: { 'If-Match': '"00000000000000000000000000000000"' },
+      });
+      expect(res.status).toBe(412);
+    },
+  );
 
-  test.each(promising('304'))('%s answers 304 to the checksum of the record', async (_, operation) => {
-    const first = await send(operation);
-    expect(first.headers.etag).toBe(`"${first.body.checksum}"`);
-    const second = await send(operation, { headers: { 'If-None-Match': first.headers.etag! } });
-    expect([second.status, second.text]).toEqual([304, '']);
-  });
+  test.each(promising('304'))(
+    '%s answers 304 to the checksum of the record',
+    async (_, operation) => {
+      const first = await send(operation);
+      expect(first.headers.etag).toBe(`"${first.body.checksum}"`);
+      const second = await send(operation, { headers: { 'If-None-Match': first.headers.etag! } });
+      expect([second.status, second.text]).toEqual([304, '']);
+    },
+  );
 
   test.each(all)('%s answers HEAD as GET, or 405 with Allow', async (_, operation) => {
-    const reads = contract.operations.find(({ method, path }) => method === 'get' && path === operation.path);
+    const reads = contract.operations.find(
+      ({ method, path }) => method === 'get' && path === operation.path,
+    );
     const res = await send(reads ?? operation, { method: 'head', body: undefined });
     expect(res.status).toBe(reads && !reads.effect ? 200 : 405);
   });
 
-  test.each([...new Set(contract.operations.map(({ path }) => path))])('%s answers a method it does not have with 405 and those it has', async (path) => {
-    const res = await world.company.api('patch', path.replace(/\{\w+\}/g, '1'));
-    const methods = contract.operations.filter((operation) => operation.path === path).map(({ method }) => method.toUpperCase());
-    expect(res.status).toBe(405);
-    expect(
-      res.headers
-        .allow!.split(', ')
-        .filter((method) => method !== 'HEAD')
-        .sort(),
-    ).toEqual(methods.sort());
-  });
+  test.each([...new Set(contract.operations.map(({ path }) => path))])(
+    '%s answers a method it does not have with 405 and those it has',
+    async (path) => {
+      const res = await world.company.api('patch', path.replace(/\{\w+\}/g, '1'));
+      const methods = contract.operations
+        .filter((operation) => operation.path === path)
+        .map(({ method }) => method.toUpperCase());
+      expect(res.status).toBe(405);
+      expect(
+        res.headers
+          .allow!.split(', ')
+          .filter((method) => method !== 'HEAD')
+          .sort(),
+      ).toEqual(methods.sort());
+    },
+  );
 });
 
 describe('when something fails, every operation', () => {
@@ -121,7 +170,11 @@ describe('when something fails, every operation', () => {
   let without_database: Api;
   let faulty: Api;
   beforeAll(() => {
-    away = createDeps({ config: testConfig(), database_url: 'postgresql://nobody@127.0.0.1:1/none', log: pino({ level: 'silent' }) });
+    away = createDeps({
+      config: testConfig(),
+      database_url: 'postgresql://nobody@127.0.0.1:1/none',
+      log: pino({ level: 'silent' }),
+    });
     without_database = caller(appOf(away), world.company.auth);
     const tenants = {
       of: () => {
@@ -132,25 +185,38 @@ describe('when something fails, every operation', () => {
   });
   afterAll(() => away.database.close());
 
-  test.each(all)('%s answers 503 with Retry-After while the database is away', async (_, operation) => {
-    const res = await send(operation, {}, without_database);
-    expect([res.status, res.headers['retry-after']]).toEqual([503, '2']);
-  });
+  test.each(all)(
+    '%s answers 503 with Retry-After while the database is away',
+    async (_, operation) => {
+      const res = await send(operation, {}, without_database);
+      expect([res.status, res.headers['retry-after']]).toEqual([503, '2']);
+    },
+  );
 
-  test.each(all)('%s answers a fault of the service with 500, a request id and no detail of it', async (_, operation) => {
-    const res = await send(operation, {}, faulty);
-    expect(res.status).toBe(500);
-    expect(res.body.request_id).toBe(res.headers['x-request-id']);
-    expect(res.text).not.toContain('secret detail');
-  });
+  test.each(all)(
+    '%s answers a fault of the service with 500, a request id and no detail of it',
+    async (_, operation) => {
+      const res = await send(operation, {}, faulty);
+      expect(res.status).toBe(500);
+      expect(res.body.request_id).toBe(res.headers['x-request-id']);
+      expect(res.text).not.toContain('secret detail');
+    },
+  );
 
   test('answers 429 after ten bad credentials in a minute from one address', async () => {
     const other = await createWorld();
     const public_key = other.company.auth.split(':')[0]!;
-    for (let i = 0; i < 10; i++) expect((await other.company.api('get', 'me', { auth: `${public_key}:wrong${i}` })).status).toBe(401);
+    for (let i = 0; i < 10; i++)
+      expect(
+        (await other.company.api('get', 'me', { auth: `${public_key}:wrong${i}` })).status,
+      ).toBe(401);
     for (const operation of contract.operations) {
       const res = await send(operation, { credentials: 'wrong' }, other.company.api);
-      expect([operation.id, res.status, Number(res.headers['retry-after']) > 0]).toEqual([operation.id, 429, true]);
+      expect([operation.id, res.status, Number(res.headers['retry-after']) > 0]).toEqual([
+        operation.id,
+        429,
+        true,
+      ]);
     }
     expect((await other.company.api('get', 'me')).status).toBe(200);
     await other.close();
@@ -164,8 +230,16 @@ describe('every operation works as its example says', () => {
     const rank = { get: 0, post: 0, put: 1, patch: 1, delete: 2 };
     // A lead that has been removed can still be read and deleted, but has no schedule to move in.
     const changes = ({ id, path, method, effect }: Operation) =>
-      !path.includes('{') ? 0 : id.startsWith('removeLead') ? 1.5 : effect ? 1 : rank[method] || (method === 'post' ? 1 : 0);
-    const rest = contract.operations.filter(({ method, path }) => method !== 'post' || path.includes('{')).toSorted((a, b) => changes(a) - changes(b));
+      !path.includes('{')
+        ? 0
+        : id.startsWith('removeLead')
+          ? 1.5
+          : effect
+            ? 1
+            : rank[method] || (method === 'post' ? 1 : 0);
+    const rest = contract.operations
+      .filter(({ method, path }) => method !== 'post' || path.includes('{'))
+      .toSorted((a, b) => changes(a) - changes(b));
     for (const operation of rest) {
       const res = await made.send(operation);
       expect([operation.id, res.status]).toEqual([operation.id, operation.status]);

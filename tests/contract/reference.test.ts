@@ -1,16 +1,33 @@
-import { BASE_PATH, contract, facets, isExploded, type Method, type Operation, type Schema } from '../../src/contract';
+import {
+  BASE_PATH,
+  contract,
+  facets,
+  isExploded,
+  type Method,
+  type Operation,
+  type Schema,
+} from '../../src/contract';
 import { OPERATIONS, RESOURCES, VALUES, type ReferenceOperation } from './reference';
 
 // The contract may have more than the reference, never less: each operation, parameter, field, column and value of it that is missing is named.
 
-type Raw = { security?: Record<string, unknown>[]; requestBody?: { content: Record<string, { schema: Schema }> } };
-const SCHEMES = contract.document.components.securitySchemes as Record<string, { in?: string; name?: string; scheme?: string }>;
+type Raw = {
+  security?: Record<string, unknown>[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+};
+const SCHEMES = contract.document.components.securitySchemes as Record<
+  string,
+  { in?: string; name?: string; scheme?: string }
+>;
 
 /** Names of path parameters do not count: `:id` here may be `{caller_id}` there. */
 const shape = (path: string) => path.replace(/:\w+|\{\w+\}/g, '{}');
 const find = (method: string, path: string): Operation | undefined =>
-  contract.operations.find((operation) => operation.method === method && shape(operation.path) === shape(BASE_PATH + path));
-const rawOf = ({ method, path }: Operation): Raw => contract.document.paths[path.slice(BASE_PATH.length)]![method as Method] as Raw;
+  contract.operations.find(
+    (operation) => operation.method === method && shape(operation.path) === shape(BASE_PATH + path),
+  );
+const rawOf = ({ method, path }: Operation): Raw =>
+  contract.document.paths[path.slice(BASE_PATH.length)]![method as Method] as Raw;
 
 /** The schema of what stands at a path of names, through references, lists and objects. */
 function at(schemas: Record<string, Schema>, path: string): Schema | undefined {
@@ -23,22 +40,35 @@ function at(schemas: Record<string, Schema>, path: string): Schema | undefined {
 
 /** Parameters of the query string, those that stand for many and those that are credentials too. */
 function queryOf(operation: Operation): Record<string, Schema> {
-  const shown = (rawOf(operation).security ?? []).flatMap((schemes) => Object.keys(schemes)).map((name) => SCHEMES[name]!);
+  const shown = (rawOf(operation).security ?? [])
+    .flatMap((schemes) => Object.keys(schemes))
+    .map((name) => SCHEMES[name]!);
   return {
-    ...Object.fromEntries(shown.filter((scheme) => scheme.in === 'query').map(({ name }) => [name, { type: 'string' }])),
+    ...Object.fromEntries(
+      shown.filter((scheme) => scheme.in === 'query').map(({ name }) => [name, { type: 'string' }]),
+    ),
     ...Object.assign(
       {},
       ...operation.parameters
         .filter((parameter) => parameter.in === 'query')
-        .map((parameter) => (isExploded(parameter) ? facets(parameter.schema).properties : { [parameter.name]: parameter.schema })),
+        .map((parameter) =>
+          isExploded(parameter)
+            ? facets(parameter.schema).properties
+            : { [parameter.name]: parameter.schema },
+        ),
     ),
   } as Record<string, Schema>;
 }
 
 /** Fields of the body in whichever form it is sent; where they may stand in the query string too, those that stand there. */
 function bodyOf(operation: Operation): Record<string, Schema> {
-  const forms = Object.values(rawOf(operation).requestBody?.content ?? {}).map(({ schema }) => facets(schema).properties);
-  return Object.assign({}, ...forms, ...(operation.merged ? [queryOf(operation)] : [])) as Record<string, Schema>;
+  const forms = Object.values(rawOf(operation).requestBody?.content ?? {}).map(
+    ({ schema }) => facets(schema).properties,
+  );
+  return Object.assign({}, ...forms, ...(operation.merged ? [queryOf(operation)] : [])) as Record<
+    string,
+    Schema
+  >;
 }
 
 const requiredOf = (schema: Schema | undefined): string[] => {
@@ -47,52 +77,89 @@ const requiredOf = (schema: Schema | undefined): string[] => {
   return [...(plain.required ?? []), ...(plain.allOf ?? []).flatMap(requiredOf)];
 };
 
-function missingIn({ method, path, query = [], body = [], required = [], blank = [], csv }: ReferenceOperation): string[] {
+function missingIn({
+  method,
+  path,
+  query = [],
+  body = [],
+  required = [],
+  blank = [],
+  csv,
+}: ReferenceOperation): string[] {
   const operation = find(method, path);
   if (!operation) return ['the operation'];
-  const [in_query, in_body, needed] = [queryOf(operation), bodyOf(operation), requiredOf(operation.body)];
+  const [in_query, in_body, needed] = [
+    queryOf(operation),
+    bodyOf(operation),
+    requiredOf(operation.body),
+  ];
   return [
     ...query.filter((name) => !at(in_query, name)).map((name) => `the parameter ${name}`),
     ...body.filter((name) => !at(in_body, name)).map((name) => `the field ${name}`),
     ...required.filter((name) => !needed.includes(name)).map((name) => `that ${name} is required`),
-    ...blank.filter((name) => in_body[name] && !facets(in_body[name]).types.has('null')).map((name) => `that ${name} may be blank`),
+    ...blank
+      .filter((name) => in_body[name] && !facets(in_body[name]).types.has('null'))
+      .map((name) => `that ${name} may be blank`),
     ...(csv && !operation.csv ? ['CSV'] : []),
   ];
 }
 
-test.each(OPERATIONS.map((operation) => [`${operation.method.toUpperCase()} ${operation.path}`, operation] as const))('%s lacks nothing', (_, operation) => {
+test.each(
+  OPERATIONS.map(
+    (operation) => [`${operation.method.toUpperCase()} ${operation.path}`, operation] as const,
+  ),
+)('%s lacks nothing', (_, operation) => {
   expect(missingIn(operation)).toEqual([]);
 });
 
 /** The records of a list: their schema, by the root key they stand under. */
 function recordsOf(path: string, root: string): Schema | undefined {
   const operation = find('get', path);
-  const answer = operation && (contract.resolve(operation.responses['200']!) as { content?: Record<string, { schema?: Schema }> });
+  const answer =
+    operation &&
+    (contract.resolve(operation.responses['200']!) as {
+      content?: Record<string, { schema?: Schema }>;
+    });
   const schema = answer?.content?.['application/json']?.schema;
-  return schema && facets(schema).properties[root] && facets(facets(schema).properties[root]!).items;
+  return (
+    schema && facets(schema).properties[root] && facets(facets(schema).properties[root]!).items
+  );
 }
 
-test.each(RESOURCES.map((resource) => [resource.root, resource] as const))('records of %s have every column', (_, { path, root, columns, type, exact }) => {
-  const record = recordsOf(path, root);
-  if (!record) throw new Error(`GET ${path} is no list of ${root}`);
-  const { properties } = facets(record);
-  expect(columns.filter((name) => !properties[name])).toEqual([]);
-  if (exact) expect(Object.keys(properties)).toEqual(columns);
-  if (type) expect(properties.type).toMatchObject({ const: type });
-});
+test.each(RESOURCES.map((resource) => [resource.root, resource] as const))(
+  'records of %s have every column',
+  (_, { path, root, columns, type, exact }) => {
+    const record = recordsOf(path, root);
+    if (!record) throw new Error(`GET ${path} is no list of ${root}`);
+    const { properties } = facets(record);
+    expect(columns.filter((name) => !properties[name])).toEqual([]);
+    if (exact) expect(Object.keys(properties)).toEqual(columns);
+    if (type) expect(properties.type).toMatchObject({ const: type });
+  },
+);
 
-test.each(VALUES.map((values) => [`${values.name} of ${values.of}`, values] as const))('%s may be what it may', (_, wanted) => {
-  const [method = '', path = ''] = wanted.of.split(' ');
-  const operation = find(method, path);
-  if (!operation) throw new Error(`there is no ${wanted.of}`);
-  const schema = at({ ...queryOf(operation), ...bodyOf(operation) }, wanted.name);
-  if (!schema) throw new Error(`${wanted.of} has no ${wanted.name}`);
-  const plain = { ...contract.resolve(schema), ...schema } as Schema & { minimum?: number; maximum?: number };
-  const allowed = plain.const === undefined ? (plain.enum ?? []) : [plain.const];
-  expect(wanted.values.filter((value) => !allowed.includes(value))).toEqual([]);
-  if (wanted.exact) expect(allowed.filter((value) => value !== null).toSorted()).toEqual(wanted.values.toSorted());
-  for (const name of ['default', 'minimum', 'maximum'] as const) if (wanted[name] !== undefined) expect([name, plain[name]]).toEqual([name, wanted[name]]);
-});
+test.each(VALUES.map((values) => [`${values.name} of ${values.of}`, values] as const))(
+  '%s may be what it may',
+  (_, wanted) => {
+    const [method = '', path = ''] = wanted.of.split(' ');
+    const operation = find(method, path);
+    if (!operation) throw new Error(`there is no ${wanted.of}`);
+    const schema = at({ ...queryOf(operation), ...bodyOf(operation) }, wanted.name);
+    if (!schema) throw new Error(`${wanted.of} has no ${wanted.name}`);
+    const plain = { ...contract.resolve(schema), ...schema } as Schema & {
+      minimum?: number;
+      maximum?: number;
+    };
+    const allowed = plain.const === undefined ? (plain.enum ?? []) : [plain.const];
+    expect(wanted.values.filter((value) => !allowed.includes(value))).toEqual([]);
+    if (wanted.exact)
+      expect(allowed.filter((value) => value !== null).toSorted()).toEqual(
+        wanted.values.toSorted(),
+      );
+    for (const name of ['default', 'minimum', 'maximum'] as const)
+      if (wanted[name] !== undefined) expect([name, plain[name]]).toEqual([name, wanted[name]]);
+  },
+);
 
 test('credentials are sent as the reference says', () => {
   expect(Object.values(SCHEMES)).toEqual(
@@ -107,5 +174,14 @@ test('credentials are sent as the reference says', () => {
 
 test('lists are told about as the reference says', () => {
   const { properties } = facets(contract.document.components.schemas.PageMetadata!);
-  expect(Object.keys(properties)).toEqual(expect.arrayContaining(['root', 'page', 'total_pages', 'per_page', 'total_count', 'next_cursor']));
+  expect(Object.keys(properties)).toEqual(
+    expect.arrayContaining([
+      'root',
+      'page',
+      'total_pages',
+      'per_page',
+      'total_count',
+      'next_cursor',
+    ]),
+  );
 });

@@ -2,7 +2,11 @@
 // lists of values, table by table. What the reference leaves open and has been settled since is marked so.
 
 const words = (text: string): string[] => text.trim().split(/[\s,]+/);
-const each = (pattern: (metric: string, interval: string) => string, metrics: string, intervals: string): string[] =>
+const each = (
+  pattern: (metric: string, interval: string) => string,
+  metrics: string,
+  intervals: string,
+): string[] =>
   words(metrics).flatMap((metric) => words(intervals).map((interval) => pattern(metric, interval)));
 
 export interface ReferenceOperation {
@@ -25,7 +29,8 @@ const LIST = words('page per_page created_at_from created_at_to fulltext time_zo
 const ORDERED = [...LIST, ...words('order order_dir')];
 const WITH_IDS = ['ids', ...LIST];
 
-const BUYER = words(`user_buyer_id number name timeout_seconds dtmf_tones time_zone buyer_suppression_ids paused record_calls press_one_to_accept
+const BUYER =
+  words(`user_buyer_id number name timeout_seconds dtmf_tones time_zone buyer_suppression_ids paused record_calls press_one_to_accept
   generate_team team_users_emails team_offer_ids record_token_filter_list record_token_additional_list route_by_type tier weight
   epc_timeframe epc_assumed_amount epc_assumed_calls_count display_caller_id_type display_service_number_id concurrency_cap_limit
   business_hours_schedule business_hours_schedule.attempt_hourly_limit business_hours_schedule.connection_hourly_limit
@@ -38,44 +43,76 @@ const BUYER = words(`user_buyer_id number name timeout_seconds dtmf_tones time_z
   current_conversion_revenue_max current_conversion_revenue_min current_conversion_revenue_increment current_conversion_revenue
   current_conversion_duration current_conversion_duplicate_timeframe current_conversion_name current_conversion_token_values
   current_conversion_attribution_token_values serializer`).concat(
-  each((metric, interval) => `${metric}_${interval}_limit`, 'attempt connection buyer_conversion revenue', 'total monthly daily'),
-);
+    each(
+      (metric, interval) => `${metric}_${interval}_limit`,
+      'attempt connection buyer_conversion revenue',
+      'total monthly daily',
+    ),
+  );
 
-const GROUP = words(`name paused reset_total_caps dial_buyers_type buyer_ids add_buyer_ids remove_buyer_ids add_user_buyer_ids remove_user_buyer_ids
+const GROUP =
+  words(`name paused reset_total_caps dial_buyers_type buyer_ids add_buyer_ids remove_buyer_ids add_user_buyer_ids remove_user_buyer_ids
   tier weight time_zone concurrency_cap external_record_id generate_team team_users_emails team_offer_ids team_ids grant_team_offer_id
   revoke_team_offer_id`).concat(
-  each((metric, interval) => `${metric}_${interval}_limit`, 'attempt connection buyer_conversion revenue', 'total monthly daily hourly'),
-);
+    each(
+      (metric, interval) => `${metric}_${interval}_limit`,
+      'attempt connection buyer_conversion revenue',
+      'total monthly daily hourly',
+    ),
+  );
 
-const BUYER_BLANK = words(`dtmf_tones buyer_suppression_ids press_one_to_accept team_users_emails team_offer_ids record_token_filter_list
+const BUYER_BLANK =
+  words(`dtmf_tones buyer_suppression_ids press_one_to_accept team_users_emails team_offer_ids record_token_filter_list
   record_token_additional_list tier weight epc_timeframe epc_assumed_amount epc_assumed_calls_count display_service_number_id concurrency_cap_limit
-  current_conversion_token_values current_conversion_attribution_token_values`).concat(BUYER.filter((name) => /_(total|monthly|daily)_limit$/.test(name)));
-const GROUP_BLANK = words(`buyer_ids time_zone concurrency_cap external_record_id team_users_emails team_offer_ids team_ids grant_team_offer_id
+  current_conversion_token_values current_conversion_attribution_token_values`).concat(
+    BUYER.filter((name) => /_(total|monthly|daily)_limit$/.test(name)),
+  );
+const GROUP_BLANK =
+  words(`buyer_ids time_zone concurrency_cap external_record_id team_users_emails team_offer_ids team_ids grant_team_offer_id
   revoke_team_offer_id`).concat(GROUP.filter((name) => name.endsWith('_limit')));
 
 const FLEET = words('name user_fleet_id description');
-const SUPPRESSION = words('name caller_id_column_name buyer_ids headers add_buyer_ids remove_buyer_ids add_user_buyer_ids remove_user_buyer_ids');
-const SUPPRESSION_FILE = words('name buyer_suppression_id apply_block_or_unblock import_file caller_id_column_name headers');
+const SUPPRESSION = words(
+  'name caller_id_column_name buyer_ids headers add_buyer_ids remove_buyer_ids add_user_buyer_ids remove_user_buyer_ids',
+);
+const SUPPRESSION_FILE = words(
+  'name buyer_suppression_id apply_block_or_unblock import_file caller_id_column_name headers',
+);
 const MESSAGE = words('content agent_status_id buyer_ids buyer_group_ids call_center_ids');
-const TEAM = words('name users_emails external_record_id permissions superuser buyer_ids buyer_group_ids offer_ids');
-const LEAD = words(`lead_token caller_id email contact_field_type schedule_callback_at schedule_callback_in_seconds update_all_matching_leads apply_to
+const TEAM = words(
+  'name users_emails external_record_id permissions superuser buyer_ids buyer_group_ids offer_ids',
+);
+const LEAD =
+  words(`lead_token caller_id email contact_field_type schedule_callback_at schedule_callback_in_seconds update_all_matching_leads apply_to
   unblock_contact blocked assign_service_number assign_trackdrive_number assign_sms_number expire_existing delete_existing update_only lead_priority
   restart_schedule auto_format_nested_fields next_action_at hours_to_expire max_contact_attempts data`);
 const WEBHOOK = words('name trigger_type url method');
 const POST_CALL = words('revenue add_revenue payout buyer_converted post_call_tokens data hang_up');
-const PURCHASE = words('requested_number offer_id country toll_free traffic_source_id forward_type buyer_id');
+const PURCHASE = words(
+  'requested_number offer_id country toll_free traffic_source_id forward_type buyer_id',
+);
 const FIRE = words('lead_id call_id created_at updated_at');
-const LEAD_FILTERS = words(`offer_id schedule_id traffic_source_id buyer_id status number email has_next_action buyer_converted opt_out
+const LEAD_FILTERS =
+  words(`offer_id schedule_id traffic_source_id buyer_id status number email has_next_action buyer_converted opt_out
   next_action_at_from next_action_at_to`);
-const CALL_FILTERS = words(`created_at_from created_at_to ended_at_from ended_at_to offer_id buyer_id traffic_source_id schedule_id number_id buyer_converted
+const CALL_FILTERS =
+  words(`created_at_from created_at_to ended_at_from ended_at_to offer_id buyer_id traffic_source_id schedule_id number_id buyer_converted
   offer_converted either_converted in_progress has_recording no_buyer token_key token_value`);
 
 type Rest = Omit<ReferenceOperation, 'method' | 'path'>;
-const operation = (method: ReferenceOperation['method'], path: string, rest: Rest = {}): ReferenceOperation => ({ method, path, ...rest });
-const get = (path: string, query: string[] = [], rest: Rest = {}) => operation('get', path, { query, ...rest });
-const post = (path: string, body: string[] = [], rest: Rest = {}) => operation('post', path, { body, ...rest });
-const put = (path: string, body: string[] = [], rest: Rest = {}) => operation('put', path, { body, ...rest });
-const remove = (path: string, query: string[] = [], rest: Rest = {}) => operation('delete', path, { query, ...rest });
+const operation = (
+  method: ReferenceOperation['method'],
+  path: string,
+  rest: Rest = {},
+): ReferenceOperation => ({ method, path, ...rest });
+const get = (path: string, query: string[] = [], rest: Rest = {}) =>
+  operation('get', path, { query, ...rest });
+const post = (path: string, body: string[] = [], rest: Rest = {}) =>
+  operation('post', path, { body, ...rest });
+const put = (path: string, body: string[] = [], rest: Rest = {}) =>
+  operation('put', path, { body, ...rest });
+const remove = (path: string, query: string[] = [], rest: Rest = {}) =>
+  operation('delete', path, { query, ...rest });
 const settled = true;
 
 export const OPERATIONS: ReferenceOperation[] = [
@@ -104,7 +141,10 @@ export const OPERATIONS: ReferenceOperation[] = [
   get('/buyer_suppressions', WITH_IDS),
   get('/buyer_suppressions/new'),
   get('/buyer_suppressions/:id'),
-  post('/buyer_suppressions', [...SUPPRESSION, 'import_file'], { required: ['name'], blank: ['caller_id_column_name'] }),
+  post('/buyer_suppressions', [...SUPPRESSION, 'import_file'], {
+    required: ['name'],
+    blank: ['caller_id_column_name'],
+  }),
   put('/buyer_suppressions/:id', SUPPRESSION, { blank: ['caller_id_column_name'] }),
   remove('/buyer_suppressions/:id', [], { settled }),
   post('/buyer_suppressions/:id/caller_block', ['caller_ids']),
@@ -135,7 +175,9 @@ export const OPERATIONS: ReferenceOperation[] = [
 
   get('/webhook_manual_fires', WITH_IDS, { settled }),
   get('/webhook_manual_fires/new', FIRE),
-  post('/webhook_manual_fires', [...FIRE, 'outgoing_webhook_id', 'buyer_conversion_id'], { blank: [...FIRE, 'outgoing_webhook_id', 'buyer_conversion_id'] }),
+  post('/webhook_manual_fires', [...FIRE, 'outgoing_webhook_id', 'buyer_conversion_id'], {
+    blank: [...FIRE, 'outgoing_webhook_id', 'buyer_conversion_id'],
+  }),
   get('/webhook_manual_fires/:id'),
 
   post('/leads', LEAD, { query: LEAD }),
@@ -177,10 +219,14 @@ export const OPERATIONS: ReferenceOperation[] = [
   get('/webhook_logs', ['cursor'], { settled }),
   get('/webhook_logs/:id', [], { settled }),
 
-  ...['buyers', 'leads', 'calls', 'offers'].map((name) => get(`/${name}`, [], { csv: true, settled })),
+  ...['buyers', 'leads', 'calls', 'offers'].map((name) =>
+    get(`/${name}`, [], { csv: true, settled }),
+  ),
 ];
 
-const COMMON = words(`id legacy_id type uuid created_at updated_at deleted_at user_updated_at routes_show_path routes_edit_path external_record_id`);
+const COMMON = words(
+  `id legacy_id type uuid created_at updated_at deleted_at user_updated_at routes_show_path routes_edit_path external_record_id`,
+);
 const METRICS = 'attempt buyer_conversion connection earned_revenue revenue';
 const INTERVALS = 'daily hourly monthly total';
 const USED = each((metric, interval) => `${metric}_${interval}_used`, METRICS, INTERVALS);
@@ -220,7 +266,12 @@ const BUYER_COLUMNS =
   record_token_filter_id record_token_filter_data_count record_token_filter_data record_token_additional_id record_token_additional_data_count
   record_token_additional_data business_hours_schedule buyer_conversions_schedule`);
 
-const resource = (root: string, type: string, columns: string[], more: Partial<ReferenceColumns> = {}): ReferenceColumns => ({
+const resource = (
+  root: string,
+  type: string,
+  columns: string[],
+  more: Partial<ReferenceColumns> = {},
+): ReferenceColumns => ({
   path: `/${root}`,
   root,
   type,
@@ -237,7 +288,10 @@ export const RESOURCES: ReferenceColumns[] = [
     ...USED,
     ...LIMITS,
   ]),
-  resource('buyer_fleets', 'BuyerFleet', [...COMMON, ...words('company_id name description user_fleet_id buyers_count buyer_ids')]),
+  resource('buyer_fleets', 'BuyerFleet', [
+    ...COMMON,
+    ...words('company_id name description user_fleet_id buyers_count buyer_ids'),
+  ]),
   resource('buyer_suppressions', 'BuyerSuppression', [
     ...COMMON,
     ...words(`name import_file_url status caller_id_column_name headers blocked error_message import_count total_count import_percent started_at failed_at
@@ -248,26 +302,42 @@ export const RESOURCES: ReferenceColumns[] = [
     ...words(`company_id name buyer_suppression_id apply_block_or_unblock import_file_url user_id status caller_id_column_name error_message import_count
       total_count started_at stopped_at failed_at succeeded_at headers`),
   ]),
-  resource('agent_messages', 'AgentMessage', [...COMMON, ...words('company_id content agent_status_id user_id agent_widget_count')]),
-  resource('access_control_lists', 'AccessControlList', [...COMMON, ...words('company_id name users_emails')]),
+  resource('agent_messages', 'AgentMessage', [
+    ...COMMON,
+    ...words('company_id content agent_status_id user_id agent_widget_count'),
+  ]),
+  resource('access_control_lists', 'AccessControlList', [
+    ...COMMON,
+    ...words('company_id name users_emails'),
+  ]),
   {
     path: '/agent_status_timestamps',
     root: 'agent_status_timestamps',
-    columns: words('id company_id user_id collaborator_id agent_widget_id agent_status_id created_at updated_at key'),
+    columns: words(
+      'id company_id user_id collaborator_id agent_widget_id agent_status_id created_at updated_at key',
+    ),
     exact: true,
   },
   resource('webhook_manual_fires', 'WebhookManualFire', [
     ...COMMON,
-    ...words('name context_menu_name company_id outgoing_webhook_id buyer_conversion_id lead_id call_id webhook_log_ids lead_log_ids'),
+    ...words(
+      'name context_menu_name company_id outgoing_webhook_id buyer_conversion_id lead_id call_id webhook_log_ids lead_log_ids',
+    ),
   ]),
   resource('leads', 'Lead', [...COMMON, ...LEAD_COLUMNS]),
   resource('calls', 'Call', [...COMMON, ...CALL_COLUMNS]),
   resource('numbers', 'Number', COMMON, { path: '/phone_numbers' }),
-  resource('phone_number_search_results', 'PhoneNumberSearchResult', words('id legacy_id type phone_number country'), { path: '/phone_numbers/search' }),
+  resource(
+    'phone_number_search_results',
+    'PhoneNumberSearchResult',
+    words('id legacy_id type phone_number country'),
+    { path: '/phone_numbers/search' },
+  ),
   {
     path: '/webhook_logs',
     root: 'webhook_logs',
-    columns: words(`id created_at owner_id owner_type outgoing_webhook_id lead_id call_id buyer_id offer_id request_method request_url request_headers
+    columns:
+      words(`id created_at owner_id owner_type outgoing_webhook_id lead_id call_id buyer_id offer_id request_method request_url request_headers
       request_body code response_headers response_body started_at duration notes`),
   },
 ];
@@ -288,29 +358,71 @@ export const VALUES: ReferenceValues[] = [
   {
     of: 'get /buyer_groups',
     name: 'order',
-    values: words(`name maxed_out weight tier cap_reset_at time_zone created_at updated_at paused paused_at paused_by_user_id unpaused_at user_updated_at
-      dial_buyers_type call_limits.in_progress_count call_limits.in_progress_used`).concat(USED.map((name) => `call_limits.${name}`)),
+    values:
+      words(`name maxed_out weight tier cap_reset_at time_zone created_at updated_at paused paused_at paused_by_user_id unpaused_at user_updated_at
+      dial_buyers_type call_limits.in_progress_count call_limits.in_progress_used`).concat(
+        USED.map((name) => `call_limits.${name}`),
+      ),
   },
   {
     of: 'get /buyers',
     name: 'order',
-    values: words('id name calls_count recent_calls_count outgoing_webhooks_count paused number created_at last_call_at tier weight time_zone user_buyer_id').concat(USED), // prettier-ignore
+    values: words(
+      'id name calls_count recent_calls_count outgoing_webhooks_count paused number created_at last_call_at tier weight time_zone user_buyer_id',
+    ).concat(USED),
   },
   { of: 'get /buyers', name: 'order_dir', values: ['asc', 'desc'], exact: true },
   { of: 'get /buyers', name: 'serializer', values: ['buyer', 'buyer_grid', ''] },
   { of: 'get /buyers', name: 'per_page', values: [], default: 25 },
   { of: 'post /buyers', name: 'route_by_type', values: words('tier revenue epc') },
-  { of: 'post /buyers', name: 'display_caller_id_type', values: words('display_caller_id display_fake_caller_id display_service_number_id') },
+  {
+    of: 'post /buyers',
+    name: 'display_caller_id_type',
+    values: words('display_caller_id display_fake_caller_id display_service_number_id'),
+  },
   { of: 'post /buyers', name: 'timeout_seconds', values: [], default: 120, minimum: 12 },
-  { of: 'post /buyers', name: 'business_hours_schedule.schedule.day', values: [], minimum: 0, maximum: 6 },
-  { of: 'post /buyers', name: 'buyer_conversions_schedule.schedule.day', values: [], minimum: 0, maximum: 6 },
-  { of: 'post /buyer_groups', name: 'dial_buyers_type', values: words('sequentially simultaneously'), exact: true },
-  { of: 'post /buyer_suppression_files', name: 'apply_block_or_unblock', values: words('block unblock') },
+  {
+    of: 'post /buyers',
+    name: 'business_hours_schedule.schedule.day',
+    values: [],
+    minimum: 0,
+    maximum: 6,
+  },
+  {
+    of: 'post /buyers',
+    name: 'buyer_conversions_schedule.schedule.day',
+    values: [],
+    minimum: 0,
+    maximum: 6,
+  },
+  {
+    of: 'post /buyer_groups',
+    name: 'dial_buyers_type',
+    values: words('sequentially simultaneously'),
+    exact: true,
+  },
+  {
+    of: 'post /buyer_suppression_files',
+    name: 'apply_block_or_unblock',
+    values: words('block unblock'),
+  },
   { of: 'post /leads', name: 'apply_to', values: ['calls'], exact: true },
-  { of: 'get /leads', name: 'status', values: words('queue scheduled waiting running completed completed_attempted completed_connected completed_converted exceeded_max_calls expired dnc failure disabled blocked opt_out') }, // prettier-ignore
+  {
+    of: 'get /leads',
+    name: 'status',
+    values: words(
+      'queue scheduled waiting running completed completed_attempted completed_connected completed_converted exceeded_max_calls expired dnc failure disabled blocked opt_out',
+    ),
+  },
   { of: 'get /phone_numbers/search', name: 'country', values: [], default: 'US' },
   { of: 'post /phone_numbers', name: 'country', values: words('AU CA GB US') },
   { of: 'post /phone_numbers', name: 'forward_type', values: words('offer_id buyer_id') },
   { of: 'post /outgoing_webhooks', name: 'method', values: words('get post put patch delete') },
-  { of: 'post /outgoing_webhooks', name: 'trigger_type', values: words('new_lead_created lead_changed lead_opted_out new_call_started buyer_dialled buyer_answered buyer_converted buyer_did_not_convert offer_converted call_changed every_call agent_online agent_offline contact_fields_changed manual') }, // prettier-ignore
+  {
+    of: 'post /outgoing_webhooks',
+    name: 'trigger_type',
+    values: words(
+      'new_lead_created lead_changed lead_opted_out new_call_started buyer_dialled buyer_answered buyer_converted buyer_did_not_convert offer_converted call_changed every_call agent_online agent_offline contact_fields_changed manual',
+    ),
+  },
 ];

@@ -1,7 +1,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { finished, numberAt, numbersOf } from '../support/imports';
-import { pgCtl, postmasterOptions, runScript, startServer, startWorker, type Running } from '../support/process';
+import {
+  pgCtl,
+  postmasterOptions,
+  runScript,
+  startServer,
+  startWorker,
+  type Running,
+} from '../support/process';
 import { caller, type Api } from '../support/world';
 
 // An import as people do it: from a terminal, against a server that may be killed and whose database may go away.
@@ -11,7 +18,10 @@ const environment = { DATA_DIR: data_dir, LOG_LEVEL: 'error' };
 mkdirSync(data_dir);
 const ROWS = 300_000;
 const csv = join(data_dir, 'numbers.csv');
-writeFileSync(csv, `phone,name\n${Array.from({ length: ROWS }, (_, i) => `${numberAt(i)},Somebody ${i}`).join('\n')}\n`);
+writeFileSync(
+  csv,
+  `phone,name\n${Array.from({ length: ROWS }, (_, i) => `${numberAt(i)},Somebody ${i}`).join('\n')}\n`,
+);
 
 let server: Running;
 let auth: string;
@@ -27,11 +37,15 @@ afterAll(async () => {
   await server.end('SIGTERM');
 });
 
-const createList = async (): Promise<number> => (await api('post', 'buyer_suppressions', { body: { name: 'List' } })).body.buyer_suppression.id;
-const cli = (...args: string[]) => runScript('src/cli/index.ts', args, { ...environment, PORT: new URL(server.url).port });
+const createList = async (): Promise<number> =>
+  (await api('post', 'buyer_suppressions', { body: { name: 'List' } })).body.buyer_suppression.id;
+const cli = (...args: string[]) =>
+  runScript('src/cli/index.ts', args, { ...environment, PORT: new URL(server.url).port });
 
 async function upload(list: number): Promise<number> {
-  const res = await api('post', 'buyer_suppression_files', { form: { buyer_suppression_id: String(list), import_file: readFileSync(csv) } });
+  const res = await api('post', 'buyer_suppression_files', {
+    form: { buyer_suppression_id: String(list), import_file: readFileSync(csv) },
+  });
   return res.body.buyer_suppression_file.id;
 }
 
@@ -40,7 +54,8 @@ async function halfDone(): Promise<{ list: number; file: number }> {
   const list = await createList();
   const file = await upload(list);
   for (;;) {
-    const { import_percent, status } = (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file;
+    const { import_percent, status } = (await api('get', `buyer_suppression_files/${file}`)).body
+      .buyer_suppression_file;
     if (status !== 'pending' && import_percent >= 20) {
       expect(status).toBe('running');
       return { list, file };
@@ -56,7 +71,9 @@ async function expectWhole(list: number, file: number): Promise<void> {
     import_count: ROWS,
     added_count: ROWS,
   });
-  expect((await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.blocked).toBe(ROWS);
+  expect((await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.blocked).toBe(
+    ROWS,
+  );
 }
 
 test('the import command uploads, shows how far it is, and says what was done', async () => {
@@ -64,24 +81,42 @@ test('the import command uploads, shows how far it is, and says what was done', 
   const small = join(data_dir, 'small.csv');
   writeFileSync(small, 'phone\n3105550123\nnone\n');
   const { code, output, errors } = cli('import', String(list), small);
-  expect([code, errors]).toEqual([0, expect.stringMatching(/upload \[=+\] 100 %[^]*import \[=+\] 100 % {2}2 of 2 rows/)]);
-  expect(output).toMatch(/status +succeeded\ntotal_count +2\nimport_count +1\nrejected_count +1\nadded_count +1/);
+  expect([code, errors]).toEqual([
+    0,
+    expect.stringMatching(/upload \[=+\] 100 %[^]*import \[=+\] 100 % {2}2 of 2 rows/),
+  ]);
+  expect(output).toMatch(
+    /status +succeeded\ntotal_count +2\nimport_count +1\nrejected_count +1\nadded_count +1/,
+  );
   expect(await numbersOf(api, list)).toEqual(['+13105550123']);
-  expect(JSON.parse(cli('import', String(list), small, '--unblock', '--json', '--key', auth).output)).toMatchObject({ status: 'succeeded', removed_count: 1 });
+  expect(
+    JSON.parse(cli('import', String(list), small, '--unblock', '--json', '--key', auth).output),
+  ).toMatchObject({ status: 'succeeded', removed_count: 1 });
   const tokens = await api('get', 'access_tokens');
-  expect(tokens.body.access_tokens.filter(({ name }: { name: string }) => name.startsWith('Import'))).toEqual([]);
+  expect(
+    tokens.body.access_tokens.filter(({ name }: { name: string }) => name.startsWith('Import')),
+  ).toEqual([]);
 });
 
 test('the import command says what is wrong', async () => {
   const list = await createList();
   const failed = cli('import', String(list), csv, '--column', 'nix');
-  expect([failed.code, failed.output]).toEqual([1, expect.stringContaining('No column is called nix. The columns are phone, name.')]);
-  expect(cli('import', '999999', csv)).toMatchObject({ code: 1, errors: expect.stringContaining('There is no suppression list 999999') });
+  expect([failed.code, failed.output]).toEqual([
+    1,
+    expect.stringContaining('No column is called nix. The columns are phone, name.'),
+  ]);
+  expect(cli('import', '999999', csv)).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining('There is no suppression list 999999'),
+  });
   expect(cli('import', String(list), csv, '--url', 'http://127.0.0.1:1')).toMatchObject({
     code: 1,
     errors: expect.stringContaining('No service answers at http://127.0.0.1:1'),
   });
-  expect(cli('import', String(list), join(data_dir, 'nothing.csv'))).toMatchObject({ code: 1, errors: expect.stringContaining('nothing.csv') });
+  expect(cli('import', String(list), join(data_dir, 'nothing.csv'))).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining('nothing.csv'),
+  });
 });
 
 test('a database that is restarted in the middle of an import: it goes on by itself, and the list is what the file holds', async () => {
@@ -97,10 +132,12 @@ test('kill -9 of the server in the middle of an import: the next one goes on by 
   const killed = Date.now();
   await server.end('SIGKILL');
   server = await startServer({ ...environment, PORT: new URL(server.url).port });
-  const before = (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file.import_count;
+  const before = (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file
+    .import_count;
   expect(before).toBeGreaterThan(0);
   for (;;) {
-    const { import_count } = (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file;
+    const { import_count } = (await api('get', `buyer_suppression_files/${file}`)).body
+      .buyer_suppression_file;
     if (import_count > before) break;
     await new Promise((done) => setTimeout(done, 50));
   }

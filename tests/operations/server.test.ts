@@ -3,7 +3,14 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { basic } from '../support/world';
-import { freePort, pgCtl, postmasterOptions, runScript, startServer, type Running } from '../support/process';
+import {
+  freePort,
+  pgCtl,
+  postmasterOptions,
+  runScript,
+  startServer,
+  type Running,
+} from '../support/process';
 
 const data_dir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'server-data');
 const environment = { DATA_DIR: data_dir, DATABASE_TIMEOUT_SECONDS: '2', LOG_LEVEL: 'info' };
@@ -11,8 +18,13 @@ mkdirSync(data_dir);
 let server: Running;
 let auth: string;
 
-const get = (path: string) => fetch(server.url + path, { headers: { Authorization: basic(auth) }, signal: AbortSignal.timeout(15_000) });
-const postmaster = () => Number(readFileSync(join(data_dir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
+const get = (path: string) =>
+  fetch(server.url + path, {
+    headers: { Authorization: basic(auth) },
+    signal: AbortSignal.timeout(15_000),
+  });
+const postmaster = () =>
+  Number(readFileSync(join(data_dir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
 
 function connection(): Client {
   const port = readFileSync(join(data_dir, 'postgres/postmaster.pid'), 'utf8').split('\n')[3];
@@ -41,9 +53,18 @@ test('the first start makes a demo company and prints a curl line that works whe
 test('the log has one line for a request, with neither secrets nor whole telephone numbers', async () => {
   await get('/api/v1/buyers?number=%2B13105550111&auth_token=ut_secret');
   await new Promise((done) => setTimeout(done, 800));
-  const lines = server.output().split('\n').filter((line) => line.includes('***0111')); // prettier-ignore
+  const lines = server
+    .output()
+    .split('\n')
+    .filter((line) => line.includes('***0111'));
   expect(lines).toHaveLength(1);
-  expect(JSON.parse(lines[0]!)).toMatchObject({ method: 'GET', status: 200, operation: 'listBuyers', request_id: expect.any(String), ms: expect.any(Number) });
+  expect(JSON.parse(lines[0]!)).toMatchObject({
+    method: 'GET',
+    status: 200,
+    operation: 'listBuyers',
+    request_id: expect.any(String),
+    ms: expect.any(Number),
+  });
   expect(server.output()).not.toMatch(/3105550111&|ut_secret/);
   const [, secret] = auth.split(':');
   expect(server.output().split(secret!).length - 1).toBe(2); // the greeting and its curl line
@@ -52,28 +73,60 @@ test('the log has one line for a request, with neither secrets nor whole telepho
 test('the operator’s commands work beside the running server', () => {
   const cli = (...args: string[]) => runScript('src/cli/index.ts', args, environment);
   const company = JSON.parse(cli('company', 'create', '--name', 'Second', '--json').output);
-  expect(company).toEqual({ company_id: expect.any(Number), public_key: expect.stringMatching(/^pk_/), private_key: expect.any(String) });
+  expect(company).toEqual({
+    company_id: expect.any(Number),
+    public_key: expect.stringMatching(/^pk_/),
+    private_key: expect.any(String),
+  });
   const several = cli('token', 'create', '--name', 'x');
   expect([several.code, several.errors]).toEqual([1, expect.stringContaining('--company ID')]);
   const token = JSON.parse(
-    cli('token', 'create', '--company', String(company.company_id), '--name', 'Ann', '--user-email', 'ann@example.com', '--permission', 'buyers:read', '--json')
-      .output,
+    cli(
+      'token',
+      'create',
+      '--company',
+      String(company.company_id),
+      '--name',
+      'Ann',
+      '--user-email',
+      'ann@example.com',
+      '--permission',
+      'buyers:read',
+      '--json',
+    ).output,
   );
   expect(token.token).toMatch(/^ut_/);
-  const listed = JSON.parse(cli('token', 'list', '--company', String(company.company_id), '--json').output);
+  const listed = JSON.parse(
+    cli('token', 'list', '--company', String(company.company_id), '--json').output,
+  );
   expect(listed.map(({ name }: { name: string }) => name)).toEqual(['First key pair', 'Ann']);
-  expect(JSON.parse(cli('token', 'revoke', token.public_key, '--json').output)).toEqual({ revoked: token.public_key });
+  expect(JSON.parse(cli('token', 'revoke', token.public_key, '--json').output)).toEqual({
+    revoked: token.public_key,
+  });
   expect(cli('token', 'revoke', token.public_key).code).toBe(1);
   expect(JSON.parse(cli('migrate', '--json').output)).toEqual({ applied: [] });
-  const doctor = runScript('src/cli/index.ts', ['doctor', '--json'], { ...environment, PORT: new URL(server.url).port });
-  expect([doctor.code, JSON.parse(doctor.output).map(({ ok }: { ok: boolean }) => ok)]).toEqual([0, Array(7).fill(true)]);
+  const doctor = runScript('src/cli/index.ts', ['doctor', '--json'], {
+    ...environment,
+    PORT: new URL(server.url).port,
+  });
+  expect([doctor.code, JSON.parse(doctor.output).map(({ ok }: { ok: boolean }) => ok)]).toEqual([
+    0,
+    Array(7).fill(true),
+  ]);
   expect(cli('seed', '--name', 'Third', '--json').output).toContain('public_key');
 });
 
 test('every fault of the configuration is named at once', () => {
-  const wrong = runScript('src/server.ts', [], { PORT: 'x', DATABASE_URL: 'mysql://x', KEY_PEPPER: 'short', LOG_LEVEL: 'loud', DATABASE_POOL_SIZE: '0' });
+  const wrong = runScript('src/server.ts', [], {
+    PORT: 'x',
+    DATABASE_URL: 'mysql://x',
+    KEY_PEPPER: 'short',
+    LOG_LEVEL: 'loud',
+    DATABASE_POOL_SIZE: '0',
+  });
   expect(wrong.code).toBe(1);
-  for (const name of ['PORT', 'DATABASE_URL', 'KEY_PEPPER', 'LOG_LEVEL', 'DATABASE_POOL_SIZE']) expect(wrong.errors).toContain(`- ${name} `);
+  for (const name of ['PORT', 'DATABASE_URL', 'KEY_PEPPER', 'LOG_LEVEL', 'DATABASE_POOL_SIZE'])
+    expect(wrong.errors).toContain(`- ${name} `);
   const doctor = runScript('src/cli/index.ts', ['doctor'], { PORT: 'x', KEY_PEPPER: 'short' });
   expect([doctor.code, doctor.output.match(/WRONG/g)]).toEqual([1, ['WRONG', 'WRONG']]);
 });
@@ -88,7 +141,10 @@ test('a port that is taken is said plainly, and the database of the other is lef
 async function recovery(): Promise<number> {
   const started = Date.now();
   for (;;) {
-    const status = await get('/api/v1/buyers?per_page=1').then((res) => res.status, () => 0); // prettier-ignore
+    const status = await get('/api/v1/buyers?per_page=1').then(
+      (res) => res.status,
+      () => 0,
+    );
     if (status === 200) return (Date.now() - started) / 1000;
     if (Date.now() - started > 20_000) throw new Error(`not well again: ${status}`);
     await new Promise((done) => setTimeout(done, 100));
@@ -96,10 +152,17 @@ async function recovery(): Promise<number> {
 }
 
 async function expectUnavailable(): Promise<void> {
-  const [api, ready, live] = await Promise.all([get('/api/v1/buyers'), get('/readyz'), get('/livez')]);
+  const [api, ready, live] = await Promise.all([
+    get('/api/v1/buyers'),
+    get('/readyz'),
+    get('/livez'),
+  ]);
   expect([api.status, ready.status, live.status]).toEqual([503, 503, 200]);
   expect(Number(api.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect(await api.json()).toMatchObject({ success: false, detail: expect.stringContaining('database') });
+  expect(await api.json()).toMatchObject({
+    success: false,
+    detail: expect.stringContaining('database'),
+  });
 }
 
 test('a database that is cut off: 503 with Retry-After, and well again within 5 s of its return', async () => {
@@ -129,21 +192,43 @@ test('a database that hangs: 503 and no hang; well again within 5 s', async () =
 /** A stream that nothing comes on. */
 async function agentStream(headers: Record<string, string>): Promise<Response> {
   const post = async (path: string, body: object) =>
-    (await (await fetch(`${server.url}/api/v1/${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as { token: string };
+    (await (
+      await fetch(`${server.url}/api/v1/${path}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+      })
+    ).json()) as { token: string };
   await post('agents', { user_email: 'idle@example.com' });
-  await post('access_control_lists', { name: 'Agents', users_emails: ['idle@example.com'], permissions: ['agent_messages:read'] });
-  const { token } = await post('access_tokens', { name: 'idle', kind: 'user_token', user_email: 'idle@example.com' });
-  return fetch(`${server.url}/api/v1/agent_messages/stream`, { headers: { Authorization: `Token ${token}` } });
+  await post('access_control_lists', {
+    name: 'Agents',
+    users_emails: ['idle@example.com'],
+    permissions: ['agent_messages:read'],
+  });
+  const { token } = await post('access_tokens', {
+    name: 'idle',
+    kind: 'user_token',
+    user_email: 'idle@example.com',
+  });
+  return fetch(`${server.url}/api/v1/agent_messages/stream`, {
+    headers: { Authorization: `Token ${token}` },
+  });
 }
 
 test('SIGTERM answers what is in flight, ends streams, and ends within 10 s, and stops the database', async () => {
-  const [buyer] = ((await (await get('/api/v1/buyers?columns=id')).json()) as { buyers: { id: number }[] }).buyers;
+  const [buyer] = (
+    (await (await get('/api/v1/buyers?columns=id')).json()) as { buyers: { id: number }[] }
+  ).buyers;
   const holder = connection();
   await holder.connect();
   await holder.query('BEGIN');
   await holder.query('SELECT FROM buyers WHERE id = $1 FOR UPDATE', [buyer!.id]);
   const headers = { Authorization: basic(auth), 'Content-Type': 'application/json' };
-  const waiting = fetch(`${server.url}/api/v1/buyers/${buyer!.id}`, { method: 'PUT', headers, body: '{"tier":3}' });
+  const waiting = fetch(`${server.url}/api/v1/buyers/${buyer!.id}`, {
+    method: 'PUT',
+    headers,
+    body: '{"tier":3}',
+  });
   await new Promise((done) => setTimeout(done, 300));
   const stream = await agentStream(headers);
   const started = Date.now();

@@ -4,8 +4,8 @@ import { connect, type AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { contract, facets } from '../../src/contract';
-import { openStorage } from '../../src/storage';
-import { sweepStorage } from '../../src/workflows/sweep-storage';
+import { openStorage } from '../../src/storage/directory';
+import { deleteOrphanedUploads } from '../../src/background/delete-orphaned-uploads';
 import { appOf, basic, caller, createWorld, type World } from '../support/world';
 
 let world: World;
@@ -21,10 +21,15 @@ const CSV = Buffer.from('phone\n3105550123\n');
 const uploads = contract.operations
   .filter(({ multipart }) => multipart && 'import_file' in facets(multipart).properties)
   .map((operation) => [operation.id, operation] as const);
-const fieldsOf = (id: string): Record<string, string> => (id === 'createBuyerSuppression' ? { name: 'x' } : {});
+const fieldsOf = (id: string): Record<string, string> =>
+  id === 'createBuyerSuppression' ? { name: 'x' } : {};
 
 test('three operations take a file', () => {
-  expect(uploads.map(([id]) => id).sort()).toEqual(['createBuyerSuppression', 'createBuyerSuppressionFile', 'updateBuyerSuppressionFile']);
+  expect(uploads.map(([id]) => id).sort()).toEqual([
+    'createBuyerSuppression',
+    'createBuyerSuppressionFile',
+    'updateBuyerSuppressionFile',
+  ]);
 });
 
 describe.each(uploads)('an upload to %s', (id, operation) => {
@@ -44,21 +49,71 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
 
   test.each<[string, number, () => Promise<{ status: number; text: string }>]>([
     ['without credentials', 401, () => send(CSV, { auth: null })],
-    ['without its permission', 403, async () => send(CSV, { auth: await world.credentials(world.company, ['buyers:read']) })],
-    ['with a field there is not', 422, () => send(CSV, { form: { ...fieldsOf(id), nonsense: '1', import_file: CSV } })],
-    ['with a list whose index is huge', 413, () => send(CSV, { form: { ...fieldsOf(id), 'headers[99999999]': 'x', import_file: CSV } })],
-    ['as a text instead of a file', 422, () => send(CSV, { form: { ...fieldsOf(id), import_file: 'phone' } })],
-    ['with a second file', 422, () => send(CSV, { form: { ...fieldsOf(id), import_file: CSV, other: CSV } })],
+    [
+      'without its permission',
+      403,
+      async () => send(CSV, { auth: await world.credentials(world.company, ['buyers:read']) }),
+    ],
+    [
+      'with a field there is not',
+      422,
+      () => send(CSV, { form: { ...fieldsOf(id), nonsense: '1', import_file: CSV } }),
+    ],
+    [
+      'with a list whose index is huge',
+      413,
+      () => send(CSV, { form: { ...fieldsOf(id), 'headers[99999999]': 'x', import_file: CSV } }),
+    ],
+    [
+      'as a text instead of a file',
+      422,
+      () => send(CSV, { form: { ...fieldsOf(id), import_file: 'phone' } }),
+    ],
+    [
+      'with a second file',
+      422,
+      () => send(CSV, { form: { ...fieldsOf(id), import_file: CSV, other: CSV } }),
+    ],
     ['that is empty', 422, () => send(Buffer.alloc(0))],
-    ['that is a ZIP archive', 422, () => send(Buffer.from('504b0304aaaaaaaa', 'hex'), { file_name: 'numbers.csv' })],
+    [
+      'that is a ZIP archive',
+      422,
+      () => send(Buffer.from('504b0304aaaaaaaa', 'hex'), { file_name: 'numbers.csv' }),
+    ],
     ['that is an image', 422, () => send(Buffer.from('89504e470d0a1a0a', 'hex'))],
     ['that is too large', 413, () => send(Buffer.alloc(2_000_001, 'x'))],
-    ['of a form that is cut off', 400, () => send(CSV, { form: undefined, body: '--x\r\nContent-Disposition: form-data; name="import_file"; filename="a.csv"\r\n\r\nphone', headers: { 'Content-Type': 'multipart/form-data; boundary=x' } })], // prettier-ignore
-    ['without a boundary', 400, () => send(CSV, { form: undefined, body: 'x', headers: { 'Content-Type': 'multipart/form-data' } })],
+    [
+      'of a form that is cut off',
+      400,
+      () =>
+        send(CSV, {
+          form: undefined,
+          body: '--x\r\nContent-Disposition: form-data; name="import_file"; filename="a.csv"\r\n\r\nphone',
+          headers: { 'Content-Type': 'multipart/form-data; boundary=x' },
+        }),
+    ],
+    [
+      'without a boundary',
+      400,
+      () =>
+        send(CSV, {
+          form: undefined,
+          body: 'x',
+          headers: { 'Content-Type': 'multipart/form-data' },
+        }),
+    ],
     [
       'where there is no room',
       507,
-      () => send(CSV, {}, caller(appOf({ ...world.deps, storage: openStorage(world.deps.config.storage_dir, 1e15) }), world.company.auth)),
+      () =>
+        send(
+          CSV,
+          {},
+          caller(
+            appOf({ ...world.deps, storage: openStorage(world.deps.config.storage_dir, 1e15) }),
+            world.company.auth,
+          ),
+        ),
     ],
   ])('%s is refused with %i, and leaves no file', async (_, status, attempt) => {
     const before = kept().length;
@@ -68,34 +123,60 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
   });
 
   test('whose handler fails is refused, and the sweep finds the file that no record holds', async () => {
-    const tenants = { of: () => { throw new Error('fault'); } }; // prettier-ignore
-    expect((await send(CSV, {}, caller(appOf({ ...world.deps, tenants }), world.company.auth))).status).toBe(500);
+    const tenants = {
+      of: () => {
+        throw new Error('fault');
+      },
+    };
+    expect(
+      (await send(CSV, {}, caller(appOf({ ...world.deps, tenants }), world.company.auth))).status,
+    ).toBe(500);
     expect(incoming()).toEqual([]);
   });
 });
 
 test('the JSON of an operation that takes a file says how to send one', async () => {
-  const res = await world.company.api('post', 'buyer_suppression_files', { body: { import_file: 'phone' } });
-  expect(res.body.errors).toEqual({ import_file: ['must be sent as a file, in a body of multipart/form-data'] });
+  const res = await world.company.api('post', 'buyer_suppression_files', {
+    body: { import_file: 'phone' },
+  });
+  expect(res.body.errors).toEqual({
+    import_file: ['must be sent as a file, in a body of multipart/form-data'],
+  });
 });
 
 test('an operation that takes no file refuses a form with 415, and names what it reads', async () => {
   const res = await world.company.api('post', 'buyers', { form: { name: 'x', import_file: CSV } });
-  expect([res.status, res.body.detail]).toEqual([415, expect.stringContaining('application/json or application/x-www-form-urlencoded')]);
+  expect([res.status, res.body.detail]).toEqual([
+    415,
+    expect.stringContaining('application/json or application/x-www-form-urlencoded'),
+  ]);
   expect(incoming()).toEqual([]);
 });
 
 test('a form without a chosen file, as browsers send it, is a record without one', async () => {
-  const res = await world.company.api('post', 'buyer_suppression_files', { form: { name: 'x', import_file: '' } });
+  const res = await world.company.api('post', 'buyer_suppression_files', {
+    form: { name: 'x', import_file: '' },
+  });
   expect([res.status, res.body.buyer_suppression_file.import_file_url]).toEqual([201, null]);
 });
 
 test('an upload that is repeated under its key has one effect; another file under it is refused', async () => {
   const send = (import_file: Buffer) =>
-    world.company.api('post', 'buyer_suppression_files', { form: { import_file }, headers: { 'Idempotency-Key': 'upload' } });
+    world.company.api('post', 'buyer_suppression_files', {
+      form: { import_file },
+      headers: { 'Idempotency-Key': 'upload' },
+    });
   const before = kept().length;
-  const [first, again, other] = [await send(CSV), await send(CSV), await send(Buffer.from('phone\n2125550145\n'))];
-  expect([again.status, again.headers['idempotent-replayed'], again.body]).toEqual([201, 'true', first.body]);
+  const [first, again, other] = [
+    await send(CSV),
+    await send(CSV),
+    await send(Buffer.from('phone\n2125550145\n')),
+  ];
+  expect([again.status, again.headers['idempotent-replayed'], again.body]).toEqual([
+    201,
+    'true',
+    first.body,
+  ]);
   expect([other.status, Object.keys(other.body.errors)]).toEqual([422, ['Idempotency-Key']]);
   expect([kept().length, incoming()]).toEqual([before + 1, []]);
 });
@@ -117,30 +198,48 @@ test('an upload that is broken off by its sender leaves nothing', async () => {
 });
 
 test('the sweep removes what no record holds, and nothing else', async () => {
-  const res = await world.company.api('post', 'buyer_suppression_files', { form: { import_file: CSV } });
+  const res = await world.company.api('post', 'buyer_suppression_files', {
+    form: { import_file: CSV },
+  });
   writeFileSync(join(folder('files'), 'orphan'), 'x');
   writeFileSync(join(folder('incoming'), 'left'), 'x');
-  await sweepStorage(world.deps);
+  await deleteOrphanedUploads(world.deps);
   expect([kept().includes('orphan'), incoming()]).toEqual([true, ['left']]);
-  await sweepStorage(world.deps, -1_000);
+  await deleteOrphanedUploads(world.deps, -1_000);
   expect([kept().includes('orphan'), incoming()]).toEqual([false, []]);
-  expect((await world.company.api('get', res.body.buyer_suppression_file.import_file_url)).text ?? '').toBeDefined();
-  expect((await world.company.api('get', res.body.buyer_suppression_file.import_file_url)).status).toBe(200);
+  expect(
+    (await world.company.api('get', res.body.buyer_suppression_file.import_file_url)).text ?? '',
+  ).toBeDefined();
+  expect(
+    (await world.company.api('get', res.body.buyer_suppression_file.import_file_url)).status,
+  ).toBe(200);
 });
 
 const SMALL_DISK = join(process.env.TRUNKLINE_TEST_FOLDER!, 'small-disk');
 mkdirSync(SMALL_DISK, { recursive: true });
-const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', SMALL_DISK]).status === 0;
-if (!mounted) process.stdout.write('\nSKIPPED: the test of a full disk mounts a small one, and this account may not\n');
+const mounted =
+  spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', SMALL_DISK]).status === 0;
+if (!mounted)
+  process.stdout.write(
+    '\nSKIPPED: the test of a full disk mounts a small one, and this account may not\n',
+  );
 afterAll(() => void (mounted && spawnSync('umount', [SMALL_DISK])));
 
-(mounted ? test : test.skip)('a disk that fills up while a file arrives: 507, nothing kept, and the service goes on', async () => {
-  const storage = { ...openStorage(SMALL_DISK, 0), hasRoomFor: () => Promise.resolve(true) };
-  const full = caller(appOf({ ...world.deps, storage }), world.company.auth);
-  for (let round = 0; round < 3; round++) {
-    const res = await full('post', 'buyer_suppression_files', { form: { import_file: Buffer.alloc(1_000_000, 'x') } });
-    expect([res.status, readdirSync(join(SMALL_DISK, 'incoming'))]).toEqual([507, []]);
-  }
-  const small = await full('post', 'buyer_suppression_files', { form: { import_file: CSV } });
-  expect([small.status, (await full('get', small.body.buyer_suppression_file.import_file_url)).status]).toEqual([201, 200]);
-});
+(mounted ? test : test.skip)(
+  'a disk that fills up while a file arrives: 507, nothing kept, and the service goes on',
+  async () => {
+    const storage = { ...openStorage(SMALL_DISK, 0), hasRoomFor: () => Promise.resolve(true) };
+    const full = caller(appOf({ ...world.deps, storage }), world.company.auth);
+    for (let round = 0; round < 3; round++) {
+      const res = await full('post', 'buyer_suppression_files', {
+        form: { import_file: Buffer.alloc(1_000_000, 'x') },
+      });
+      expect([res.status, readdirSync(join(SMALL_DISK, 'incoming'))]).toEqual([507, []]);
+    }
+    const small = await full('post', 'buyer_suppression_files', { form: { import_file: CSV } });
+    expect([
+      small.status,
+      (await full('get', small.body.buyer_suppression_file.import_file_url)).status,
+    ]).toEqual([201, 200]);
+  },
+);

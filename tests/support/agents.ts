@@ -11,13 +11,21 @@ let made = 0;
 /** An agent with a user token that may do everything. */
 export async function makeAgent(world: World, body: object = {}): Promise<TestAgent> {
   const user_email = `agent-${(made += 1)}@example.com`;
-  const { agent } = (await world.company.api('post', 'agents', { body: { user_email, ...body } })).body;
-  const token = await world.credentials(world.company, [], { kind: 'user_token', superuser: true, user_email });
+  const { agent } = (await world.company.api('post', 'agents', { body: { user_email, ...body } }))
+    .body;
+  const token = await world.credentials(world.company, [], {
+    kind: 'user_token',
+    superuser: true,
+    user_email,
+  });
   return { id: agent.id, user_id: agent.user_id, token };
 }
 
 /** Credentials of an agent, for requests of supertest. */
-export const asAgent = ({ token }: TestAgent) => ({ auth: null, headers: { Authorization: `Token ${token}` } });
+export const asAgent = ({ token }: TestAgent) => ({
+  auth: null,
+  headers: { Authorization: `Token ${token}` },
+});
 
 /** The id of a status by its key. */
 export async function statusId(world: World, key: string): Promise<number> {

@@ -1,4 +1,4 @@
-import { METRICS, type Interval, type Metric } from '../../src/routing/caps';
+import { METRICS, type Interval, type Metric } from '../../src/buyers/caps';
 
 // What may become of calls, said as simply as it can be: every use of a cap with its time, and everything that is open.
 
@@ -49,7 +49,14 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 function localParts(zone: string, at: Date): Record<string, string> {
   const format =
     formats.get(zone) ??
-    new Intl.DateTimeFormat('en-CA', { timeZone: zone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit' });
+    new Intl.DateTimeFormat('en-CA', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+    });
   formats.set(zone, format);
   return Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
 }
@@ -57,19 +64,34 @@ function localParts(zone: string, at: Date): Record<string, string> {
 /** Names the window that an instant is in. */
 function windowOf(interval: Interval, zone: string, at: Date): string {
   const { year, month, day, hour } = localParts(zone, at);
-  return { total: '', monthly: `${year}-${month}`, daily: `${year}-${month}-${day}`, hourly: `${year}-${month}-${day} ${hour}` }[interval];
+  return {
+    total: '',
+    monthly: `${year}-${month}`,
+    daily: `${year}-${month}-${day}`,
+    hourly: `${year}-${month}-${day} ${hour}`,
+  }[interval];
 }
 
-export function used({ uses, zone }: ModelOwner, { metric, interval }: { metric: Metric; interval: Interval }, now: Date): number {
+export function used(
+  { uses, zone }: ModelOwner,
+  { metric, interval }: { metric: Metric; interval: Interval },
+  now: Date,
+): number {
   const window = windowOf(interval, zone, now);
-  return uses.reduce((sum, use) => (use.metric === metric && windowOf(interval, zone, use.at) === window ? sum + use.amount : sum), 0);
+  return uses.reduce(
+    (sum, use) =>
+      use.metric === metric && windowOf(interval, zone, use.at) === window ? sum + use.amount : sum,
+    0,
+  );
 }
 
 /** What open calls hold of an owner: each one slot, and what it may still come to. */
 export function held(owner: ModelOwner, calls: readonly ModelCall[]) {
   const sums = { slots: 0, connections: 0, conversions: 0, revenue: 0 };
   for (const { attempts } of calls) {
-    const open = attempts.filter(({ status, buyer, group }) => status !== 'over' && (buyer === owner || group === owner));
+    const open = attempts.filter(
+      ({ status, buyer, group }) => status !== 'over' && (buyer === owner || group === owner),
+    );
     if (open.length === 0) continue;
     const connected = open.some(({ status }) => status === 'connected');
     const converted = open.some((attempt) => attempt.converted);
@@ -84,8 +106,20 @@ export function held(owner: ModelOwner, calls: readonly ModelCall[]) {
 /** Whether all caps of an owner have room for one more call. */
 export function hasRoom(owner: ModelOwner, calls: readonly ModelCall[], now: Date): boolean {
   const { slots, connections, conversions, revenue } = held(owner, calls);
-  const pending: Record<Metric, number> = { attempt: 0, connection: connections, buyer_conversion: conversions, revenue, earned_revenue: revenue };
-  const one: Record<Metric, number> = { attempt: 1, connection: 1, buyer_conversion: 1, revenue: PAID, earned_revenue: PAID };
+  const pending: Record<Metric, number> = {
+    attempt: 0,
+    connection: connections,
+    buyer_conversion: conversions,
+    revenue,
+    earned_revenue: revenue,
+  };
+  const one: Record<Metric, number> = {
+    attempt: 1,
+    connection: 1,
+    buyer_conversion: 1,
+    revenue: PAID,
+    earned_revenue: PAID,
+  };
   return [...owner.limits].every(([cap, limit]) => {
     if (cap === 'concurrency') return slots + 1 <= limit;
     const metric = METRICS.find((each) => cap.startsWith(`${each}_`))!;
@@ -107,14 +141,27 @@ export function tierFor(
   { calls, now }: { calls: readonly ModelCall[]; now: Date },
 ): number | undefined {
   if (call.attempts.some((attempt) => attempt.buyer === buyer)) return undefined;
-  if (buyer.paused || !isOpen(buyer, now) || buyer.suppressed.has(call.caller) || !hasRoom(buyer, calls, now)) return undefined;
-  const through = buyer.groups.filter((group) => !group.paused && hasRoom(group, calls, now)).map((group) => (group.at_once ? group.tier : buyer.tier));
+  if (
+    buyer.paused ||
+    !isOpen(buyer, now) ||
+    buyer.suppressed.has(call.caller) ||
+    !hasRoom(buyer, calls, now)
+  )
+    return undefined;
+  const through = buyer.groups
+    .filter((group) => !group.paused && hasRoom(group, calls, now))
+    .map((group) => (group.at_once ? group.tier : buyer.tier));
   const ways = buyer.direct ? [buyer.tier, ...through] : through;
   return ways.length > 0 ? Math.min(...ways) : undefined;
 }
 
 /** Counts what has happened for the buyer of an attempt, and for the group through which it came. */
-export function use({ buyer, group }: ModelAttempt, amounts: Partial<Record<Metric, number>>, at: Date): void {
+export function use(
+  { buyer, group }: ModelAttempt,
+  amounts: Partial<Record<Metric, number>>,
+  at: Date,
+): void {
   for (const owner of group ? [buyer, group] : [buyer])
-    for (const [metric, amount] of Object.entries(amounts) as [Metric, number][]) owner.uses.push({ at, metric, amount });
+    for (const [metric, amount] of Object.entries(amounts) as [Metric, number][])
+      owner.uses.push({ at, metric, amount });
 }

@@ -1,4 +1,4 @@
-import { uuidv7 } from '../../src/ids';
+import { uuidv7 } from '../../src/db/uuid';
 import type { Company, World } from './world';
 
 export type CallFields = Record<string, unknown>;
@@ -16,9 +16,21 @@ export function callsOf({ sql }: Pick<World, 'sql'>, { id: company_id }: Company
   return {
     /** A call that came in and has ended, unless the fields say otherwise. */
     call: async (fields: CallFields = {}) => {
-      const made = await insert('calls', { uuid: uuidv7(Date.now()), direction: 'inbound', from_number: fields.caller_number ?? 13105550199, to_number: 12125550100, caller_number: 13105550199, status: 'completed', carrier: 'sandbox', ...fields }); // prettier-ignore
+      const made = await insert('calls', {
+        uuid: uuidv7(Date.now()),
+        direction: 'inbound',
+        from_number: fields.caller_number ?? 13105550199,
+        to_number: 12125550100,
+        caller_number: 13105550199,
+        status: 'completed',
+        carrier: 'sandbox',
+        ...fields,
+      });
       const count = fields.deleted_at ? 0 : 1;
-      await sql(`INSERT INTO record_counts (company_id, resource, slot, n) VALUES ($1, 'calls', 0, $2) ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`, [company_id, count]); // prettier-ignore
+      await sql(
+        `INSERT INTO record_counts (company_id, resource, slot, n) VALUES ($1, 'calls', 0, $2) ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`,
+        [company_id, count],
+      );
       return made;
     },
     attempt: (call_id: number, buyer_id: number, fields: CallFields = {}) =>
@@ -34,23 +46,52 @@ export function callsOf({ sql }: Pick<World, 'sql'>, { id: company_id }: Company
         dial: '{}',
         ...fields,
       }),
-    event: (call_id: number, event: string, buyer_id?: number) => insert('call_events', { call_id, event, buyer_id: buyer_id ?? null, details: '{}' }),
+    event: (call_id: number, event: string, buyer_id?: number) =>
+      insert('call_events', { call_id, event, buyer_id: buyer_id ?? null, details: '{}' }),
     /** A decision by what kept each buyer from the call; null for those that could take it. */
-    decision: (call_id: number, round: number, reasons: readonly [buyer_id: number, reason: string | null][]) => {
-      const columnsOf = (ids: number[]) => ({ tiers: [[1, ids.length]], weights: [[1, ids.length]], by: [['tier', ids.length]] });
-      const of = (told: string | null) => reasons.flatMap(([buyer_id, reason]) => (reason === told ? [buyer_id] : [])).toSorted((a, b) => a - b);
+    decision: (
+      call_id: number,
+      round: number,
+      reasons: readonly [buyer_id: number, reason: string | null][],
+    ) => {
+      const columnsOf = (ids: number[]) => ({
+        tiers: [[1, ids.length]],
+        weights: [[1, ids.length]],
+        by: [['tier', ids.length]],
+      });
+      const of = (told: string | null) =>
+        reasons
+          .flatMap(([buyer_id, reason]) => (reason === told ? [buyer_id] : []))
+          .toSorted((a, b) => a - b);
       const faults = [...new Set(reasons.map(([, reason]) => reason))]
         .filter((reason) => reason !== null)
-        .map((reason) => ({ reason, message: null, details: null, ids: of(reason), ...columnsOf(of(reason)) }));
+        .map((reason) => ({
+          reason,
+          message: null,
+          details: null,
+          ids: of(reason),
+          ...columnsOf(of(reason)),
+        }));
       const steps = of(null).map((id, n, ids) => [id - (ids[n - 1] ?? 0), 1]);
-      const open = { steps, ...columnsOf(of(null)), group_ids: [[null, of(null).length]], at_once: [], first: null };
-      const decision = JSON.stringify({ round, seed: 'seed', buyer_ids: [], caps: [], open, faults });
-      return sql('INSERT INTO call_decisions (company_id, call_id, round, created_at, decision) VALUES ($1, $2, $3, now(), $4)', [
-        company_id,
-        call_id,
+      const open = {
+        steps,
+        ...columnsOf(of(null)),
+        group_ids: [[null, of(null).length]],
+        at_once: [],
+        first: null,
+      };
+      const decision = JSON.stringify({
         round,
-        decision,
-      ]);
+        seed: 'seed',
+        buyer_ids: [],
+        caps: [],
+        open,
+        faults,
+      });
+      return sql(
+        'INSERT INTO call_decisions (company_id, call_id, round, created_at, decision) VALUES ($1, $2, $3, now(), $4)',
+        [company_id, call_id, round, decision],
+      );
     },
   };
 }

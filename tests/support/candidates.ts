@@ -1,4 +1,4 @@
-import type { Candidate, CandidateGroup } from '../../src/routing/eligibility';
+import type { Candidate, CandidateGroup } from '../../src/routing/engine/eligibility';
 
 export const NEW_YORK = 'America/New_York';
 
@@ -13,8 +13,31 @@ export const group = (changes: Partial<CandidateGroup> = {}): CandidateGroup => 
 });
 /** A buyer that is on an offer itself, with nothing against it. */
 export const buyer = (changes: Partial<Candidate> = {}): Candidate => ({
-  id: 7, name: 'Ada', number: '+12125550100', ...OWNER, time_zone: 'Eastern Time (US & Canada)', buyer_type: 'buyer', buyer_fleet_id: null, timeout_seconds: 120, dtmf_tones: null,
-  press_one_to_accept: false, record_calls: false, display_caller_id_type: 'display_caller_id', route_by_type: 'tier', current_conversion_revenue: null, most_revenue: 0, pays_at_dial: false, epc: null,
-  last_call_at: null, display_service_number: null, user_buyer_id: null, record_token_additional_data: [],
-  business_hours: [], record_token_filter_list: [], suppressed_by: [], direct: true, groups: [], ...changes,
-}); // prettier-ignore
+  id: 7,
+  name: 'Ada',
+  number: '+12125550100',
+  ...OWNER,
+  time_zone: 'Eastern Time (US & Canada)',
+  buyer_type: 'buyer',
+  buyer_fleet_id: null,
+  timeout_seconds: 120,
+  dtmf_tones: null,
+  press_one_to_accept: false,
+  record_calls: false,
+  display_caller_id_type: 'display_caller_id',
+  route_by_type: 'tier',
+  current_conversion_revenue: null,
+  most_revenue: 0,
+  pays_at_dial: false,
+  epc: null,
+  last_call_at: null,
+  display_service_number: null,
+  user_buyer_id: null,
+  record_token_additional_data: [],
+  business_hours: [],
+  record_token_filter_list: [],
+  suppressed_by: [],
+  direct: true,
+  groups: [],
+  ...changes,
+});

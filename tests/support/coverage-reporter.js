@@ -26,6 +26,10 @@ module.exports = class ContractCoverage {
   }
 
   getLastError() {
-    return this.missing.length > 0 ? new Error(`answers that the contract promises and no test produced:\n  ${this.missing.join('\n  ')}`) : undefined;
+    return this.missing.length > 0
+      ? new Error(
+          `answers that the contract promises and no test produced:\n  ${this.missing.join('\n  ')}`,
+        )
+      : undefined;
   }
 };

@@ -8,9 +8,19 @@ import { testConfig, type World } from './world';
 const ROOT = join(__dirname, '../..');
 
 /** A process that contacts the leads of a world; it may be killed. Its leases are short, so that a test need not wait long for a dead one to be noticed. */
-export async function startEngineProcess(world: World, lease_ms: number, environment: Record<string, string> = {}): Promise<ChildProcess> {
+export async function startEngineProcess(
+  world: World,
+  lease_ms: number,
+  environment: Record<string, string> = {},
+): Promise<ChildProcess> {
   const { storage_dir, data_dir } = world.deps.config;
-  const own = { DATABASE_URL: world.url, DATA_DIR: data_dir, STORAGE_DIR: storage_dir, LOG_LEVEL: 'silent', LEASE_MS: String(lease_ms) };
+  const own = {
+    DATABASE_URL: world.url,
+    DATA_DIR: data_dir,
+    STORAGE_DIR: storage_dir,
+    LOG_LEVEL: 'silent',
+    LEASE_MS: String(lease_ms),
+  };
   const child = spawn('node', ['--import', 'tsx', join(__dirname, 'engine-process.run.ts')], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...own, ...environment },
@@ -29,12 +39,18 @@ export function workersOf(world: () => World) {
   return {
     open(edges: Partial<Pick<Deps, 'carrier' | 'mailer'>> = {}): Deps {
       const { url, deps } = world();
-      const own = createDeps({ config: testConfig({ PUBLIC_URL: deps.config.public_url }), database_url: url, log: deps.log, ...edges });
+      const own = createDeps({
+        config: testConfig({ PUBLIC_URL: deps.config.public_url }),
+        database_url: url,
+        log: deps.log,
+        ...edges,
+      });
       opened.push(own);
       return own;
     },
     closeAll: async () => {
-      for (const { database, mailer } of opened.splice(0)) await database.close().finally(() => mailer.close());
+      for (const { database, mailer } of opened.splice(0))
+        await database.close().finally(() => mailer.close());
     },
   };
 }
@@ -65,5 +81,9 @@ export function watchedCarrier(carrier: Carrier, meanwhile: Meanwhile): Carrier 
     await meanwhile('after');
     return outcome;
   };
-  return { ...carrier, sendSms: (request) => during(() => carrier.sendSms(request)), placeCall: (request) => during(() => carrier.placeCall(request)) };
+  return {
+    ...carrier,
+    sendSms: (request) => during(() => carrier.sendSms(request)),
+    placeCall: (request) => during(() => carrier.placeCall(request)),
+  };
 }

@@ -25,7 +25,9 @@ export interface Reader {
 }
 
 /** A server on a port of its own, for what outlives a request of supertest. */
-export async function listening(app: World['app']): Promise<{ url: string; close(): Promise<void> }> {
+export async function listening(
+  app: World['app'],
+): Promise<{ url: string; close(): Promise<void> }> {
   const server: Server = createServer(app as never);
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
@@ -38,10 +40,21 @@ export async function listening(app: World['app']): Promise<{ url: string; close
 }
 
 /** Reads a stream of server-sent events as a browser does. */
-export async function openStream(url: string, token: string, { after, query = '' }: { after?: string; query?: string } = {}): Promise<Reader> {
+export async function openStream(
+  url: string,
+  token: string,
+  { after, query = '' }: { after?: string; query?: string } = {},
+): Promise<Reader> {
   const leaving = new AbortController();
-  const headers = { Authorization: `Token ${token}`, 'Accept-Encoding': 'gzip', ...(after !== undefined && { 'Last-Event-ID': after }) };
-  const res = await fetch(`${url}/api/v1/agent_messages/stream${query}`, { headers, signal: leaving.signal });
+  const headers = {
+    Authorization: `Token ${token}`,
+    'Accept-Encoding': 'gzip',
+    ...(after !== undefined && { 'Last-Event-ID': after }),
+  };
+  const res = await fetch(`${url}/api/v1/agent_messages/stream${query}`, {
+    headers,
+    signal: leaving.signal,
+  });
   const is_stream = res.headers.get('content-type')?.startsWith('text/event-stream') === true;
   const waiting = new Set<() => void>();
   const reader: Reader = {
@@ -81,7 +94,16 @@ async function read(res: Response, reader: Reader, waiting: Set<() => void>): Pr
 
 function take(block: string, reader: Reader): void {
   if (block.startsWith(':')) reader.comments += 1;
-  const fields = Object.fromEntries(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]));
+  const fields = Object.fromEntries(
+    block
+      .split('\n')
+      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+  );
   if (fields.id !== undefined) reader.last_id = fields.id;
-  if (fields.data !== undefined) reader.events.push({ id: fields.id!, event: fields.event!, data: JSON.parse(fields.data) as ReadEvent['data'] });
+  if (fields.data !== undefined)
+    reader.events.push({
+      id: fields.id!,
+      event: fields.event!,
+      data: JSON.parse(fields.data) as ReadEvent['data'],
+    });
 }

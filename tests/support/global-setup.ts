@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { contract } from '../../src/contract';
-import { startEmbedded, type EmbeddedDatabase } from '../../src/db/embedded';
+import { startEmbedded, type EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { migrate } from '../../src/db/migrate';
 import { prepareQueue } from '../../src/jobs/queue';
 
@@ -22,14 +22,21 @@ export default async function globalSetup(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-test-'));
   const database = await startEmbedded({
     dataDir: folder,
-    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
+    settings: {
+      fsync: 'off',
+      synchronous_commit: 'off',
+      full_page_writes: 'off',
+      max_connections: '300',
+    },
   });
   globalThis.started = { database, folder };
   // A run that is broken off (Ctrl-C) skips the teardown, and its PostgreSQL would stay.
   process.once('exit', () => stopAbruptly(folder));
   process.env.TRUNKLINE_TEST_DATABASE = database.url;
   process.env.TRUNKLINE_TEST_FOLDER = folder;
-  const promised = contract.operations.flatMap(({ id, responses }) => Object.keys(responses).map((status) => `${id} ${status}`));
+  const promised = contract.operations.flatMap(({ id, responses }) =>
+    Object.keys(responses).map((status) => `${id} ${status}`),
+  );
   writeFileSync(join(folder, 'promised.txt'), promised.join('\n'));
   const client = new Client({ connectionString: database.url });
   await client.connect();

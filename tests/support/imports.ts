@@ -19,7 +19,9 @@ export async function numbersOf(api: Api, list: number): Promise<string[]> {
   const numbers: string[] = [];
   let cursor: number | string = -1;
   do {
-    const { body } = await api('get', `buyer_suppressions/${list}/caller_ids`, { query: { per_page: 1000, cursor } });
+    const { body } = await api('get', `buyer_suppressions/${list}/caller_ids`, {
+      query: { per_page: 1000, cursor },
+    });
     numbers.push(...body.caller_ids);
     cursor = body.metadata.next_cursor;
   } while (cursor !== 0);
@@ -27,20 +29,29 @@ export async function numbersOf(api: Api, list: number): Promise<string[]> {
 }
 
 /** The nth of many telephone numbers. */
-export const numberAt = (n: number): string => String(2_002_000_000 + (n % 8_000) + Math.floor(n / 8_000) * 10_000_000);
+export const numberAt = (n: number): string =>
+  String(2_002_000_000 + (n % 8_000) + Math.floor(n / 8_000) * 10_000_000);
 
 /** What tests of suppression ask of a world's company; the world is there once the test begins. */
 export function suppressionOf(world: () => World) {
   const api = (...args: Parameters<Api>) => world().company.api(...args);
   return {
     api,
-    create: async (body: object = {}) => (await api('post', 'buyer_suppressions', { body: { name: 'List', ...body } })).body.buyer_suppression,
-    upload: (path: string, content: string | Buffer, fields: Record<string, string | string[]> = {}) =>
-      api('post', path, { form: { ...fields, import_file: Buffer.from(content) } }),
+    create: async (body: object = {}) =>
+      (await api('post', 'buyer_suppressions', { body: { name: 'List', ...body } })).body
+        .buyer_suppression,
+    upload: (
+      path: string,
+      content: string | Buffer,
+      fields: Record<string, string | string[]> = {},
+    ) => api('post', path, { form: { ...fields, import_file: Buffer.from(content) } }),
     /** Three buyers called a, b and c by their owner. */
     createBuyers: async () => {
       const ids: number[] = [];
-      for (const name of ['a', 'b', 'c']) ids.push((await api('post', 'buyers', { body: { name, user_buyer_id: name } })).body.buyer.id);
+      for (const name of ['a', 'b', 'c'])
+        ids.push(
+          (await api('post', 'buyers', { body: { name, user_buyer_id: name } })).body.buyer.id,
+        );
       return ids;
     },
   };

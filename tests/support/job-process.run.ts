@@ -1,9 +1,14 @@
 import { loadConfig } from '../../src/config';
 import { createDeps } from '../../src/deps';
 import { startWorkers } from '../../src/jobs/queue';
-import { createRunners } from '../../src/jobs/runners';
+import { createRunners } from '../../src/background/runners';
 
 const config = loadConfig();
 const deps = createDeps({ config, database_url: config.database_url! });
 const timing = { expire_seconds: 1, heartbeat_ms: 250, maintenance_seconds: 1, poll_ms: 200 };
-void startWorkers({ database: deps.database, log: deps.log, runners: createRunners(deps), timing }).then(() => process.stdout.write('up\n'));
+void startWorkers({
+  database: deps.database,
+  log: deps.log,
+  runners: createRunners(deps),
+  timing,
+}).then(() => process.stdout.write('up\n'));

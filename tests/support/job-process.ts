@@ -9,7 +9,14 @@ export async function startJobProcess(world: World): Promise<ChildProcess> {
   const { storage_dir, data_dir } = world.deps.config;
   const child = spawn('node', ['--import', 'tsx', join(__dirname, 'job-process.run.ts')], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, DATABASE_URL: world.url, DATA_DIR: data_dir, STORAGE_DIR: storage_dir, LOG_LEVEL: 'silent' },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      DATABASE_URL: world.url,
+      DATA_DIR: data_dir,
+      STORAGE_DIR: storage_dir,
+      LOG_LEVEL: 'silent',
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await new Promise<void>((done, fail) => {

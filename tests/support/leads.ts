@@ -1,4 +1,4 @@
-import { contactDueLeads } from '../../src/workflows/contact-due-leads';
+import { contactDueLeads } from '../../src/outreach/contact-due-leads';
 import type { standingClock } from './clock';
 import type { Company, Method, World } from './world';
 
@@ -15,29 +15,52 @@ export interface Shop {
 }
 
 /** Gives a company a number of its own. */
-export async function ownNumber({ sql }: World, company: Company, phone_number = '12125550100', offer_id: number | null = null): Promise<number> {
+export async function ownNumber(
+  { sql }: World,
+  company: Company,
+  phone_number = '12125550100',
+  offer_id: number | null = null,
+): Promise<number> {
   const [row] = await sql<{ id: string }>(
     `INSERT INTO numbers (company_id, uuid, phone_number, country, carrier, offer_id) VALUES ($1, gen_random_uuid(), $2, 'US', 'sandbox', $3) RETURNING id`,
     [company.id, phone_number, offer_id],
   );
-  await sql('INSERT INTO number_lookups (phone_number, company_id, number_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [phone_number, company.id, row!.id]);
+  await sql(
+    'INSERT INTO number_lookups (phone_number, company_id, number_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+    [phone_number, company.id, row!.id],
+  );
   return Number(row!.id);
 }
 
 /** An offer, a schedule of it with these actions, and a number. Actions are in order; `end: true` is for those of its end. */
-export async function openShop(world: World, actions: readonly Fields[], fields: Fields = {}, company = world.company): Promise<Shop> {
+export async function openShop(
+  world: World,
+  actions: readonly Fields[],
+  fields: Fields = {},
+  company = world.company,
+): Promise<Shop> {
   const made = async (path: string, body: Fields, root: string) => {
     const res = await company.api('post', path, { body });
     if (res.status !== 201) throw new Error(`${path}: ${JSON.stringify(res.body)}`);
     return res.body[root] as { id: number; lead_token: string };
   };
   const number = '12125550100';
-  const [owned] = await world.sql<{ id: string }>('SELECT id FROM numbers WHERE company_id = $1', [company.id]);
+  const [owned] = await world.sql<{ id: string }>('SELECT id FROM numbers WHERE company_id = $1', [
+    company.id,
+  ]);
   if (!owned) await ownNumber(world, company, number);
   const offer = await made('offers', { name: 'Auto insurance' }, 'offer');
-  const schedule = await made('schedules', { name: 'Follow up', offer_id: offer.id, ...fields }, 'schedule');
+  const schedule = await made(
+    'schedules',
+    { name: 'Follow up', offer_id: offer.id, ...fields },
+    'schedule',
+  );
   for (const { end, ...action } of actions)
-    await made('schedule_actions', { schedule_id: schedule.id, end_of_schedule: end ?? false, ...action }, 'schedule_action');
+    await made(
+      'schedule_actions',
+      { schedule_id: schedule.id, end_of_schedule: end ?? false, ...action },
+      'schedule_action',
+    );
   return { schedule, offer, number };
 }
 
@@ -49,11 +72,17 @@ export async function runEngine({ deps }: Pick<World, 'deps'>): Promise<number> 
 }
 
 export const submit = ({ company }: World, lead_token: string, fields: Fields = {}) =>
-  company.api('post', 'leads', { auth: null, query: { lead_token, caller_id: '3105550123', ...fields } });
+  company.api('post', 'leads', {
+    auth: null,
+    query: { lead_token, caller_id: '3105550123', ...fields },
+  });
 
 /** What happened to a lead, in order, as `event: words`. */
 export async function story({ sql }: Pick<World, 'sql'>, lead_id: number): Promise<string[]> {
-  const rows = await sql<{ event: string; message: string | null }>('SELECT event, message FROM lead_logs WHERE lead_id = $1 ORDER BY id', [lead_id]);
+  const rows = await sql<{ event: string; message: string | null }>(
+    'SELECT event, message FROM lead_logs WHERE lead_id = $1 ORDER BY id',
+    [lead_id],
+  );
   return rows.map(({ event, message }) => (message ? `${event}: ${message}` : event));
 }
 
@@ -78,8 +107,15 @@ export interface Contacted {
 }
 
 /** What a lead was sent, oldest first. */
-export const sentTo = ({ sql }: Pick<World, 'sql'>, table: 'text_messages' | 'emails' | 'calls', lead_id: number): Promise<Contacted[]> =>
-  sql(`SELECT * FROM ${table} WHERE lead_id = $1 ${table === 'emails' ? '' : "AND direction = 'outbound'"} ORDER BY id`, [lead_id]);
+export const sentTo = (
+  { sql }: Pick<World, 'sql'>,
+  table: 'text_messages' | 'emails' | 'calls',
+  lead_id: number,
+): Promise<Contacted[]> =>
+  sql(
+    `SELECT * FROM ${table} WHERE lead_id = $1 ${table === 'emails' ? '' : "AND direction = 'outbound'"} ORDER BY id`,
+    [lead_id],
+  );
 
 export interface LeadRow {
   status: string;
@@ -106,7 +142,11 @@ export async function leadRow({ sql }: Pick<World, 'sql'>, lead_id: number): Pro
 }
 
 /** Puts leads of numbers that count up from `first` into a schedule as if they had been submitted, due at `now`. Answers their ids. */
-export async function fillSchedule(world: World, schedule_id: number, { first, count, now, priority }: Filling): Promise<number[]> {
+export async function fillSchedule(
+  world: World,
+  schedule_id: number,
+  { first, count, now, priority }: Filling,
+): Promise<number[]> {
   const rows = await world.sql<{ id: string }>(
     `INSERT INTO leads (company_id, uuid, created_at, caller_number, schedule_id, status, zones, entered_at, next_action_at, due_at, lead_priority)
       SELECT $1, gen_random_uuid(), $5::timestamptz, $3::bigint + n, $2, 'scheduled', ARRAY['America/New_York'], $5, $5, $5, ${priority ?? 'NULL'} FROM generate_series(0, $4::int - 1) AS x(n) RETURNING id`,
@@ -127,7 +167,11 @@ export interface Filling {
 export const SMS = { action_type: 'sms', body: 'Hello' };
 export const EMAIL = { action_type: 'email', subject: 'News', body: 'Read' };
 export const DIAL = { action_type: 'dial', connect_to: '+13105550199' };
-export const wait = (wait_amount: number, wait_unit = 'hours') => ({ action_type: 'wait', wait_amount, wait_unit });
+export const wait = (wait_amount: number, wait_unit = 'hours') => ({
+  action_type: 'wait',
+  wait_amount,
+  wait_unit,
+});
 
 export interface Begun {
   lead: number;
@@ -144,11 +188,20 @@ export function schedulesOf(here: () => World, time: ReturnType<typeof standingC
     return res.body;
   };
   /** Submits a lead to a new schedule of these actions; the engine has not run yet. */
-  const submitted = async (actions: readonly Fields[], fields: Fields = {}, schedule: Fields = {}): Promise<Begun> => {
+  const submitted = async (
+    actions: readonly Fields[],
+    fields: Fields = {},
+    schedule: Fields = {},
+  ): Promise<Begun> => {
     const shop = await openShop(here(), actions, schedule, here().company);
     const res = await submit(here(), shop.schedule.lead_token, fields);
     if (res.status !== 201) throw new Error(res.text);
-    return { lead: res.body.id, schedule: shop.schedule.id, offer: shop.offer.id, token: shop.schedule.lead_token };
+    return {
+      lead: res.body.id,
+      schedule: shop.schedule.id,
+      offer: shop.offer.id,
+      token: shop.schedule.lead_token,
+    };
   };
   const until = async (moment: string) => {
     time.set(moment);
@@ -167,7 +220,8 @@ export function schedulesOf(here: () => World, time: ReturnType<typeof standingC
     until,
     /** The same, so many hours after noon. */
     hours: (n: number) => until(new Date(Date.parse(NOON) + n * 3_600_000).toISOString()),
-    texts: async (lead: number) => (await sentTo(here(), 'text_messages', lead)).map(({ body }) => body),
+    texts: async (lead: number) =>
+      (await sentTo(here(), 'text_messages', lead)).map(({ body }) => body),
     /** What happened to a lead since it came. */
     told: async (lead: number) => (await story(here(), lead)).slice(1),
     status: async (lead: number) => (await leadRow(here(), lead)).status,

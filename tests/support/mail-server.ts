@@ -27,5 +27,9 @@ export async function startMailServer(): Promise<MailServer> {
   server.on('error', () => undefined);
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', () => done()));
   const { port } = server.server.address() as AddressInfo;
-  return { url: `smtp://127.0.0.1:${port}`, taken, close: () => new Promise((done) => server.close(() => done())) };
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    taken,
+    close: () => new Promise((done) => server.close(() => done())),
+  };
 }

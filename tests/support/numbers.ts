@@ -3,17 +3,35 @@ import { openCarrier } from '../../src/carriers';
 import type { Carrier, Failure } from '../../src/carriers/carrier';
 import { caller, createWorld, type Company, type World } from './world';
 
-export const DOWN: Failure = { ok: false, retryable: true, code: 'unavailable', message: 'It is down.' };
-export const GONE: Failure = { ok: false, retryable: false, code: 'not_available', message: 'It is sold.' };
+export const DOWN: Failure = {
+  ok: false,
+  retryable: true,
+  code: 'unavailable',
+  message: 'It is down.',
+};
+export const GONE: Failure = {
+  ok: false,
+  retryable: false,
+  code: 'not_available',
+  message: 'It is sold.',
+};
 
-type Asked = Record<'search' | 'buy' | 'release', { key?: string; tried_at?: Date; phone_number?: string; id?: string }[]>;
+type Asked = Record<
+  'search' | 'buy' | 'release',
+  { key?: string; tried_at?: Date; phone_number?: string; id?: string }[]
+>;
 
 /** A carrier with a memory: it counts what it is asked, sells a number once, and does what a test has put in the way first. */
 export function ownCarrier() {
   const sandbox = openCarrier('sandbox');
   const sold = new Map<string, { id: string; key: string }>();
   const asked: Asked = { search: [], buy: [], release: [] };
-  const trouble: { search?: Failure; buy?: Failure; release?: Failure; afterSale?: () => Promise<Failure | undefined> } = {};
+  const trouble: {
+    search?: Failure;
+    buy?: Failure;
+    release?: Failure;
+    afterSale?: () => Promise<Failure | undefined>;
+  } = {};
   const made: Carrier = {
     ...sandbox,
     instant: false,
@@ -26,7 +44,8 @@ export function ownCarrier() {
       const before = sold.get(phone_number);
       if (trouble.buy) return trouble.buy;
       await new Promise((done) => setTimeout(done, 20));
-      if (before && before.key === key && tried_at) return { ok: true, carrier_id: before.id, status: 'bought' };
+      if (before && before.key === key && tried_at)
+        return { ok: true, carrier_id: before.id, status: 'bought' };
       if (before) return GONE;
       sold.set(phone_number, { id: `PN${sold.size + 1}`, key });
       const failed = await trouble.afterSale?.();
@@ -40,7 +59,12 @@ export function ownCarrier() {
     },
   };
   const quiet = () => {
-    Object.assign(trouble, { search: undefined, buy: undefined, release: undefined, afterSale: undefined });
+    Object.assign(trouble, {
+      search: undefined,
+      buy: undefined,
+      release: undefined,
+      afterSale: undefined,
+    });
     for (const list of Object.values(asked)) list.length = 0;
   };
   return { carrier: made, sold, asked, trouble, quiet };
@@ -54,7 +78,8 @@ export async function openMarket() {
   const app = createApp({ ...world.deps, carrier: market.carrier });
   const apiOf = ({ auth }: Company) => caller(app, auth);
   const [api, other] = [apiOf(world.company), apiOf(theirs)];
-  const buy = (body: object = {}, by = api, headers: Record<string, string> = {}) => by('post', 'phone_numbers', { body, headers });
+  const buy = (body: object = {}, by = api, headers: Record<string, string> = {}) =>
+    by('post', 'phone_numbers', { body, headers });
   const bought = async (body: object = {}, by = api) => {
     const res = await buy(body, by);
     expect([res.status, res.body.errors]).toEqual([201, {}]);
@@ -68,11 +93,27 @@ export async function openMarket() {
   const search = async (query: object, by = api): Promise<string[]> => {
     const res = await by('get', 'phone_numbers/search', { query: { per_page: 1000, ...query } });
     expect(res.status).toBe(200);
-    return res.body.phone_number_search_results.map(({ phone_number }: { phone_number: string }) => phone_number);
+    return res.body.phone_number_search_results.map(
+      ({ phone_number }: { phone_number: string }) => phone_number,
+    );
   };
-  const lookups = (phone_number: string) => world.sql('SELECT * FROM number_lookups WHERE phone_number = $1', [phone_number.slice(1)]);
+  const lookups = (phone_number: string) =>
+    world.sql('SELECT * FROM number_lookups WHERE phone_number = $1', [phone_number.slice(1)]);
   const show = (id: string | number, by = api) => by('get', `phone_numbers/${id}`);
-  return { world, theirs, carrier: market, apiOf, api, other, buy, bought, made, search, lookups, show };
+  return {
+    world,
+    theirs,
+    carrier: market,
+    apiOf,
+    api,
+    other,
+    buy,
+    bought,
+    made,
+    search,
+    lookups,
+    show,
+  };
 }
 
 export type Market = Awaited<ReturnType<typeof openMarket>>;

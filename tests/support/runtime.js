@@ -17,7 +17,8 @@ class Runtime extends JestRuntime {
     super(...given);
     const [, environment, , , , , testPath] = given;
     for (const file of Object.keys(require.cache)) {
-      if (file.startsWith(TESTS) && file.endsWith('.ts') && !file.startsWith(KEPT)) delete require.cache[file];
+      if (file.startsWith(TESTS) && file.endsWith('.ts') && !file.startsWith(KEPT))
+        delete require.cache[file];
     }
     environment.global.jest = this.jestGlobals.jestObjectFor(testPath);
   }

@@ -23,32 +23,72 @@ export function switchboard(world: World, time: ReturnType<typeof standingClock>
   const buyer = async (fields: Fields = {}): Promise<Bought> => {
     const number = `+1212555${String(next++).padStart(4, '0')}`;
     const pays = { current_conversion_revenue: 10, current_conversion_duration: 5 };
-    return (await ok('post', 'buyers', { name: `Buyer ${next}`, number, timeout_seconds: 30, ...pays, ...fields })).buyer;
+    return (
+      await ok('post', 'buyers', {
+        name: `Buyer ${next}`,
+        number,
+        timeout_seconds: 30,
+        ...pays,
+        ...fields,
+      })
+    ).buyer;
   };
   /** An offer of these buyers whose number is called. */
   const offer = async (buyers: Bought[], fields: Fields = {}): Promise<number> => {
-    const { id } = (await ok('post', 'offers', { name: 'Auto', buyer_ids: buyers.map((each) => each.id), ...fields })).offer;
+    const { id } = (
+      await ok('post', 'offers', {
+        name: 'Auto',
+        buyer_ids: buyers.map((each) => each.id),
+        ...fields,
+      })
+    ).offer;
     await ownNumber(world, world.company, own.slice(1), id);
     return id;
   };
   /** An offer of a group that rings these buyers all at once. */
   const atOnce = async (buyers: Bought[]): Promise<void> => {
-    const made = await ok('post', 'buyer_groups', { name: 'All', dial_buyers_type: 'simultaneously', buyer_ids: buyers.map(({ id }) => id) });
+    const made = await ok('post', 'buyer_groups', {
+      name: 'All',
+      dial_buyers_type: 'simultaneously',
+      buyer_ids: buyers.map(({ id }) => id),
+    });
     await offer([], { buyer_group_ids: [made.buyer_group.id] });
   };
   const callOf = async ({ sid }: Pick<Played, 'sid'>) => {
     const text = 'SELECT * FROM calls WHERE company_id = $1 AND carrier_call_id = $2';
-    return (await world.sql<Fields & { id: string; uuid: string }>(text, [world.company.id, sid]))[0]!;
+    return (
+      await world.sql<Fields & { id: string; uuid: string }>(text, [world.company.id, sid])
+    )[0]!;
   };
   const attempts = async (played: Pick<Played, 'sid'>): Promise<string[]> => {
-    const rows = await world.sql<{ status: string }>('SELECT status FROM call_attempts WHERE call_id = $1 ORDER BY id', [(await callOf(played)).id]);
+    const rows = await world.sql<{ status: string }>(
+      'SELECT status FROM call_attempts WHERE call_id = $1 ORDER BY id',
+      [(await callOf(played)).id],
+    );
     return rows.map(({ status }) => status);
   };
   /** What a buyer's caps hold: attempts, connections, conversions, concurrency. */
   const counts = async ({ id }: Bought): Promise<number[]> => {
     const { buyer: seen } = await ok('get', `buyers/${id}`);
-    return [seen.attempt_total_used, seen.connection_total_used, seen.buyer_conversion_total_used, seen.concurrency_cap_used];
+    return [
+      seen.attempt_total_used,
+      seen.connection_total_used,
+      seen.buyer_conversion_total_used,
+      seen.concurrency_cap_used,
+    ];
   };
-  const slots = async () => (await world.sql('SELECT FROM call_slots WHERE company_id = $1', [world.company.id])).length;
-  return { own, ok, buyer, offer, atOnce, callOf, attempts, counts, slots, ...twimlCaller(world, time) };
+  const slots = async () =>
+    (await world.sql('SELECT FROM call_slots WHERE company_id = $1', [world.company.id])).length;
+  return {
+    own,
+    ok,
+    buyer,
+    offer,
+    atOnce,
+    callOf,
+    attempts,
+    counts,
+    slots,
+    ...twimlCaller(world, time),
+  };
 }

@@ -14,7 +14,12 @@ export interface Asked {
 }
 
 /** What goes wrong with the next requests: a status, silence, or a connection that breaks before or after the request was carried out. */
-export type Trouble = { status: number; code?: number; text?: string; location?: string } | 'hang' | 'break' | 'break after accepting' | 'hang after accepting';
+export type Trouble =
+  | { status: number; code?: number; text?: string; location?: string }
+  | 'hang'
+  | 'break'
+  | 'break after accepting'
+  | 'hang after accepting';
 
 export interface TwilioServer {
   url: string;
@@ -52,9 +57,24 @@ type Reply = { status: number; body: object };
 
 /** How things end by the last four digits of their recipient, in Twilio's words: https://www.twilio.com/docs/api/errors */
 const REFUSED: Record<string, { of: string[]; status: number; code: number; message: string }> = {
-  '0101': { of: ['Messages', 'Calls'], status: 400, code: 21211, message: "Invalid 'To' Phone Number" },
-  '0102': { of: ['Messages'], status: 400, code: 21614, message: "'To' number is not a valid mobile number" },
-  '0103': { of: ['Messages'], status: 400, code: 21610, message: 'Attempt to send to unsubscribed recipient' },
+  '0101': {
+    of: ['Messages', 'Calls'],
+    status: 400,
+    code: 21211,
+    message: "Invalid 'To' Phone Number",
+  },
+  '0102': {
+    of: ['Messages'],
+    status: 400,
+    code: 21614,
+    message: "'To' number is not a valid mobile number",
+  },
+  '0103': {
+    of: ['Messages'],
+    status: 400,
+    code: 21610,
+    message: 'Attempt to send to unsubscribed recipient',
+  },
   '0104': { of: ['Messages', 'Calls'], status: 429, code: 20429, message: 'Too many requests' },
 };
 const MESSAGE_ENDS: Record<string, { status: string; error_code?: number }> = {
@@ -67,7 +87,11 @@ const refusal = ({ status, code, message }: Refused): Reply => ({
   status,
   body: { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status },
 });
-const NOT_FOUND: Refused = { status: 404, code: 20404, message: 'The requested resource was not found' };
+const NOT_FOUND: Refused = {
+  status: 404,
+  code: 20404,
+  message: 'The requested resource was not found',
+};
 const sidOf = (prefix: string): string => prefix + randomBytes(16).toString('hex');
 const ending = (number: string): string => number.slice(-4);
 
@@ -88,12 +112,15 @@ export async function startTwilio(stock: string[] = []): Promise<TwilioServer> {
   const server = createServer((req, res) => void serve(state, req, res));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const hook = (url: string, params: Record<string, string>) => sendHook(state.auth_token, url, params);
+  const hook = (url: string, params: Record<string, string>) =>
+    sendHook(state.auth_token, url, params);
   return Object.assign(state, {
-    trouble: (troubles: Trouble[], only?: string) => Object.assign(state, { troubles: [...troubles], only }),
+    trouble: (troubles: Trouble[], only?: string) =>
+      Object.assign(state, { troubles: [...troubles], only }),
     settle: async () => {
       const statuses: number[] = [];
-      for (const { url, params } of state.pending.splice(0)) statuses.push((await hook(url, params)).status);
+      for (const { url, params } of state.pending.splice(0))
+        statuses.push((await hook(url, params)).status);
       return statuses;
     },
     hook,
@@ -110,9 +137,18 @@ async function serve(state: State, req: IncomingMessage, res: ServerResponse): P
   for await (const chunk of req) chunks.push(chunk as Buffer);
   const { pathname, searchParams: query } = new URL(req.url!, state.url);
   const credentials = `Basic ${Buffer.from(`${state.account_sid}:${state.auth_token}`).toString('base64')}`;
-  if (req.headers.authorization !== credentials) return send(res, refusal({ status: 401, code: 20003, message: 'Authenticate' }));
-  const path = pathname.replace(`/2010-04-01/Accounts/${state.account_sid}/`, '').replace(/\.json$/, '');
-  const asked = { method: req.method!, path, query, form: new URLSearchParams(Buffer.concat(chunks).toString()), headers: req.headers };
+  if (req.headers.authorization !== credentials)
+    return send(res, refusal({ status: 401, code: 20003, message: 'Authenticate' }));
+  const path = pathname
+    .replace(`/2010-04-01/Accounts/${state.account_sid}/`, '')
+    .replace(/\.json$/, '');
+  const asked = {
+    method: req.method!,
+    path,
+    query,
+    form: new URLSearchParams(Buffer.concat(chunks).toString()),
+    headers: req.headers,
+  };
   state.asked.push(asked);
   const trouble = state.only && state.only !== req.method ? undefined : state.troubles.shift();
   if (trouble === 'hang') return;
@@ -124,9 +160,14 @@ async function serve(state: State, req: IncomingMessage, res: ServerResponse): P
   send(res, reply);
 }
 
-function fail(res: ServerResponse, { status, code, text, location }: Exclude<Trouble, string>): void {
+function fail(
+  res: ServerResponse,
+  { status, code, text, location }: Exclude<Trouble, string>,
+): void {
   if (code) return send(res, refusal({ status, code, message: 'As told' }));
-  res.writeHead(status, { 'content-type': 'text/html', ...(location && { location }) }).end(text ?? '<h1>As told</h1>');
+  res
+    .writeHead(status, { 'content-type': 'text/html', ...(location && { location }) })
+    .end(text ?? '<h1>As told</h1>');
 }
 
 function send(res: ServerResponse, { status, body }: Reply): void {
@@ -136,10 +177,13 @@ function send(res: ServerResponse, { status, body }: Reply): void {
 
 function answer(state: State, { method, path, query, form }: Asked): Reply {
   const [collection, country, kind] = path.split('/') as [string, string?, string?];
-  if (method === 'GET' && collection === 'AvailablePhoneNumbers') return available(state, country!, kind!, query);
+  if (method === 'GET' && collection === 'AvailablePhoneNumbers')
+    return available(state, country!, kind!, query);
   if (method === 'GET' && !country) return list(state, collection, query);
-  if (method === 'DELETE' && collection === 'IncomingPhoneNumbers') return deleteNumber(state, country!);
-  if (method === 'POST' && collection === 'Calls' && country) return changeCall(state, country, form);
+  if (method === 'DELETE' && collection === 'IncomingPhoneNumbers')
+    return deleteNumber(state, country!);
+  if (method === 'POST' && collection === 'Calls' && country)
+    return changeCall(state, country, form);
   if (method !== 'POST' || country) return refusal(NOT_FOUND);
   const refused = REFUSED[ending(form.get('To') ?? '')];
   if (refused?.of.includes(collection)) return refusal(refused);
@@ -150,27 +194,66 @@ function answer(state: State, { method, path, query, form }: Asked): Reply {
 
 const common = (state: State, prefix: string) => {
   const now = new Date().toUTCString().replace('GMT', '+0000');
-  return { sid: sidOf(prefix), account_sid: state.account_sid, date_created: now, date_updated: now };
+  return {
+    sid: sidOf(prefix),
+    account_sid: state.account_sid,
+    date_created: now,
+    date_updated: now,
+  };
 };
 
 /** Twilio answers before it knows how a message ends: what is kept knows it already. */
 function createMessage(state: State, form: URLSearchParams): Reply {
-  const [to, from, body] = ['To', 'From', 'Body'].map((name) => form.get(name)) as [string, string, string];
-  const made = { ...common(state, 'SM'), to, from, body, status: 'queued', direction: 'outbound-api', date_sent: null, error_code: null };
+  const [to, from, body] = ['To', 'From', 'Body'].map((name) => form.get(name)) as [
+    string,
+    string,
+    string,
+  ];
+  const made = {
+    ...common(state, 'SM'),
+    to,
+    from,
+    body,
+    status: 'queued',
+    direction: 'outbound-api',
+    date_sent: null,
+    error_code: null,
+  };
   const end = MESSAGE_ENDS[ending(to)] ?? { status: 'delivered' };
-  state.messages.unshift({ ...made, status: end.status, error_code: end.error_code ?? null } as Resource);
-  const params = { MessageSid: made.sid, MessageStatus: end.status, To: to, From: from, ...(end.error_code && { ErrorCode: String(end.error_code) }) };
+  state.messages.unshift({
+    ...made,
+    status: end.status,
+    error_code: end.error_code ?? null,
+  } as Resource);
+  const params = {
+    MessageSid: made.sid,
+    MessageStatus: end.status,
+    To: to,
+    From: from,
+    ...(end.error_code && { ErrorCode: String(end.error_code) }),
+  };
   if (form.has('StatusCallback')) state.pending.push({ url: form.get('StatusCallback')!, params });
   return { status: 201, body: made };
 }
 
 function createCall(state: State, form: URLSearchParams): Reply {
   const [to, from] = ['To', 'From'].map((name) => form.get(name)) as [string, string];
-  const made = { ...common(state, 'CA'), to, from, status: 'queued', direction: 'outbound-api', start_time: null, end_time: null };
+  const made = {
+    ...common(state, 'CA'),
+    to,
+    from,
+    status: 'queued',
+    direction: 'outbound-api',
+    start_time: null,
+    end_time: null,
+  };
   const status = CALL_ENDS[ending(to)] ?? 'completed';
   state.calls.unshift({ ...made, status } as Resource);
   if (form.has('StatusCallback'))
-    state.pending.push({ url: form.get('StatusCallback')!, params: { CallSid: made.sid, CallStatus: status, To: to, From: from, CallDuration: '0' } });
+    state.pending.push({
+      url: form.get('StatusCallback')!,
+      params: { CallSid: made.sid, CallStatus: status, To: to, From: from, CallDuration: '0' },
+    });
   return { status: 201, body: made };
 }
 
@@ -179,14 +262,19 @@ function changeCall(state: State, sid: string, form: URLSearchParams): Reply {
   const call = state.calls.find((each) => each.sid === sid);
   if (!call) return refusal(NOT_FOUND);
   if (!['queued', 'ringing', 'in-progress'].includes(String(call.status)))
-    return refusal({ status: 400, code: 21220, message: 'Call is not in-progress. Cannot redirect.' });
+    return refusal({
+      status: 400,
+      code: 21220,
+      message: 'Call is not in-progress. Cannot redirect.',
+    });
   call.status = form.get('Status');
   return { status: 200, body: call };
 }
 
 function createNumber(state: State, form: URLSearchParams): Reply {
   const phone_number = form.get('PhoneNumber')!;
-  if (!forSale(state).includes(phone_number)) return refusal({ status: 400, code: 21422, message: `${phone_number} is not available.` });
+  if (!forSale(state).includes(phone_number))
+    return refusal({ status: 400, code: 21422, message: `${phone_number} is not available.` });
   const made = {
     ...common(state, 'PN'),
     phone_number,
@@ -206,7 +294,10 @@ function deleteNumber(state: State, sid: string): Reply {
   return { status: 204, body: {} };
 }
 
-const forSale = (state: State): string[] => state.stock.filter((number) => !state.numbers.some(({ phone_number }) => phone_number === number));
+const forSale = (state: State): string[] =>
+  state.stock.filter(
+    (number) => !state.numbers.some(({ phone_number }) => phone_number === number),
+  );
 
 /** Newest first, as Twilio lists. */
 function list(state: State, collection: string, query: URLSearchParams): Reply {
@@ -216,11 +307,25 @@ function list(state: State, collection: string, query: URLSearchParams): Reply {
     IncomingPhoneNumbers: ['incoming_phone_numbers', state.numbers] as const,
   }[collection] ?? [undefined, []];
   if (!name) return refusal(NOT_FOUND);
-  const is = (record: Resource, field: string, filter: string) => !query.has(filter) || record[field] === query.get(filter);
+  const is = (record: Resource, field: string, filter: string) =>
+    !query.has(filter) || record[field] === query.get(filter);
   const found = records
-    .filter((record) => is(record, 'to', 'To') && is(record, 'from', 'From') && String(record.phone_number ?? '').includes(query.get('PhoneNumber') ?? ''))
+    .filter(
+      (record) =>
+        is(record, 'to', 'To') &&
+        is(record, 'from', 'From') &&
+        String(record.phone_number ?? '').includes(query.get('PhoneNumber') ?? ''),
+    )
     .slice(0, Number(query.get('PageSize') ?? 50));
-  return { status: 200, body: { [name]: found, page: 0, page_size: Number(query.get('PageSize') ?? 50), next_page_uri: null } };
+  return {
+    status: 200,
+    body: {
+      [name]: found,
+      page: 0,
+      page_size: Number(query.get('PageSize') ?? 50),
+      next_page_uri: null,
+    },
+  };
 }
 
 const COUNTRY_CODES: Record<string, string> = { US: '+1', CA: '+1', GB: '+44', AU: '+61' };
@@ -232,25 +337,47 @@ function available(state: State, country: string, kind: string, query: URLSearch
   if (!code || !['Local', 'TollFree'].includes(kind)) return refusal(NOT_FOUND);
   const contains = new RegExp((query.get('Contains') ?? '').replaceAll('*', '\\d'));
   const found = forSale(state)
-    .filter((number) => number.startsWith(code) && (code !== '+1' || CANADIAN.test(number) === (country === 'CA')))
+    .filter(
+      (number) =>
+        number.startsWith(code) && (code !== '+1' || CANADIAN.test(number) === (country === 'CA')),
+    )
     .filter((number) => TOLL_FREE.test(number) === (kind === 'TollFree'))
-    .filter((number) => (!query.has('AreaCode') || number.startsWith(`${code}${query.get('AreaCode')}`)) && contains.test(number))
+    .filter(
+      (number) =>
+        (!query.has('AreaCode') || number.startsWith(`${code}${query.get('AreaCode')}`)) &&
+        contains.test(number),
+    )
     .slice(0, Number(query.get('PageSize') ?? 50))
-    .map((phone_number) => ({ phone_number, friendly_name: phone_number, iso_country: country, capabilities: { voice: true, SMS: true, MMS: false } }));
+    .map((phone_number) => ({
+      phone_number,
+      friendly_name: phone_number,
+      iso_country: country,
+      capabilities: { voice: true, SMS: true, MMS: false },
+    }));
   return {
     status: 200,
-    body: { available_phone_numbers: found, uri: `/2010-04-01/Accounts/${state.account_sid}/AvailablePhoneNumbers/${country}/${kind}.json` },
+    body: {
+      available_phone_numbers: found,
+      uri: `/2010-04-01/Accounts/${state.account_sid}/AvailablePhoneNumbers/${country}/${kind}.json`,
+    },
   };
 }
 
-function sendHook(auth_token: string, url: string, params: Record<string, string>): Promise<{ status: number; text: string }> {
+function sendHook(
+  auth_token: string,
+  url: string,
+  params: Record<string, string>,
+): Promise<{ status: number; text: string }> {
   const pairs = Object.keys(params)
     .sort()
     .map((key) => key + params[key]);
   const signature = createHmac('sha1', auth_token)
     .update(url + pairs.join(''))
     .digest('base64');
-  const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': signature };
+  const headers = {
+    'content-type': 'application/x-www-form-urlencoded',
+    'x-twilio-signature': signature,
+  };
   return new Promise((done, failed) => {
     const sent = request(url, { method: 'POST', headers }, (res) => {
       let text = '';

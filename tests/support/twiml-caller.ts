@@ -58,8 +58,11 @@ const KNOWN: Record<string, readonly string[]> = {
 /** Reads an answer to a carrier, and throws for what a carrier would not understand. */
 export function readTwiml(xml: string): Element {
   const check = ({ name, attributes, children }: Element) => {
-    const unknown = Object.keys(attributes).filter((attribute) => !KNOWN[name]?.includes(attribute));
-    if (!KNOWN[name] || unknown.length > 0) throw new Error(`<${name}> has no ${unknown.join(', ')}`);
+    const unknown = Object.keys(attributes).filter(
+      (attribute) => !KNOWN[name]?.includes(attribute),
+    );
+    if (!KNOWN[name] || unknown.length > 0)
+      throw new Error(`<${name}> has no ${unknown.join(', ')}`);
     children.forEach(check);
   };
   const response = parseXml(xml);
@@ -77,8 +80,15 @@ export function twimlCaller(world: World, time: Time) {
   const public_url = world.deps.config.public_url;
 
   const post = async (url: string, params: Record<string, string>, token = TWILIO_TOKEN) => {
-    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'X-Twilio-Signature': signatureOf(token, url, params) };
-    return world.company.api('post', url.slice(public_url.length), { auth: null, headers, body: new URLSearchParams(params).toString() });
+    const headers = {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      'X-Twilio-Signature': signatureOf(token, url, params),
+    };
+    return world.company.api('post', url.slice(public_url.length), {
+      auth: null,
+      headers,
+      body: new URLSearchParams(params).toString(),
+    });
   };
   const tell = async (url: string, params: Record<string, string>): Promise<Element> => {
     const res = await post(url, params);
@@ -87,9 +97,27 @@ export function twimlCaller(world: World, time: Time) {
   };
   const hook = (name: string) => `${public_url}/api/v1/telephony/${name}`;
 
-  const place = async ({ from = '+13105550188', to, buyers = {}, gives_up = Infinity, twice = false, late = false, more = {} }: Placed): Promise<Played> => {
+  const place = async ({
+    from = '+13105550188',
+    to,
+    buyers = {},
+    gives_up = Infinity,
+    twice = false,
+    late = false,
+    more = {},
+  }: Placed): Promise<Played> => {
     const sid = `CA${String(++calls).padStart(32, '0')}`;
-    const played: Played = { sid, heard: [], asked: [], rung: [], dials: [], connected: null, rejected: false, voicemail: false, posts: [] };
+    const played: Played = {
+      sid,
+      heard: [],
+      asked: [],
+      rung: [],
+      dials: [],
+      connected: null,
+      rejected: false,
+      voicemail: false,
+      posts: [],
+    };
     const caller = { CallSid: sid, From: from, To: to, Direction: 'inbound', ...more };
     const withheld: (() => Promise<unknown>)[] = [];
     const started = time.read().getTime();
@@ -111,7 +139,12 @@ export function twimlCaller(world: World, time: Time) {
         else if (verb.name === 'Record') {
           played.voicemail = true;
           return run(
-            await send(verb.attributes.action!, { ...caller, CallStatus: 'in-progress', RecordingUrl: `${RECORDING}-voicemail`, RecordingDuration: '9' }),
+            await send(verb.attributes.action!, {
+              ...caller,
+              CallStatus: 'in-progress',
+              RecordingUrl: `${RECORDING}-voicemail`,
+              RecordingDuration: '9',
+            }),
           );
         } else if (verb.name === 'Dial') {
           const next = await dial(verb);
@@ -127,19 +160,34 @@ export function twimlCaller(world: World, time: Time) {
       const legs = verb.children.map((noun, n) => {
         const script: Script = buyers[noun.text] ?? { does: 'no-answer' };
         const over = script.does === 'no-answer' ? Number(timeout) : (script.after ?? 2);
-        const base = { CallSid: `${sid}-${played.dials.length}-${n}`, ParentCallSid: sid, From: callerId, To: noun.text, Direction: 'outbound-dial' };
+        const base = {
+          CallSid: `${sid}-${played.dials.length}-${n}`,
+          ParentCallSid: sid,
+          From: callerId,
+          To: noun.text,
+          Direction: 'outbound-dial',
+        };
         const report = async (CallStatus: string, extra: Record<string, string> = {}) => {
           const url = noun.attributes.statusCallback;
           if (!url) return;
           if (late) withheld.unshift(() => send(url, { ...base, CallStatus, ...extra }));
           else await send(url, { ...base, CallStatus, ...extra });
         };
-        return { noun, script, over: Math.min(over, Number(timeout)), timely: over < Number(timeout), base, report, ended: '' };
+        return {
+          noun,
+          script,
+          over: Math.min(over, Number(timeout)),
+          timely: over < Number(timeout),
+          base,
+          report,
+          ended: '',
+        };
       });
       played.dials.push(verb);
       played.rung.push(legs.map(({ noun }) => noun.text));
       const start = elapsed;
-      for (const status of ['initiated', 'ringing']) for (const { report } of legs) await report(status);
+      for (const status of ['initiated', 'ringing'])
+        for (const { report } of legs) await report(status);
       let winner: (typeof legs)[number] | undefined;
       for (const leg of legs.toSorted((a, b) => a.over - b.over)) {
         if (start + leg.over > gives_up) {
@@ -154,9 +202,13 @@ export function twimlCaller(world: World, time: Time) {
             break;
           }
           await leg.report((leg.ended = 'completed'));
-        } else await leg.report((leg.ended = leg.script.does === 'answer' ? 'no-answer' : leg.script.does));
+        } else
+          await leg.report(
+            (leg.ended = leg.script.does === 'answer' ? 'no-answer' : leg.script.does),
+          );
       }
-      for (const leg of legs.filter((each) => each !== winner && !each.ended)) await leg.report((leg.ended = 'canceled'));
+      for (const leg of legs.filter((each) => each !== winner && !each.ended))
+        await leg.report((leg.ended = 'canceled'));
       if (winner) played.connected = winner.noun.text;
       const talked = winner ? (winner.script.talks ?? 60) : 0;
       at((elapsed = here ? elapsed + talked : gives_up));
@@ -171,12 +223,27 @@ export function twimlCaller(world: World, time: Time) {
         DialBridged: String(winner !== undefined),
         DialCallSid: (winner ?? first!).base.CallSid,
       };
-      return send(action, { ...told, ...(winner && { DialCallDuration: String(talked), ...(record && { RecordingUrl: `${RECORDING}-call` }) }) });
+      return send(action, {
+        ...told,
+        ...(winner && {
+          DialCallDuration: String(talked),
+          ...(record && { RecordingUrl: `${RECORDING}-call` }),
+        }),
+      });
     };
 
-    const accepts = async ({ noun, script, base }: { noun: Element; script: Script; base: Record<string, string> }): Promise<boolean> => {
+    const accepts = async ({
+      noun,
+      script,
+      base,
+    }: {
+      noun: Element;
+      script: Script;
+      base: Record<string, string>;
+    }): Promise<boolean> => {
       if (!noun.attributes.url) return true;
-      const [gather] = (await send(noun.attributes.url, { ...base, CallStatus: 'in-progress' })).children;
+      const [gather] = (await send(noun.attributes.url, { ...base, CallStatus: 'in-progress' }))
+        .children;
       if (gather?.name !== 'Gather') return !gather;
       played.asked.push(...gather.children.map(({ text }) => text));
       if (script.key === null && gather.attributes.actionOnEmptyResult !== 'true') return false;
@@ -186,7 +253,11 @@ export function twimlCaller(world: World, time: Time) {
 
     await run(await send(hook('voice'), { ...caller, CallStatus: 'ringing' }));
     for (const tellNow of withheld) await tellNow();
-    await send(hook('voice_status'), { ...caller, CallStatus: played.rejected ? 'busy' : 'completed', CallDuration: String(elapsed) });
+    await send(hook('voice_status'), {
+      ...caller,
+      CallStatus: played.rejected ? 'busy' : 'completed',
+      CallDuration: String(elapsed),
+    });
     return played;
   };
 

@@ -1,8 +1,11 @@
 import { loadConfig } from '../../src/config';
 import { createDeps } from '../../src/deps';
-import { startWebhooks } from '../../src/jobs/webhooks';
+import { startWebhooks } from '../../src/background/webhook-loops';
 
 const config = loadConfig();
 const delays = process.env.DELAYS_MS!.split(',').map(Number);
-startWebhooks(createDeps({ config, database_url: config.database_url! }), { delays, lease_ms: Number(process.env.LEASE_MS) });
+startWebhooks(createDeps({ config, database_url: config.database_url! }), {
+  delays,
+  lease_ms: Number(process.env.LEASE_MS),
+});
 process.stdout.write('up\n');

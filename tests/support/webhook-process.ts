@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { PEPPER_OF_TESTS, type World } from './world';
 
 /** A process that tells the webhooks of a world; it may be killed. Its leases and delays are short, so that a test need not wait long. */
-export async function startWebhookProcess(world: World, { lease_ms, delays }: { lease_ms: number; delays: readonly number[] }): Promise<ChildProcess> {
+export async function startWebhookProcess(
+  world: World,
+  { lease_ms, delays }: { lease_ms: number; delays: readonly number[] },
+): Promise<ChildProcess> {
   const { storage_dir, data_dir } = world.deps.config;
   const own = {
     DATABASE_URL: world.url,
@@ -15,7 +18,13 @@ export async function startWebhookProcess(world: World, { lease_ms, delays }: { 
   };
   const child = spawn('node', ['--import', 'tsx', join(__dirname, 'webhook-process.run.ts')], {
     cwd: join(__dirname, '../..'),
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...own, LEASE_MS: String(lease_ms), DELAYS_MS: delays.join() },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      ...own,
+      LEASE_MS: String(lease_ms),
+      DELAYS_MS: delays.join(),
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await new Promise<void>((done, fail) => {

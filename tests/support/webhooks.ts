@@ -11,7 +11,12 @@ export function webhooksOf({ company, sql }: World) {
     ok,
     /** A webhook that is told of new calls. */
     hook: async (url: string, fields: object = {}) => {
-      const res = await ok('post', 'outgoing_webhooks', { name: 'Hook', trigger_type: 'new_call_started', url, ...fields });
+      const res = await ok('post', 'outgoing_webhooks', {
+        name: 'Hook',
+        trigger_type: 'new_call_started',
+        url,
+        ...fields,
+      });
       return { id: res.outgoing_webhook.id as number, secret: res.secret as string };
     },
     /** So many calls begin, each in a transaction of its own; answers their ids. */
@@ -26,12 +31,17 @@ export function webhooksOf({ company, sql }: World) {
       }
       return ids;
     },
-    logs: async (outgoing_webhook_id: number) => (await ok('get', `webhook_logs?outgoing_webhook_id=${outgoing_webhook_id}&per_page=1000`)).webhook_logs,
+    logs: async (outgoing_webhook_id: number) =>
+      (await ok('get', `webhook_logs?outgoing_webhook_id=${outgoing_webhook_id}&per_page=1000`))
+        .webhook_logs,
     shown: async (id: number) => (await ok('get', `outgoing_webhooks/${id}`)).outgoing_webhook,
     statuses: async (outgoing_webhook_id: number) =>
-      (await sql<{ status: string }>('SELECT status FROM webhook_deliveries WHERE outgoing_webhook_id = $1 ORDER BY id', [outgoing_webhook_id])).map(
-        ({ status }) => status,
-      ),
+      (
+        await sql<{ status: string }>(
+          'SELECT status FROM webhook_deliveries WHERE outgoing_webhook_id = $1 ORDER BY id',
+          [outgoing_webhook_id],
+        )
+      ).map(({ status }) => status),
   };
 }
 

@@ -8,16 +8,16 @@ import request from 'supertest';
 import { createApp } from '../../src/app';
 import { loadConfig } from '../../src/config';
 import type { Db } from '../../src/db/tenant';
-import { usersWith } from '../../src/db/users';
+import { usersWith } from '../../src/people/queries/users';
 import { createDeps, type Deps } from '../../src/deps';
 import type { Handlers } from '../../src/http/handlers';
 import { startWorkers, type Workers } from '../../src/jobs/queue';
-import { createRunners } from '../../src/jobs/runners';
-import { createCompany } from '../../src/workflows/create-company';
-import { issueCredentials, type NewCredentials } from '../../src/workflows/issue-credentials';
+import { createRunners } from '../../src/background/runners';
+import { createCompany } from '../../src/installation/create-company';
+import { issueCredentials, type NewCredentials } from '../../src/people/issue-credentials';
+import { TEMPLATE } from './global-setup';
 import { checkAnswer } from './worker/contract-check';
 import { validate } from './worker/validator';
-import { TEMPLATE } from './global-setup';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options';
 
@@ -48,7 +48,11 @@ export interface World {
   company: Company;
   addCompany(name?: string): Promise<Company>;
   /** Credentials of a company with exactly these permissions. */
-  credentials(company: Company, permissions: string[], more?: Partial<NewCredentials>): Promise<string>;
+  credentials(
+    company: Company,
+    permissions: string[],
+    more?: Partial<NewCredentials>,
+  ): Promise<string>;
   /** Runs background jobs until the world is closed. */
   work(): Promise<Workers>;
   /** The database, without any of our code between. */
@@ -94,9 +98,20 @@ export function testConfig(environment: Record<string, string> = {}) {
 export const appOf = (deps: Deps, handlers?: Handlers) => createApp(deps, handlers, { validate });
 
 /** A service on a database of its own, with one company. */
-export async function createWorld({ clock, environment, handlers, rate_window_seconds }: WorldOptions = {}): Promise<World> {
+export async function createWorld({
+  clock,
+  environment,
+  handlers,
+  rate_window_seconds,
+}: WorldOptions = {}): Promise<World> {
   const url = await freshDatabase();
-  const deps = createDeps({ config: testConfig(environment), database_url: url, clock, log: pino({ level: 'silent' }), rate_window_seconds });
+  const deps = createDeps({
+    config: testConfig(environment),
+    database_url: url,
+    clock,
+    log: pino({ level: 'silent' }),
+    rate_window_seconds,
+  });
   const app = appOf(deps, handlers?.(deps));
   const client = new Client({ connectionString: url, options: '-c timezone=UTC' });
   await client.connect();
@@ -113,17 +128,33 @@ export async function createWorld({ clock, environment, handlers, rate_window_se
     company: await addCompany(),
     addCompany,
     credentials: async (company, permissions, more = {}) => {
-      if (more.kind === 'user_token' && !more.superuser) await everything(deps.tenants.of(company.id), more.user_email!);
-      const wanted = { name: 'test', kind: 'key_pair' as const, permissions, superuser: false, ...more };
-      const issued = await deps.tenants.of(company.id).transaction((db) => issueCredentials(db, wanted, { pepper: deps.pepper, now: deps.clock() }));
+      if (more.kind === 'user_token' && !more.superuser)
+        await everything(deps.tenants.of(company.id), more.user_email!);
+      const wanted = {
+        name: 'test',
+        kind: 'key_pair' as const,
+        permissions,
+        superuser: false,
+        ...more,
+      };
+      const issued = await deps.tenants
+        .of(company.id)
+        .transaction((db) =>
+          issueCredentials(db, wanted, { pepper: deps.pepper, now: deps.clock() }),
+        );
       return issued.token ?? `${issued.public_key}:${issued.private_key}`;
     },
     work: async () => {
-      const workers = await startWorkers({ database: deps.database, log: deps.log, runners: createRunners(deps) });
+      const workers = await startWorkers({
+        database: deps.database,
+        log: deps.log,
+        runners: createRunners(deps),
+      });
       working.push(workers);
       return workers;
     },
-    sql: async <Row>(text: string, values: unknown[] = []) => (await client.query(text, values)).rows as Row[],
+    sql: async <Row>(text: string, values: unknown[] = []) =>
+      (await client.query(text, values)).rows as Row[],
     close: async () => {
       await Promise.all(working.map((workers) => workers.stop()));
       deps.live.close();
@@ -136,9 +167,14 @@ export async function createWorld({ clock, environment, handlers, rate_window_se
 /** A team that may do everything, with this user: what the user's token may do is then what it says. */
 const everything = (db: Db, email: string) =>
   db.transaction(async (tx) => {
-    const team = await tx.prisma.accessControlList.create({ data: { company_id: db.company_id, name: 'Everything', superuser: true }, select: { id: true } });
+    const team = await tx.prisma.accessControlList.create({
+      data: { company_id: db.company_id, name: 'Everything', superuser: true },
+      select: { id: true },
+    });
     const [user] = await usersWith(tx, [email], new Date());
-    await tx.prisma.accessControlListUser.create({ data: { company_id: db.company_id, access_control_list_id: team.id, user_id: user! } });
+    await tx.prisma.accessControlListUser.create({
+      data: { company_id: db.company_id, access_control_list_id: team.id, user_id: user! },
+    });
   });
 
 export const basic = (auth: string): string => `Basic ${Buffer.from(auth).toString('base64')}`;
@@ -154,7 +190,9 @@ export function caller(app: World['app'] | string, auth: string | null): Api {
     if (sent.query) req = req.query(sent.query);
     if (sent.body !== undefined) req = req.send(sent.body as object);
     for (const [name, value] of Object.entries(sent.form ?? {})) {
-      req = Buffer.isBuffer(value) ? req.attach(name, value, sent.file_name ?? 'numbers.csv') : req.field(name, value);
+      req = Buffer.isBuffer(value)
+        ? req.attach(name, value, sent.file_name ?? 'numbers.csv')
+        : req.field(name, value);
     }
     const res = await req.ok(() => true);
     if (method !== 'head' && method !== 'options') checkAnswer(method, url, res);

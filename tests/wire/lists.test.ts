@@ -1,5 +1,5 @@
 import { listTemplate } from '../../src/db/projection';
-import { projection } from '../../src/resources/buyers/columns';
+import { projection } from '../../src/buyers/buyers-columns';
 import { createWorld, type World } from '../support/world';
 
 let world: World;
@@ -10,7 +10,13 @@ beforeAll(async () => {
   world = await createWorld();
   for (const [n, name] of names.entries()) {
     const res = await world.company.api('post', 'buyers', {
-      body: { name: n === 6 ? undefined : name, tier: n % 3, paused: n % 2 === 0, user_buyer_id: name, number: `+1310555${1000 + n}` },
+      body: {
+        name: n === 6 ? undefined : name,
+        tier: n % 3,
+        paused: n % 2 === 0,
+        user_buyer_id: name,
+        number: `+1310555${1000 + n}`,
+      },
     });
     ids.push(res.body.buyer.id);
   }
@@ -18,21 +24,33 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const get = async (path: string) => (await world.company.api('get', path)).body;
-const listed = async (query: string) => (await get(`buyers?${query}`)).buyers.map(({ id }: { id: number }) => ids.indexOf(id));
+const listed = async (query: string) =>
+  (await get(`buyers?${query}`)).buyers.map(({ id }: { id: number }) => ids.indexOf(id));
 
 describe('the envelope', () => {
   test('has the collection under its root key and the metadata clients count with', async () => {
     const page = await get('buyers?per_page=3');
     expect(Object.keys(page)).toEqual(['status', 'success', 'buyers', 'metadata']);
-    expect(page.metadata).toEqual({ root: 'buyers', page: 1, total_pages: 3, per_page: 3, total_count: 7, next_cursor: ids[2] });
+    expect(page.metadata).toEqual({
+      root: 'buyers',
+      page: 1,
+      total_pages: 3,
+      per_page: 3,
+      total_count: 7,
+      next_cursor: ids[2],
+    });
   });
   test('root=false answers the bare array', async () => {
-    for (const no of ['false', '0', 'no', 'off']) expect(await get(`buyers?root=${no}&columns=id`)).toEqual(ids.map((id) => ({ id })));
+    for (const no of ['false', '0', 'no', 'off'])
+      expect(await get(`buyers?root=${no}&columns=id`)).toEqual(ids.map((id) => ({ id })));
   });
   test('25 records by default, 1000 at most, and a page past the end is empty', async () => {
     expect((await get('buyers')).metadata.per_page).toBe(25);
     expect((await get('buyers?per_page=1000')).buyers).toHaveLength(7);
-    expect(await get('buyers?page=99')).toMatchObject({ buyers: [], metadata: { page: 99, total_count: 7, total_pages: 1, next_cursor: 0 } });
+    expect(await get('buyers?page=99')).toMatchObject({
+      buyers: [],
+      metadata: { page: 99, total_count: 7, total_pages: 1, next_cursor: 0 },
+    });
   });
 });
 
@@ -77,19 +95,27 @@ describe('pages and cursors', () => {
     },
   );
 
-  test.each(['nonsense', '-2', '1.5', 'eyJ4IjoxfQ', '99999999999999999999'])('the cursor %s is refused', async (cursor) => {
-    for (const sort of ['', '&order=name']) {
-      const res = await world.company.api('get', `buyers?cursor=${cursor}${sort}`);
-      expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['cursor']]);
-    }
-  });
+  test.each(['nonsense', '-2', '1.5', 'eyJ4IjoxfQ', '99999999999999999999'])(
+    'the cursor %s is refused',
+    async (cursor) => {
+      for (const sort of ['', '&order=name']) {
+        const res = await world.company.api('get', `buyers?cursor=${cursor}${sort}`);
+        expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['cursor']]);
+      }
+    },
+  );
   test('the cursor 0 is the end: nothing follows it, and the count stays', async () => {
     for (const sort of ['', '&order=name'])
-      expect(await get(`buyers?cursor=0${sort}`)).toMatchObject({ buyers: [], metadata: { total_count: 7, next_cursor: 0 } });
+      expect(await get(`buyers?cursor=0${sort}`)).toMatchObject({
+        buyers: [],
+        metadata: { total_count: 7, next_cursor: 0 },
+      });
   });
   test('a cursor of another order is refused', async () => {
     const { next_cursor } = (await get('buyers?order=name&per_page=2&cursor=-1')).metadata;
-    expect((await world.company.api('get', `buyers?order=tier&cursor=${next_cursor}`)).status).toBe(422);
+    expect((await world.company.api('get', `buyers?order=tier&cursor=${next_cursor}`)).status).toBe(
+      422,
+    );
   });
 });
 
@@ -104,7 +130,10 @@ describe('filters', () => {
     expect(await listed('fulltext=%25')).toEqual([]);
     expect(await listed('fulltext=_')).toEqual([]);
     expect(await listed('created_at_from=2099-01-01')).toEqual([]);
-    expect((await get('buyers?paused=no&per_page=1')).metadata).toMatchObject({ total_count: 3, total_pages: 3 });
+    expect((await get('buyers?paused=no&per_page=1')).metadata).toMatchObject({
+      total_count: 3,
+      total_pages: 3,
+    });
   });
   test('order with nulls: last ascending, first descending', async () => {
     expect(await listed('order=name')).toEqual([1, 3, 4, 0, 2, 5, 6]);
@@ -123,9 +152,19 @@ describe('columns', () => {
     expect(page.metadata.unknown_columns).toEqual(['nonsense', 'other']);
   });
   test('those that need another table read it only when asked for', async () => {
-    const shape = { conditions: [], sort: 'id' as const, descending: false, limit: 2, offset: 0, total: 'none' as const };
-    const sql = (columns: string[]) => listTemplate(projection, { ...shape, columns })({ company_id: 1, now: '' }).text;
-    expect(sql(['id', 'name'])).not.toMatch(/call_limits|buyer_conversions|buyer_business_hours|buyer_group_members/);
+    const shape = {
+      conditions: [],
+      sort: 'id' as const,
+      descending: false,
+      limit: 2,
+      offset: 0,
+      total: 'none' as const,
+    };
+    const sql = (columns: string[]) =>
+      listTemplate(projection, { ...shape, columns })({ company_id: 1, now: '' }).text;
+    expect(sql(['id', 'name'])).not.toMatch(
+      /call_limits|buyer_conversions|buyer_business_hours|buyer_group_members/,
+    );
     expect(sql(['attempt_daily_used'])).toMatch(/call_limits/);
     expect(sql(['current_conversion_revenue'])).toMatch(/buyer_conversions/);
   });
@@ -148,17 +187,26 @@ describe('CSV', () => {
   test('by ending, by format and by Accept: the whole result with the same columns', async () => {
     const ending = await world.company.api('get', 'buyers.csv?columns=id,name,paused');
     const format = await world.company.api('get', 'buyers?columns=id,name,paused&format=csv');
-    const accept = await world.company.api('get', 'buyers?columns=id,name,paused', { headers: { Accept: 'text/csv' } });
+    const accept = await world.company.api('get', 'buyers?columns=id,name,paused', {
+      headers: { Accept: 'text/csv' },
+    });
     expect(ending.headers['content-type']).toBe('text/csv; charset=utf-8');
     expect(ending.headers['content-disposition']).toContain('buyers.csv');
     expect([format.text, accept.text]).toEqual([ending.text, ending.text]);
-    expect(ending.text.split('\n')).toEqual(['id,name,paused', ...ids.map((id, n) => `${id},${n === 6 ? '' : names[n]},${n % 2 === 0}`), '']);
+    expect(ending.text.split('\n')).toEqual([
+      'id,name,paused',
+      ...ids.map((id, n) => `${id},${n === 6 ? '' : names[n]},${n % 2 === 0}`),
+      '',
+    ]);
   });
   test('.json is another spelling of every list; format=json wins over Accept', async () => {
     expect((await get('buyers.json?per_page=1')).metadata.per_page).toBe(1);
     expect((await get('access_tokens.json')).metadata.root).toBe('access_tokens');
     expect((await get('collections/route_by_type.json')).metadata.root).toBe('collection');
-    expect((await world.company.api('get', 'buyers?format=json', { headers: { Accept: 'text/csv' } })).body.metadata.root).toBe('buyers');
+    expect(
+      (await world.company.api('get', 'buyers?format=json', { headers: { Accept: 'text/csv' } }))
+        .body.metadata.root,
+    ).toBe('buyers');
     expect((await world.company.api('get', 'access_tokens.csv')).status).toBe(404);
   });
   test('has every column of the resource by default, filters, and orders', async () => {
@@ -170,7 +218,17 @@ describe('CSV', () => {
   });
   test('no cell is run as a formula, and numbers stay numbers', async () => {
     const other = await world.addCompany();
-    for (const name of ['=1+1', '+1+1', '-2+3', '@SUM(A1)', '|cmd', '\tx', '-12.5', '+13105550123', 'plain "quoted", text'])
+    for (const name of [
+      '=1+1',
+      '+1+1',
+      '-2+3',
+      '@SUM(A1)',
+      '|cmd',
+      '\tx',
+      '-12.5',
+      '+13105550123',
+      'plain "quoted", text',
+    ])
       await other.api('post', 'buyers', { body: { name } });
     const { text } = await other.api('get', 'buyers.csv?columns=name');
     expect(text.split('\n').slice(1, -1)).toEqual([

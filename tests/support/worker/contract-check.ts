@@ -11,38 +11,54 @@ const routes = contract.operations
   .toSorted((a, b) => (a.path.replaceAll('{', '~') < b.path.replaceAll('{', '~') ? -1 : 1))
   .map((operation) => ({
     operation,
-    pattern: new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}${operation.csv ? '(\\.json|\\.csv)?' : '(\\.json)?'}/?$`),
+    pattern: new RegExp(
+      `^${operation.path.replace(/\{\w+\}/g, '[^/]+')}${operation.csv ? '(\\.json|\\.csv)?' : '(\\.json)?'}/?$`,
+    ),
   }));
 
 export function operationOf(method: string, url: string): Operation | undefined {
   const path = url.split('?')[0] ?? '';
-  return routes.find(({ operation, pattern }) => operation.method === method.toLowerCase() && pattern.test(path))?.operation;
+  return routes.find(
+    ({ operation, pattern }) => operation.method === method.toLowerCase() && pattern.test(path),
+  )?.operation;
 }
 
 const schemaOf = (operation: Operation, status: string, media: string): string | undefined => {
   const raw = operation.responses[status];
-  const response = raw && (contract.resolve(raw) as { content?: Record<string, { schema?: { $ref?: string } }> });
+  const response =
+    raw && (contract.resolve(raw) as { content?: Record<string, { schema?: { $ref?: string } }> });
   return response?.content?.[media]?.schema?.$ref;
 };
 
 /** What is promised as no more than a text of its kind. */
 const isOpaque = (operation: Operation, status: string, media: string): boolean =>
-  ['application/octet-stream', 'text/xml', 'text/event-stream'].includes(media) && media in (operation.responses[status]?.content ?? {});
+  ['application/octet-stream', 'text/xml', 'text/event-stream'].includes(media) &&
+  media in (operation.responses[status]?.content ?? {});
 
 /** Holds an answer against the contract: its status must be promised and its body of the promised shape. Throws otherwise. */
 export function checkAnswer(method: string, url: string, res: Response): void {
   const operation = operationOf(method, url);
   if (!operation || res.status === 405) return;
   const status = String(res.status);
-  if (!operation.responses[status]) throw new Error(`${operation.id} answered ${status}, which the contract does not promise: ${res.text}`);
+  if (!operation.responses[status])
+    throw new Error(
+      `${operation.id} answered ${status}, which the contract does not promise: ${res.text}`,
+    );
   const media = (res.headers['content-type'] ?? '').split(';')[0] ?? '';
   const ref = schemaOf(operation, status, media);
   if (ref) {
     const validate = ajv.getSchema(`contract${ref}`);
     if (!validate) throw new Error(`no schema ${ref}`);
     if (!validate(JSON.parse(res.text)))
-      throw new Error(`${operation.id} ${status} is not what the contract says: ${ajv.errorsText(validate.errors)}\n${res.text.slice(0, 3000)}`);
+      throw new Error(
+        `${operation.id} ${status} is not what the contract says: ${ajv.errorsText(validate.errors)}\n${res.text.slice(0, 3000)}`,
+      );
   } else if (status !== '304' && media !== 'text/csv' && !isOpaque(operation, status, media))
-    throw new Error(`${operation.id} answered ${status} as ${media || 'nothing'}, which the contract does not promise`);
-  appendFileSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'produced.txt'), `${operation.id} ${status}\n`);
+    throw new Error(
+      `${operation.id} answered ${status} as ${media || 'nothing'}, which the contract does not promise`,
+    );
+  appendFileSync(
+    join(process.env.TRUNKLINE_TEST_FOLDER!, 'produced.txt'),
+    `${operation.id} ${status}\n`,
+  );
 }

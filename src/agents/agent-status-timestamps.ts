@@ -1,0 +1,37 @@
+import type { Projection } from '../db/projection';
+import { byReference } from '../db/records';
+import type { Deps } from '../deps';
+import type { Handlers } from '../http/handlers';
+import { page } from '../http/list';
+
+export const projection = {
+  schema: 'AgentStatusTimestamp',
+  singular: 'agent_status_timestamp',
+  plural: 'agent_status_timestamps',
+  everlasting: true,
+  fulltext: `lower(coalesce(t.key, ''))`,
+  columns: {
+    id: true,
+    company_id: true,
+    user_id: true,
+    collaborator_id: 't.user_id',
+    agent_widget_id: 't.agent_id',
+    agent_status_id: true,
+    created_at: true,
+    updated_at: true,
+    key: true,
+  },
+} as const satisfies Projection<
+  'AgentStatusTimestamp',
+  'agent_status_timestamp',
+  'agent_status_timestamps'
+>;
+
+/** Which status agents went into, and when. */
+export const agentStatusTimestamps = ({ clock }: Deps) =>
+  ({
+    listAgentStatusTimestamps: ({ query, db }) => {
+      const filters = byReference(query, { agent_id: 'agents', user_id: 'users' });
+      return page(query, { db, now: clock(), projection, orders: {}, filters });
+    },
+  }) satisfies Partial<Handlers>;

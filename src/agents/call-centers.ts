@@ -1,0 +1,71 @@
+import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import type { Deps } from '../deps';
+import type { Handlers } from '../http/handlers';
+import { page } from '../http/list';
+import { recordHandlers } from '../http/record-handlers';
+
+const AGENTS = 'agent_call_centers m WHERE m.company_id = t.company_id AND m.call_center_id = t.id';
+
+export const projection = {
+  schema: 'CallCenter',
+  singular: 'call_center',
+  plural: 'call_centers',
+  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.user_call_center_id, '') || E'\\n' || coalesce(t.description, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
+  columns: {
+    ...commonColumns('call_centers'),
+    type: `'CallCenter'`,
+    name: true,
+    description: true,
+    user_call_center_id: true,
+    agents_count: `(SELECT count(*) FROM ${AGENTS})`,
+    agent_ids: `ARRAY(SELECT m.agent_id FROM ${AGENTS} ORDER BY m.agent_id)`,
+  },
+} as const satisfies Projection<'CallCenter', 'call_center', 'call_centers'>;
+
+const orders: Record<string, SortKey> = {
+  name: { sql: 't.name', type: 'text' },
+  user_call_center_id: { sql: 't.user_call_center_id', type: 'text', nullable: true },
+  created_at: { sql: 't.created_at', type: 'timestamptz' },
+  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+};
+
+/** Where agents sit. */
+export const callCenters = ({ clock }: Deps) => {
+  const records = recordHandlers(projection, clock);
+  const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
+  return {
+    listCallCenters: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
+    newCallCenter: (call) => records.unsaved(call, {}),
+    showCallCenter: records.show,
+
+    createCallCenter: (call) =>
+      records.create(call, async (tx, { name, ...fields }, now) => {
+        const data = {
+          ...fields,
+          name: name!,
+          company_id: tx.company_id,
+          user_updated_at: now,
+          created_at: now,
+          updated_at: now,
+        };
+        return (await tx.prisma.callCenter.create({ data, select: { id: true } })).id;
+      }),
+
+    updateCallCenter: (call) =>
+      records.update(call, async (tx, id, { fields, now }) => {
+        await tx.prisma.callCenter.update({
+          where: key(tx.company_id, id),
+          data: { ...fields, user_updated_at: now, updated_at: now },
+        });
+      }),
+
+    deleteCallCenter: (call) =>
+      records.delete(call, async (tx, id, now) => {
+        await tx.prisma.agentCallCenter.deleteMany({ where: { call_center_id: id } });
+        await tx.prisma.callCenter.update({
+          where: key(tx.company_id, id),
+          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+        });
+      }),
+  } satisfies Partial<Handlers>;
+};

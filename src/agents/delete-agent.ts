@@ -1,0 +1,14 @@
+import { replaceAttached } from '../db/attachments';
+import type { Db } from '../db/tenant';
+
+/** Deletes an agent whose row is locked: it belongs to no call center and no buyer any more, and gets no more messages. */
+export async function deleteAgent(db: Db, agent_id: bigint, now: Date): Promise<void> {
+  await replaceAttached(db, 'agent_call_centers', { agent_id }, { call_center_id: [] });
+  await replaceAttached(db, 'agent_buyers', { agent_id }, { buyer_id: [] });
+  const where = { company_id_id: { company_id: db.company_id, id: agent_id } };
+  await db.prisma.agent.update({
+    where,
+    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+    select: { id: true },
+  });
+}

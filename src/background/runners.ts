@@ -1,0 +1,21 @@
+import type { Deps } from '../deps';
+import { eraseSuppressionList } from '../suppression/erase-list';
+import { removeLeads, resumeLeads } from '../leads/owner-leads';
+import { importSuppressionFile } from '../suppression/import-file';
+import { forgetNumber } from '../numbers/release-number';
+import { sendInvitation } from '../people/send-invitation';
+import { sendActionWebhook } from '../outreach/send-action-webhook';
+import { alertOwner } from '../webhooks/alert-owner';
+import type { Runners } from '../jobs/queue';
+
+/** Every kind of job and the workflow that does it: a kind without one does not compile. */
+export const createRunners = (deps: Deps): Runners => ({
+  import_suppression_file: (payload, context) => importSuppressionFile(payload, context, deps),
+  erase_suppression_list: (payload, context) => eraseSuppressionList(payload, context, deps),
+  resume_leads: (payload, context) => resumeLeads(payload, context, deps),
+  send_action_webhook: (payload, context) => sendActionWebhook(payload, context, deps),
+  tell_of_webhook: (payload, context) => alertOwner(payload, context, deps),
+  forget_number: (payload, context) => forgetNumber(payload, context, deps),
+  send_invitation: (payload) => sendInvitation(payload, deps),
+  remove_leads: (payload, context) => removeLeads(payload, context, deps),
+});

@@ -1,0 +1,74 @@
+import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import type { Deps } from '../deps';
+import type { Handlers } from '../http/handlers';
+import { list } from '../http/list';
+import { recordHandlers } from '../http/record-handlers';
+
+const MEMBERS = 'buyers m WHERE m.company_id = t.company_id AND m.buyer_fleet_id = t.id';
+
+export const projection = {
+  schema: 'BuyerFleet',
+  singular: 'buyer_fleet',
+  plural: 'buyer_fleets',
+  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.user_fleet_id, '') || E'\\n' || coalesce(t.description, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
+  columns: {
+    ...commonColumns('buyer_fleets'),
+    type: `'BuyerFleet'`,
+    name: true,
+    description: true,
+    user_fleet_id: true,
+    buyers_count: `(SELECT count(*) FROM ${MEMBERS})`,
+    buyer_ids: `ARRAY(SELECT m.id FROM ${MEMBERS} ORDER BY m.id)`,
+  },
+} as const satisfies Projection<'BuyerFleet', 'buyer_fleet', 'buyer_fleets'>;
+
+const orders: Record<string, SortKey> = {
+  name: { sql: 't.name', type: 'text' },
+  user_fleet_id: { sql: 't.user_fleet_id', type: 'text' },
+  created_at: { sql: 't.created_at', type: 'timestamptz' },
+  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+};
+
+/** Named sets of buyers. */
+export const buyerFleets = ({ clock }: Deps) => {
+  const records = recordHandlers(projection, clock);
+  const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
+  return {
+    listBuyerFleets: ({ query, db }) => list(query, { db, now: clock(), projection, orders }),
+    newBuyerFleet: (call) => records.unsaved(call, {}),
+    showBuyerFleet: records.show,
+
+    createBuyerFleet: (call) =>
+      records.create(call, async (tx, fields, now) => {
+        const data = {
+          ...fields,
+          company_id: tx.company_id,
+          user_updated_at: now,
+          created_at: now,
+          updated_at: now,
+        };
+        return (await tx.prisma.buyerFleet.create({ data, select: { id: true } })).id;
+      }),
+
+    updateBuyerFleet: (call) =>
+      records.update(call, async (tx, id, { fields, now }) => {
+        await tx.prisma.buyerFleet.update({
+          where: key(tx.company_id, id),
+          data: { ...fields, user_updated_at: now, updated_at: now },
+          select: { id: true },
+        });
+      }),
+
+    deleteBuyerFleet: (call) =>
+      records.delete(call, async (tx, id, now) => {
+        await tx.prisma.buyer.updateMany({
+          where: { buyer_fleet_id: id },
+          data: { buyer_fleet_id: null, updated_at: now },
+        });
+        await tx.prisma.buyerFleet.update({
+          where: key(tx.company_id, id),
+          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+        });
+      }),
+  } satisfies Partial<Handlers>;
+};

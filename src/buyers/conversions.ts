@@ -1,0 +1,228 @@
+import type { Schemas } from '../contract';
+import type { Db } from '../db/tenant';
+import { HttpProblem, type FieldErrors } from '../errors';
+import { openMinutes } from '../time/opening-hours';
+
+type TimeFrame = Schemas['ConversionTimeFrame'];
+
+/** The fields of a request that speak of the conversion that is current now. */
+export type CurrentFields = Pick<
+  Schemas['BuyerFields'],
+  Extract<keyof Schemas['BuyerFields'], `current_conversion_${string}`>
+>;
+
+/** A conversion's own values, as stored. */
+export interface ConversionRow {
+  name: string | null;
+  conversion_type: Schemas['ConversionType'];
+  duration: number;
+  revenue: number;
+  revenue_min: number | null;
+  revenue_max: number | null;
+  revenue_increment: number | null;
+  duplicate_timeframe: number;
+  token_values: string[];
+  attribution_token_values: string[];
+}
+
+const NEW_CONVERSION: ConversionRow = {
+  name: null,
+  conversion_type: 'duration',
+  duration: 0,
+  revenue: 0,
+  revenue_min: null,
+  revenue_max: null,
+  revenue_increment: null,
+  duplicate_timeframe: 0,
+  token_values: [],
+  attribution_token_values: [],
+};
+
+export function isCurrentField(name: string): name is keyof CurrentFields {
+  return name.startsWith('current_conversion_');
+}
+
+/** Replaces all conversions of a buyer. */
+export async function replaceConversions(
+  db: Db,
+  buyer_id: bigint,
+  frames: readonly TimeFrame[],
+): Promise<void> {
+  frames.forEach((frame, f) =>
+    frame.buyer_conversions_attributes.forEach((attributes, c) =>
+      requireBounds(
+        { ...NEW_CONVERSION, ...attributes },
+        (name) => `buyer_conversions_schedule.${f}.buyer_conversions_attributes.${c}.${name}`,
+      ),
+    ),
+  );
+  await db.prisma.buyerConversion.deleteMany({ where: { buyer_id } });
+  await insert(
+    db,
+    frames.flatMap(({ schedule, buyer_conversions_attributes }, time_frame) =>
+      buyer_conversions_attributes.map((attributes, position) => ({
+        buyer_id,
+        time_frame,
+        position,
+        schedule,
+        row: { ...NEW_CONVERSION, ...attributes },
+      })),
+    ),
+  );
+}
+
+/**
+ * Changes the conversion that is current now; where none is, makes one that is always current. The buyer's row must be locked: a change of
+ * the revenue is judged by the revenue before it.
+ */
+export async function changeCurrent(
+  db: Db,
+  buyer_id: bigint,
+  { fields, now }: { fields: CurrentFields; now: Date },
+): Promise<void> {
+  const current = await findCurrent(db, buyer_id, now);
+  const row = { ...(current ?? NEW_CONVERSION), ...columnsOf(fields) };
+  requireBounds(row, (name) => `current_conversion_${name}`);
+  if (current && fields.current_conversion_revenue !== undefined) requireStep(current.revenue, row);
+  if (!current) {
+    const time_frame =
+      (
+        await db.prisma.buyerConversion.aggregate({
+          where: { buyer_id },
+          _max: { time_frame: true },
+        })
+      )._max.time_frame ?? -1;
+    return insert(db, [{ buyer_id, time_frame: time_frame + 1, position: 0, schedule: [], row }]);
+  }
+  const { id, ...values } = row as ConversionRow & { id: bigint };
+  await db.prisma.buyerConversion.update({
+    where: { company_id_id: { company_id: db.company_id, id } },
+    data: { ...values, ...(await tokenIds(db, current, row)) },
+  });
+}
+
+async function findCurrent(
+  db: Db,
+  buyer_id: bigint,
+  now: Date,
+): Promise<(ConversionRow & { id: bigint }) | undefined> {
+  const rows = await db.query<{ id: string }>({
+    text: `SELECT x.id::text FROM buyer_conversions x JOIN call_limits l ON l.company_id = x.company_id AND l.buyer_id = x.buyer_id
+      WHERE x.company_id = $1 AND x.buyer_id = $2 AND is_open(x.open_minutes, local_minute_of_week($3::timestamptz, l.zone)) ORDER BY x.time_frame, x.position LIMIT 1`,
+    values: [db.company_id, buyer_id, now.toISOString()],
+  });
+  if (!rows[0]) return undefined;
+  const id = BigInt(rows[0].id);
+  const found = await db.prisma.buyerConversion.findUniqueOrThrow({
+    where: { company_id_id: { company_id: db.company_id, id } },
+  });
+  const dollars = (amount: { toNumber(): number } | null) => amount && amount.toNumber();
+  return {
+    id,
+    name: found.name,
+    conversion_type: found.conversion_type as Schemas['ConversionType'],
+    duration: found.duration,
+    revenue: found.revenue.toNumber(),
+    revenue_min: dollars(found.revenue_min),
+    revenue_max: dollars(found.revenue_max),
+    revenue_increment: dollars(found.revenue_increment),
+    duplicate_timeframe: found.duplicate_timeframe,
+    token_values: found.token_values,
+    attribution_token_values: found.attribution_token_values,
+  };
+}
+
+/** `current_conversion_x` → `x`; a blank list is an empty one. */
+function columnsOf(fields: CurrentFields): Partial<ConversionRow> {
+  const lists = new Set(['token_values', 'attribution_token_values']);
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      const column = name.replace('current_conversion_', '');
+      return [column, value === null && lists.has(column) ? [] : value];
+    }),
+  );
+}
+
+function requireBounds(
+  { revenue, revenue_min, revenue_max }: ConversionRow,
+  field: (name: string) => string,
+): void {
+  const errors: FieldErrors = {};
+  if (revenue_min !== null && revenue_max !== null && revenue_min > revenue_max)
+    errors[field('revenue_min')] = [`must not be above the maximum of ${revenue_max}`];
+  else if (revenue_min !== null && revenue < revenue_min)
+    errors[field('revenue')] = [`must not be below the minimum of ${revenue_min}`];
+  else if (revenue_max !== null && revenue > revenue_max)
+    errors[field('revenue')] = [`must not be above the maximum of ${revenue_max}`];
+  const refusal = HttpProblem.fields(errors);
+  if (refusal) throw refusal;
+}
+
+function requireStep(before: number, { revenue, revenue_increment }: ConversionRow): void {
+  if (revenue_increment === null) return;
+  const cents = (dollars: number) => Math.round(dollars * 100);
+  if (cents(Math.abs(revenue - before)) % cents(revenue_increment) === 0) return;
+  throw HttpProblem.field(
+    'current_conversion_revenue',
+    `must change from ${before} by a multiple of ${revenue_increment}`,
+  );
+}
+
+interface NewRow {
+  buyer_id: bigint;
+  time_frame: number;
+  position: number;
+  schedule: TimeFrame['schedule'];
+  row: ConversionRow;
+}
+
+async function insert(db: Db, rows: NewRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  const { company_id } = db;
+  const ids = await nextIds(
+    db,
+    rows.reduce(
+      (sum, { row }) => sum + row.token_values.length + row.attribution_token_values.length,
+      0,
+    ),
+  );
+  await db.prisma.buyerConversion.createMany({
+    data: rows.map(({ buyer_id, time_frame, position, schedule, row }) => ({
+      company_id,
+      buyer_id,
+      time_frame,
+      position,
+      schedule: [...schedule],
+      open_minutes: openMinutes(schedule),
+      ...row,
+      token_value_ids: ids.splice(0, row.token_values.length),
+      attribution_token_value_ids: ids.splice(0, row.attribution_token_values.length),
+    })),
+  });
+}
+
+/** Numbers for the token values that a change replaces. */
+async function tokenIds(
+  db: Db,
+  before: ConversionRow,
+  after: ConversionRow,
+): Promise<{ token_value_ids?: bigint[]; attribution_token_value_ids?: bigint[] }> {
+  const same = (a: string[], b: string[]) => a.join('\n') === b.join('\n');
+  return {
+    ...(!same(before.token_values, after.token_values) && {
+      token_value_ids: await nextIds(db, after.token_values.length),
+    }),
+    ...(!same(before.attribution_token_values, after.attribution_token_values) && {
+      attribution_token_value_ids: await nextIds(db, after.attribution_token_values.length),
+    }),
+  };
+}
+
+async function nextIds(db: Db, count: number): Promise<bigint[]> {
+  if (count === 0) return [];
+  const rows = await db.query<{ id: string }>({
+    text: `SELECT nextval('token_value_ids')::text AS id FROM generate_series(1, $1::int)`,
+    values: [count],
+  });
+  return rows.map(({ id }) => BigInt(id));
+}

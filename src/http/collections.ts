@@ -1,0 +1,119 @@
+import { BASE_PATH, contract, type Schemas } from '../contract';
+import { notFound } from '../errors';
+import type { Db } from '../db/tenant';
+import type { Deps } from '../deps';
+import type { Handlers } from './handlers';
+import { DISPLAY_NAMES } from '../time/zone-names';
+import { formatOffset, IANA_NAMES } from '../time/zone';
+
+/** Every closed list of the contract, by the name its `x-collection` gives it. */
+const VALUES = new Map(
+  Object.values(contract.document.components.schemas).flatMap((schema) => {
+    const name = schema['x-collection'];
+    return name
+      ? [
+          [
+            name,
+            (schema.enum ?? []).filter(
+              (value): value is string => typeof value === 'string' && value !== '',
+            ),
+          ] as const,
+        ]
+      : [];
+  }),
+);
+
+const words = (value: string) =>
+  value.replace(/[_:.]/g, ' ').replace(/^./, (first) => first.toUpperCase());
+
+/** The envelope of a collection, or with root=false the bare array. */
+function collection<Root extends 'collection' | 'collections', Item>(
+  root: Root,
+  items: Item[],
+  with_root = true,
+) {
+  if (!with_root) return items;
+  const rows = { [root]: items } as { [R in Root]: Item[] };
+  return {
+    status: 200,
+    success: true as const,
+    ...rows,
+    metadata: { root, total_count: items.length },
+  };
+}
+
+/** Closed lists of values, for forms. */
+export const collections = ({ clock }: Deps) =>
+  ({
+    listCollections: async ({ query }) => {
+      const names = ['time_zone', ...VALUES.keys()].toSorted();
+      return collection(
+        'collections',
+        names.map((name) => ({ name, path: `${BASE_PATH}/collections/${name}` })),
+        query.root,
+      );
+    },
+
+    listTimeZones: async ({ query, db }) =>
+      collection('collection', await zonesAt(clock(), db), query.root),
+
+    showCollection: async ({ params, query }) => {
+      const values = VALUES.get(params.collection);
+      if (!values) throw notFound();
+      return collection(
+        'collection',
+        values.map((value) => ({ value, name: words(value) })),
+        query.root,
+      );
+    },
+  }) satisfies Partial<Handlers>;
+
+const QUARTER_MS = 900_000;
+let kept: { quarter: number; zones: Schemas['TimeZone'][] } | undefined;
+
+interface Offset {
+  iana_name: string;
+  seconds: number;
+  dst: boolean;
+}
+
+/**
+ * All zones by offset. The offsets are the database's, because its clock decides about caps and hours; the tables of the two may differ for a
+ * zone whose law has just changed. They change on the quarter of an hour, and reading them all takes long enough to be kept until then.
+ */
+async function zonesAt(now: Date, db: Db): Promise<Schemas['TimeZone'][]> {
+  const quarter = Math.floor(now.getTime() / QUARTER_MS);
+  if (kept?.quarter === quarter) return kept.zones;
+  const offsets = await db.query<Offset>({
+    text: 'SELECT name AS iana_name, extract(epoch FROM utc_offset)::int AS seconds, is_dst AS dst FROM pg_timezone_names',
+    values: [],
+  });
+  const by_name = new Map(offsets.map((offset) => [offset.iana_name, offset]));
+  const named = [
+    ...Object.entries(DISPLAY_NAMES),
+    ...IANA_NAMES.map((name) => [name, name] as const),
+  ];
+  const zones = named.flatMap(([value, iana_name]) => {
+    const offset = by_name.get(iana_name);
+    return offset ? [describe(value, offset)] : [];
+  });
+  kept = {
+    quarter,
+    zones: zones.toSorted(
+      (a, b) => a.utc_offset_seconds - b.utc_offset_seconds || (a.value < b.value ? -1 : 1),
+    ),
+  };
+  return kept.zones;
+}
+
+function describe(value: string, { iana_name, seconds, dst }: Offset): Schemas['TimeZone'] {
+  const utc_offset = formatOffset(seconds * 1000);
+  return {
+    value,
+    name: `(GMT${utc_offset}) ${value}`,
+    iana_name,
+    utc_offset,
+    utc_offset_seconds: seconds,
+    dst,
+  };
+}

@@ -1,0 +1,51 @@
+import type { RequestHandler } from 'express';
+import type { Pool } from 'pg';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Operation } from '../contract';
+
+export interface Metrics {
+  /** Times every request under the operation it was for. */
+  observe: RequestHandler;
+  /** The page Prometheus reads. */
+  page: RequestHandler;
+}
+
+export function createMetrics(pool: Pool): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the last of its answer.',
+    labelNames: ['operation', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+    registers: [registry],
+  });
+  const connections = new Gauge({
+    name: 'database_connections',
+    help: 'Connections of the pool, by state, and requests waiting for one.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      this.set({ state: 'idle' }, pool.idleCount);
+      this.set({ state: 'busy' }, pool.totalCount - pool.idleCount);
+      this.set({ state: 'waiting' }, pool.waitingCount);
+    },
+  });
+  void connections;
+  return {
+    observe: (_req, res, next) => {
+      const started = process.hrtime.bigint();
+      res.once('finish', () => {
+        const operation = (res.locals.operation as Operation | undefined)?.id ?? 'none';
+        requests.observe(
+          { operation, status: res.statusCode },
+          Number(process.hrtime.bigint() - started) / 1e9,
+        );
+      });
+      next();
+    },
+    page: async (_req, res) => {
+      res.type(registry.contentType).send(await registry.metrics());
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { Schemas } from '../contract';
+import type { Db } from '../db/tenant';
+import type { Deps } from '../deps';
+import type { Call, Handlers } from '../http/handlers';
+import { HttpProblem } from '../errors';
+
+type Maker = Omit<Call<'createOffer'>, 'body' | 'query'> & { query: Record<never, never> };
+
+const ACTIONS: Omit<Schemas['ScheduleActionCreate'], 'schedule_id'>[] = [
+  {
+    name: 'Welcome',
+    action_type: 'sms',
+    body: 'Hi [first_name]{there}, thank you for asking about {{offer_name}}. We call you in a minute. Text STOP to be left alone.',
+  },
+  { action_type: 'wait', wait_amount: 1, wait_unit: 'minutes' },
+  { name: 'First call', action_type: 'dial', connect_to: '+13105550111', timeout_seconds: 25 },
+  { action_type: 'wait', wait_until: '09:30' },
+  {
+    name: 'Californians only',
+    action_type: 'email',
+    token_filter_list: ['state:in CA,NV,OR'],
+    subject: 'Your quote, [first_name]{dear friend}',
+    html: true,
+    body: '<p>Hello [first_name]{there}, a quote for {{zip}} waits for you.</p>',
+  },
+  { name: 'Second call', action_type: 'dial', connect_to: '+13105550111', timeout_seconds: 25 },
+  {
+    name: 'Farewell',
+    action_type: 'sms',
+    end_of_schedule: true,
+    body: 'We could not reach you. Call us at {{service_number}} whenever you like.',
+  },
+];
+
+/** An offer, who is called about it and how: a schedule at whose end a lead has been texted twice, called twice and mailed once. */
+export async function populateLeads(
+  db: Db,
+  call: Maker,
+  { handlers, deps }: { handlers: Handlers; deps: Deps },
+): Promise<void> {
+  const user_buyer_ids = ['acme_la', 'bayline'];
+  await handlers.createTrafficSource({
+    ...call,
+    body: { name: 'Search ads', user_traffic_source_id: 'search' },
+  });
+  await handlers.createOffer({
+    ...call,
+    body: { name: 'Auto insurance', user_offer_id: 'auto', add_user_buyer_ids: user_buyer_ids },
+  });
+  const offer_id = await idOf(db, 'offers');
+  // Whoever tries it at night would otherwise wait for the morning.
+  const schedule = {
+    name: 'New auto leads',
+    user_schedule_id: 'auto_new',
+    offer_id,
+    daylight_hours: '00:00..23:59',
+    hours_to_expire: 72,
+    max_contact_attempts: 6,
+  };
+  await handlers.createSchedule({ ...call, body: schedule });
+  const schedule_id = await idOf(db, 'schedules');
+  for (const action of ACTIONS)
+    await handlers.createScheduleAction({ ...call, body: { ...action, schedule_id } });
+  // A carrier that sells real numbers is not asked for one.
+  if (deps.carrier.name === 'sandbox')
+    await handlers.createPhoneNumber({ ...call, body: { prefix: '310' } }).catch(unlessSoldOut);
+}
+
+async function idOf(db: Db, table: 'offers' | 'schedules'): Promise<string> {
+  const [row] = await db.query<{ id: string }>({
+    text: `SELECT max(id)::text AS id FROM ${table} WHERE company_id = $1`,
+    values: [db.company_id],
+  });
+  return row!.id;
+}
+
+/** A demo can do without a number of its own. */
+function unlessSoldOut(error: unknown): void {
+  if (!(error instanceof HttpProblem)) throw error;
+}

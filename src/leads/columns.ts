@@ -1,0 +1,90 @@
+import { commonColumns, type Projection } from '../db/projection';
+
+/** Tokens that hold a part of somebody's name or address, the first that is there. */
+const token = (...names: string[]) =>
+  `nullif(coalesce(${names.map((name) => `t.data->>'${name}'`).join(', ')}), '')`;
+const full_name = `nullif(trim(coalesce(t.data->>'full_name', t.data->>'name', coalesce(t.data->>'first_name', '') || ' ' || coalesce(t.data->>'last_name', ''))), '')`;
+
+const STATUSES: Record<string, string> = {
+  queue: 'Waiting for a call',
+  scheduled: 'Scheduled',
+  waiting: 'Waiting',
+  running: 'Being called',
+  completed: 'Completed',
+  completed_attempted: 'Completed, called',
+  completed_connected: 'Completed, connected',
+  completed_converted: 'Completed, converted',
+  exceeded_max_calls: 'Contacted as often as allowed',
+  expired: 'Expired',
+  dnc: 'Suppressed',
+  failure: 'Could not be contacted',
+  disabled: 'Disabled',
+  blocked: 'Blocked',
+  opt_out: 'Opted out',
+};
+
+/** When something is next done for a lead, null when nothing will be: the callback it asked for goes before its schedule. */
+export const NEXT_ACTION_AT =
+  '(CASE WHEN t.due_at IS NOT NULL THEN coalesce(t.callback_at, t.next_action_at) END)';
+
+/** How a lead is read; the statement that writes submissions answers with it too. */
+export const leadProjection = {
+  schema: 'Lead',
+  singular: 'lead',
+  plural: 'leads',
+  joins: {
+    k: 'LEFT JOIN contacts k ON k.company_id = t.company_id AND k.caller_number = t.caller_number',
+  },
+  fulltext: `lower(coalesce(t.caller_number::text, '') || E'\\n' || coalesce(t.email, '') || E'\\n' || coalesce(t.data->>'full_name', t.data->>'name', coalesce(t.data->>'first_name', '') || ' ' || coalesce(t.data->>'last_name', '')))`,
+  columns: {
+    ...commonColumns('leads'),
+    type: `'Lead'`,
+    context_menu_name: `nullif(concat_ws(' ', ${full_name}, '(+' || t.caller_number || ')'), '')`,
+    name: full_name,
+    caller_id: `'+' || t.caller_number`,
+    email: true,
+    full_name,
+    contact_field_type: true,
+    expires_in: true,
+    country: token('country', 'country_code'),
+    state_province: token('state_province', 'state', 'province', 'region'),
+    zip_postal_code: token('zip_postal_code', 'zip', 'zip_code', 'postal_code'),
+    time_zone: 't.zones[1]',
+    sub_id: true,
+    offer_id: true,
+    schedule_id: true,
+    status: true,
+    human_status: `CASE t.status ${Object.entries(STATUSES)
+      .map(([status, words]) => `WHEN '${status}' THEN '${words}'`)
+      .join(' ')} ELSE t.status END`,
+    has_next_action: `${NEXT_ACTION_AT} IS NOT NULL`,
+    opt_out: 'coalesce(k.opt_out, false)',
+    revenue: 'coalesce(t.revenue, 0)',
+    payout: 'coalesce(t.payout, 0)',
+    offer_converted: 'coalesce(t.offer_converted, false)',
+    buyer_converted: 'coalesce(t.buyer_converted, false)',
+    traffic_source_id: true,
+    buyer_id: true,
+    remote_ip: true,
+    attempted_call_id: true,
+    connected_call_id: true,
+    scheduled_callback_id: true,
+    sms_number_id: true,
+    dial_number_id: true,
+    lead_priority: true,
+    hours_to_expire: true,
+    max_contact_attempts: true,
+    last_action_at: true,
+    first_action_at: true,
+    first_queued_at: true,
+    schedule_ended_at: true,
+    next_action_at: NEXT_ACTION_AT,
+    last_call_at: true,
+    is_live: 'coalesce(t.is_live, true)',
+    blocked: 'coalesce(k.blocked, false)',
+    data: `coalesce(t.data, '{}')`,
+    contact_id: 'k.id',
+    next_schedule_action_id: `(SELECT a.id FROM schedule_actions a WHERE a.company_id = t.company_id AND a.schedule_id = t.schedule_id AND a.deleted_at IS NULL AND t.due_at IS NOT NULL
+      AND a.end_of_schedule = (t.phase = 'end') AND (t.position IS NULL OR a.position > t.position) ORDER BY a.position LIMIT 1)`,
+  },
+} as const satisfies Projection<'Lead', 'lead', 'leads'>;

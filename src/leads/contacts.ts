@@ -1,0 +1,76 @@
+import type { Schemas } from '../contract';
+import { callerNumber, callerNumbers } from '../phone/caller-number';
+import { changeContacts } from './queries/contacts';
+import { commonColumns, type Projection } from '../db/projection';
+import type { Deps } from '../deps';
+import type { Call, Handlers } from '../http/handlers';
+import { page } from '../http/list';
+import { recordHandlers } from '../http/record-handlers';
+import { uuidv7 } from '../db/uuid';
+
+export const projection = {
+  schema: 'Contact',
+  singular: 'contact',
+  plural: 'contacts',
+  columns: {
+    ...commonColumns('contacts'),
+    type: `'Contact'`,
+    routes_edit_path: 'NULL::text',
+    caller_id: `'+' || t.caller_number`,
+    blocked: true,
+    blocked_at: true,
+    unblocked_at: true,
+    opt_out: true,
+    opted_out_at: true,
+    opted_in_at: true,
+    leads_count:
+      '(SELECT count(*) FROM leads l WHERE l.company_id = t.company_id AND l.caller_number = t.caller_number AND l.deleted_at IS NULL)',
+    calls_count: true,
+    sms_count: true,
+    emails_count: true,
+    last_contacted_at: true,
+  },
+} as const satisfies Projection<'Contact', 'contact', 'contacts'>;
+
+/** What the company knows of numbers, its blacklist among it. */
+export const contacts = ({ clock }: Deps) => {
+  const records = recordHandlers(projection, clock);
+  return {
+    listContacts: async ({ query, db }) => {
+      const caller_id = await callerNumber(db, query.caller_id, 'caller_id');
+      const filters = {
+        caller_id: 't.caller_number = {caller_id}::bigint',
+        blocked: query.blocked ? 't.blocked' : 'NOT t.blocked',
+        opt_out: query.opt_out ? 't.opt_out' : 'NOT t.opt_out',
+      };
+      const narrowed = { ...query, caller_id };
+      return page(narrowed, { db, now: clock(), projection, orders: {}, filters });
+    },
+    showContact: records.show,
+    blockContacts: (call) => change(call, 'block', clock()),
+    unblockContacts: (call) => change(call, 'unblock', clock()),
+  } satisfies Partial<Handlers>;
+};
+
+type Numbers = Pick<Call<'blockContacts'>, 'body' | 'db'>;
+
+async function change(
+  { body, db }: Numbers,
+  verb: 'block' | 'unblock',
+  now: Date,
+): Promise<Schemas['ContactCallerIdsReply']> {
+  const { numbers, accepted, rejected } = await callerNumbers(db, body.caller_ids);
+  const context = {
+    now,
+    message: `the blacklist was changed`,
+    newUuid: () => uuidv7(now.getTime()),
+  };
+  const changed = await db.transaction((tx) => changeContacts(tx, verb, numbers, context));
+  const counts = {
+    accepted,
+    added: verb === 'block' ? changed : 0,
+    removed: verb === 'unblock' ? changed : 0,
+    rejected,
+  };
+  return { status: 200, success: true, errors: {}, ...counts, metadata: { root: 'contacts' } };
+}

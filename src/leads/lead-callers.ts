@@ -1,0 +1,73 @@
+import { changeContacts } from './queries/contacts';
+import { leadOf } from './queries/owners';
+import { leadProjection as projection } from './columns';
+import { possible } from '../phone/caller-number';
+import type { Db } from '../db/tenant';
+import type { Deps } from '../deps';
+import type { LeadOwner } from '../http/auth/authenticator';
+import type { Handlers } from '../http/handlers';
+import { Json } from '../http/reply';
+import { written } from '../http/record';
+import { uuidv7 } from '../db/uuid';
+import { numberReader } from '../phone/parse-number';
+import { notFound } from '../errors';
+import { moveToEnd, removeLead } from './change-lead';
+
+interface Request {
+  params: { caller_id: string };
+  query: { serializer?: string };
+  db: Db;
+  owner: LeadOwner | undefined;
+}
+
+type Change = (db: Db, lead: { id: bigint; number: number }, now: Date) => Promise<unknown>;
+
+const NO_STORE = { 'Cache-Control': 'no-store' };
+
+/** What the one who has a lead token may do with the lead of one number. */
+export const leadCallers = ({ clock }: Deps) => {
+  const act = (change: Change) => async (request: Request) => {
+    const { params, query, db, owner } = request;
+    const number = numberOf(owner!, params.caller_id, 'caller_id');
+    const now = clock();
+    const id = await db.transaction(async (tx) => {
+      const found = await leadOf(tx, owner!, number);
+      if (found === undefined) throw notFound();
+      await change(tx, { id: found, number }, now);
+      return found;
+    });
+    return written({ db, now, projection, serializer: query.serializer }, id);
+  };
+  /** By GET the same: its answer must not be kept by anybody on the way. */
+  const byGet = (handler: ReturnType<typeof act>) => async (request: Request) => {
+    const { text, headers } = await handler(request);
+    return new Json<never>(text, { ...headers, ...NO_STORE });
+  };
+  const optOut = act((db, { number }, now) =>
+    changeContacts(db, 'opt_out', [number], {
+      now,
+      message: 'asked for by lead_token',
+      newUuid: () => uuidv7(now.getTime()),
+    }),
+  );
+  const remove = act((db, { id }, now) => removeLead(db, id, now));
+  const toEnd = act((db, { id }, now) => moveToEnd(db, id, now));
+  return {
+    optOutLead: optOut,
+    optOutLeadByGet: byGet(optOut),
+    removeLead: remove,
+    removeLeadByDelete: remove,
+    removeLeadByGet: byGet(remove),
+    moveLeadToEnd: toEnd,
+    moveLeadToEndByPost: toEnd,
+
+    showLeadByCallerNumber: async ({ params, query, db, owner }) => {
+      const id = await leadOf(db, owner!, numberOf(owner!, params.caller_number, 'caller_number'));
+      if (id === undefined) throw notFound();
+      return written({ db, now: clock(), projection, serializer: query.serializer }, id);
+    },
+  } satisfies Partial<Handlers>;
+};
+
+const numberOf = ({ country }: LeadOwner, sent: string, field: string): number =>
+  possible(numberReader(country)(sent), sent, field);

@@ -1,0 +1,140 @@
+import { callerNumber } from '../phone/caller-number';
+import { leadOf, namedOwner } from './queries/owners';
+import { leadProjection as projection, NEXT_ACTION_AT } from './columns';
+import type { SortKey } from '../db/projection';
+import { byReference } from '../db/records';
+import type { Db } from '../db/tenant';
+import type { Deps } from '../deps';
+import type { Caller } from '../http/auth/authenticator';
+import type { Handlers } from '../http/handlers';
+import { list, type Filters } from '../http/list';
+import { isExternal, isGrid, recordReply, requireVisible, requireUnchanged } from '../http/record';
+import { recordHandlers } from '../http/record-handlers';
+import { numberReader } from '../phone/parse-number';
+import { changeItsContact, deleteLead, updateLead } from './change-lead';
+import { submitLead, type SubmittedLead } from './submit-lead';
+
+const orders: Record<string, SortKey> = {
+  created_at: { sql: 't.created_at', type: 'timestamptz' },
+  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  status: { sql: 't.status', type: 'text' },
+  lead_priority: { sql: 't.lead_priority', type: 'numeric', nullable: true },
+  next_action_at: { sql: NEXT_ACTION_AT, type: 'timestamptz', nullable: true },
+  last_action_at: { sql: 't.last_action_at', type: 'timestamptz', nullable: true },
+  email: { sql: 't.email', type: 'text', nullable: true },
+};
+
+const HAS_OPTED_OUT =
+  'EXISTS (SELECT FROM contacts x WHERE x.company_id = t.company_id AND x.caller_number = t.caller_number AND x.opt_out)';
+
+const FILTERS: Filters = {
+  status: 't.status = {status}',
+  number: 't.caller_number = {number}::bigint',
+  email: 't.email = {email}',
+  has_next_action: {
+    cases: { true: `${NEXT_ACTION_AT} IS NOT NULL`, false: `${NEXT_ACTION_AT} IS NULL` },
+  },
+  buyer_converted: { cases: { true: 't.buyer_converted', false: 'NOT t.buyer_converted' } },
+  opt_out: { cases: { true: HAS_OPTED_OUT, false: `NOT ${HAS_OPTED_OUT}` } },
+  next_action_at_from: `${NEXT_ACTION_AT} >= {next_action_at_from}::timestamptz`,
+  next_action_at_to: `${NEXT_ACTION_AT} <= {next_action_at_to}::timestamptz`,
+};
+
+const mayUpdate = ({ superuser, permissions }: Caller) =>
+  superuser || permissions.has('leads:update');
+const selectionOf = (serializer: string | undefined) => ({
+  grid: isGrid(serializer),
+  external: isExternal(serializer),
+});
+
+/** People to call, text and mail. */
+export const leads = ({ clock }: Deps) => {
+  const records = recordHandlers(projection, clock);
+  return {
+    listLeads: async ({ query, db }) => {
+      const number = await callerNumber(db, query.number, 'number');
+      const named = byReference(query, {
+        offer_id: 'offers',
+        schedule_id: 'schedules',
+        traffic_source_id: 'traffic_sources',
+        buyer_id: 'buyers',
+      });
+      const narrowed = { ...query, number };
+      return list(narrowed, {
+        db,
+        now: clock(),
+        projection,
+        orders,
+        filters: { ...FILTERS, ...named },
+      });
+    },
+
+    newLead: (call) =>
+      records.unsaved(call, { status: 'scheduled', is_live: true, zones: [], data: {} }),
+    showLead: records.show,
+
+    updateLead: async (call) => {
+      const { time_zone, ...body } = call.body;
+      void time_zone;
+      return records.updateAfter(
+        { ...call, body },
+        (tx, fields) => changeItsContact(tx, call.params.id, fields, clock()),
+        async (tx, id, { fields, now }) =>
+          updateLead(tx, id, fields, { now, zone: await zoneOf(tx, id) }),
+      );
+    },
+
+    deleteLead: (call) => records.delete(call, deleteLead),
+
+    submitLead: async ({ body, db, owner, caller, ip }) => {
+      const { serializer, ...sent } = body;
+      return submitted(
+        await submitLead(
+          db,
+          sent,
+          { owner: owner!, ip, may_unblock: mayUpdate(caller), selection: selectionOf(serializer) },
+          { clock },
+        ),
+      );
+    },
+
+    captureLead: async ({ body, db, caller, ip }) => {
+      const { serializer, offer_id, schedule_id, ...sent } = body;
+      const owner = await namedOwner(db, { offer_id, schedule_id });
+      // For the change log: as it is before.
+      const number = numberReader(owner.country)(String(sent.caller_id ?? sent.phone ?? ''));
+      const earlier = number === undefined ? undefined : await leadOf(db, owner, number);
+      if (earlier !== undefined)
+        await requireUnchanged(
+          { db, now: clock(), projection, if_match: undefined },
+          String(earlier),
+        );
+      const captured = await submitLead(
+        db,
+        sent,
+        { owner, ip, may_unblock: mayUpdate(caller), selection: selectionOf(serializer) },
+        { clock },
+      );
+      await requireVisible(db, projection, BigInt(captured.id));
+      return submitted(captured);
+    },
+  } satisfies Partial<Handlers>;
+};
+
+function submitted({ record, id, created, service_number, sms_number, warnings }: SubmittedLead) {
+  const numbers = { service_number_plain: service_number, sms_number_plain: sms_number };
+  return recordReply(projection, record, {
+    status: created ? 201 : 200,
+    extra: { id: Number(id), lead_id: Number(id), ...numbers, warnings },
+  });
+}
+
+/** The zone of a lead whose own cannot be told. */
+async function zoneOf(db: Db, id: bigint): Promise<string> {
+  const [row] = await db.query<{ zone: string }>({
+    text: `SELECT coalesce(s.time_zone, o.time_zone) AS zone FROM leads l LEFT JOIN schedules s ON s.company_id = l.company_id AND s.id = l.schedule_id
+      LEFT JOIN offers o ON o.company_id = l.company_id AND o.id = l.offer_id WHERE l.company_id = $1 AND l.id = $2`,
+    values: [db.company_id, id],
+  });
+  return row!.zone;
+}

@@ -1,0 +1,48 @@
+import { commonColumns, type Projection } from '../db/projection';
+import { byReference } from '../db/records';
+import type { Deps } from '../deps';
+import type { Handlers } from '../http/handlers';
+import { page } from '../http/list';
+import { recordHandlers } from '../http/record-handlers';
+
+const projection = {
+  schema: 'Email',
+  singular: 'email',
+  plural: 'emails',
+  columns: {
+    ...commonColumns('emails'),
+    type: `'Email'`,
+    routes_edit_path: 'NULL::text',
+    from_email: true,
+    to_email: true,
+    subject: true,
+    body: true,
+    html: true,
+    status: true,
+    error_code: true,
+    error_message: true,
+    mailer: true,
+    sandbox: `t.mailer = 'sandbox'`,
+    message_id: true,
+    lead_id: true,
+    offer_id: true,
+    schedule_id: true,
+    schedule_action_id: true,
+    token_values: true,
+    sent_at: true,
+  },
+} as const satisfies Projection<'Email', 'email', 'emails'>;
+
+/** What was mailed to leads. */
+export const emails = ({ clock }: Deps) =>
+  ({
+    listEmails: ({ query, db }) =>
+      page(query, {
+        db,
+        now: clock(),
+        projection,
+        orders: {},
+        filters: byReference(query, { lead_id: 'leads' }),
+      }),
+    showEmail: recordHandlers(projection, clock).show,
+  }) satisfies Partial<Handlers>;

@@ -1,0 +1,86 @@
+import { callerNumber } from '../phone/caller-number';
+import { commonColumns, type Projection } from '../db/projection';
+import { byReference } from '../db/records';
+import type { Deps } from '../deps';
+import type { Handlers } from '../http/handlers';
+import { page } from '../http/list';
+import { written } from '../http/record';
+import { recordHandlers } from '../http/record-handlers';
+import { uuidv7 } from '../db/uuid';
+import { HttpProblem } from '../errors';
+import { receiveTextMessage } from './receive-text-message';
+
+const projection = {
+  schema: 'TextMessage',
+  singular: 'text_message',
+  plural: 'text_messages',
+  columns: {
+    ...commonColumns('text_messages'),
+    type: `'TextMessage'`,
+    routes_edit_path: 'NULL::text',
+    direction: true,
+    from_number: `'+' || t.from_number`,
+    to_number: `'+' || t.to_number`,
+    body: true,
+    status: true,
+    error_code: true,
+    error_message: true,
+    carrier: true,
+    sandbox: `t.carrier = 'sandbox'`,
+    carrier_message_id: true,
+    lead_id: true,
+    offer_id: true,
+    schedule_id: true,
+    schedule_action_id: true,
+    token_values: true,
+    sent_at: true,
+    delivered_at: true,
+  },
+} as const satisfies Projection<'TextMessage', 'text_message', 'text_messages'>;
+
+/** What was texted to leads, and what they answered. */
+export const textMessages = ({ clock, carrier }: Deps) =>
+  ({
+    listTextMessages: async ({ query, db }) => {
+      const number = await callerNumber(db, query.number, 'number');
+      const filters = {
+        ...byReference(query, { lead_id: 'leads' }),
+        direction: 't.direction = {direction}',
+        status: 't.status = {status}',
+        number: '(t.from_number = {number}::bigint OR t.to_number = {number}::bigint)',
+      };
+      const narrowed = { ...query, number };
+      return page(narrowed, { db, now: clock(), projection, orders: {}, filters });
+    },
+
+    showTextMessage: recordHandlers(projection, clock).show,
+
+    receiveTextMessage: async ({ query, body, db }) => {
+      if (carrier.name !== 'sandbox')
+        throw HttpProblem.field(
+          'from',
+          `cannot be tried with the carrier ${carrier.name}, which delivers messages itself`,
+        );
+      const now = clock();
+      const from = await callerNumber(db, body.from, 'from');
+      const to = await callerNumber(db, body.to, 'to');
+      const owned = await db.query({
+        text: 'SELECT FROM numbers WHERE company_id = $1 AND phone_number = $2::bigint AND deleted_at IS NULL',
+        values: [db.company_id, to],
+      });
+      if (owned.length === 0) throw HttpProblem.field('to', 'is no number of the company');
+      const message = {
+        from,
+        to,
+        body: body.body,
+        carrier: carrier.name,
+        carrier_message_id: uuidv7(now.getTime()),
+      };
+      const id = await receiveTextMessage(db, message, now);
+      return written(
+        { db, now, projection, serializer: body.serializer ?? query.serializer },
+        id!,
+        { status: 201 },
+      );
+    },
+  }) satisfies Partial<Handlers>;

@@ -1,0 +1,53 @@
+import { byReference } from '../db/records';
+import type { Projection } from '../db/projection';
+import type { Deps } from '../deps';
+import type { Handlers } from '../http/handlers';
+import { list } from '../http/list';
+
+export const projection = {
+  schema: 'ChangeLog',
+  singular: 'change_log',
+  plural: 'change_logs',
+  everlasting: 'counted',
+  columns: {
+    id: true,
+    legacy_id: 't.id',
+    type: `'ChangeLog'`,
+    uuid: true,
+    created_at: true,
+    company_id: true,
+    record_type: true,
+    record_id: true,
+    action: true,
+    operation: true,
+    changes: true,
+    user_id: true,
+    user_email: true,
+    access_token_id: true,
+    credentials: true,
+    request_id: true,
+    ip: true,
+  },
+} as const satisfies Projection<'ChangeLog', 'change_log', 'change_logs'>;
+
+export const filters = {
+  record_type: 't.record_type = {record_type}',
+  record_id: 't.record_id = {record_id}::bigint',
+  action: 't.action = {action}',
+  request_id: 't.request_id = {request_id}',
+};
+
+/** Who changed what. */
+export const changeLogs = ({ clock }: Deps) =>
+  ({
+    listChangeLogs: ({ query, db }) => {
+      const named = byReference(query, { user_id: 'users', access_token_id: 'access_tokens' });
+      return list(query, {
+        db,
+        now: clock(),
+        projection,
+        orders: {},
+        filters: { ...filters, ...named },
+      });
+    },
+  }) satisfies Partial<Handlers>;

@@ -1,0 +1,72 @@
+import type { Db } from '../db/tenant';
+import { moveCount } from '../db/records';
+import { usersWith } from './queries/users';
+import { digestOf, mintCredentials, tokenOf, type Caller } from '../http/auth/authenticator';
+
+export interface NewCredentials {
+  name: string;
+  kind: Caller['kind'];
+  permissions: string[];
+  superuser: boolean;
+  /** Of a user token; the user is made when the address is new. */
+  user_email?: string | undefined;
+  expires_at?: Date | null | undefined;
+}
+
+export interface IssuedCredentials {
+  id: bigint;
+  public_key: string;
+  /** Of a key pair. Only here: what is stored is its keyed digest. */
+  private_key?: string;
+  /** Of a user token. */
+  token?: string;
+}
+
+/** Makes credentials with the row that finds them, in the transaction given. */
+export async function issueCredentials(
+  db: Db,
+  wanted: NewCredentials,
+  { pepper, now }: { pepper: string; now: Date },
+): Promise<IssuedCredentials> {
+  const { company_id } = db;
+  const credentials = mintCredentials(wanted.kind);
+  const { public_key, secret } = credentials;
+  const user_id =
+    wanted.user_email === undefined ? null : (await usersWith(db, [wanted.user_email], now))[0]!;
+  const { id } = await db.prisma.accessToken.create({
+    data: {
+      company_id,
+      name: wanted.name,
+      kind: wanted.kind,
+      public_key,
+      secret_digest: new Uint8Array(digestOf(pepper, secret)),
+      permissions: [...new Set(wanted.permissions)].toSorted(),
+      superuser: wanted.superuser,
+      user_id,
+      expires_at: wanted.expires_at ?? null,
+      created_at: now,
+      updated_at: now,
+      user_updated_at: now,
+    },
+    select: { id: true },
+  });
+  await db.prisma.credentialLookup.create({
+    data: { public_key, company_id, access_token_id: id },
+  });
+  await moveCount(db, 'access_tokens', 1);
+  return {
+    id,
+    public_key,
+    ...(wanted.kind === 'key_pair' ? { private_key: secret } : { token: tokenOf(credentials) }),
+  };
+}
+
+/** Revokes living credentials; false when they were revoked already. */
+export async function revokeCredentials(db: Db, id: bigint, now: Date): Promise<boolean> {
+  const { count } = await db.prisma.accessToken.updateMany({
+    where: { id, deleted_at: null },
+    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+  });
+  if (count === 1) await moveCount(db, 'access_tokens', -1);
+  return count === 1;
+}

@@ -1,0 +1,17 @@
+import type { Caller } from '../http/auth/authenticator';
+
+export interface Pausable {
+  paused: boolean;
+}
+
+/** When and by whom a record was paused or unpaused; nothing when `paused` stays what it was. */
+export function pauseColumns(
+  before: Pausable,
+  paused: boolean | undefined,
+  { caller, now }: { caller: Caller; now: Date },
+) {
+  if (paused === undefined || paused === before.paused) return {};
+  return paused
+    ? { paused_at: now, paused_by_user_id: caller.user_id }
+    : { unpaused_at: now, paused_by_user_id: null };
+}

@@ -1,0 +1,58 @@
+import { numberReader, type NumberReader } from './parse-number';
+import { reasonFor } from '../suppression/csv/reader';
+import { HttpProblem } from '../errors';
+import type { Db } from '../db/tenant';
+
+/** A reader of telephone numbers for the company: those without country code are read as numbers of its country. */
+export async function numberReaderOf(db: Pick<Db, 'company_id' | 'query'>): Promise<NumberReader> {
+  const [company] = await db.query<{ country: string }>({
+    text: 'SELECT country FROM companies WHERE id = $1',
+    values: [db.company_id],
+  });
+  return numberReader(company!.country);
+}
+
+/** One telephone number in any spelling; refuses with 422 on `field` what can be none. Undefined when nothing was sent. */
+export async function callerNumber<T extends string | undefined>(
+  db: Db,
+  sent: T,
+  field: string,
+): Promise<T extends string ? number : number | undefined> {
+  if (sent === undefined) return undefined as never;
+  return possible((await numberReaderOf(db))(sent), sent, field) as never;
+}
+
+/** The number that was read from `sent`; refuses with 422 on `field` when there is none. */
+export function possible(number: number | undefined, sent: string, field: string): number {
+  if (number === undefined)
+    throw HttpProblem.field(
+      field,
+      `${reasonFor(sent)}; it must be one such as +13105550123 or (310) 555-0123`,
+    );
+  return number;
+}
+
+export interface CallerIds {
+  /** Each once, ascending. */
+  numbers: number[];
+  /** How many of the entries were telephone numbers. */
+  accepted: number;
+  rejected: { caller_id: string; reason: string }[];
+}
+
+/** Reads many at once: nothing is dropped silently. */
+export async function callerNumbers(
+  db: Db,
+  entries: readonly (string | number)[],
+): Promise<CallerIds> {
+  const read = await numberReaderOf(db);
+  const all = entries.map((entry) => ({ caller_id: String(entry), number: read(String(entry)) }));
+  const rejected = all.flatMap(({ caller_id, number }) =>
+    number === undefined ? [{ caller_id, reason: reasonFor(caller_id) }] : [],
+  );
+  return {
+    numbers: [...new Set(all.flatMap(({ number }) => number ?? []))].sort((a, b) => a - b),
+    accepted: all.length - rejected.length,
+    rejected,
+  };
+}

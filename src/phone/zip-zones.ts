@@ -1,0 +1,101 @@
+/**
+ * The zones of US ZIP codes by their first three digits, each a sorting center of the Postal Service. A center with counties on both sides of a
+ * line stands under both zones. Zones of one clock stand under one name (Michigan under New York, southern Idaho under Denver). Not listed:
+ * military mail (090-099, 340, 962-966), whose code tells nothing of where it is read.
+ */
+const US_CENTERS: Readonly<Record<string, string>> = {
+  'America/Puerto_Rico': '006-009',
+  // 324 for Port St. Joe; 368 for Phenix City and Valley, which by custom keep the time of Georgia.
+  'America/New_York':
+    '005 010-089 100-324 326-339 341-349 368 373-374 376-379 398-418 425-427 430-462 465-475 478-499',
+  'America/Chicago':
+    '324-325 350-373 375 377 380-397 401 420-424 426-427 463-465 469 475-477 479 498-567 570-576 580-588 600-692 700-798',
+  // 898 for West Wendover; 860 and 865 for the Navajo Nation, which changes its clocks when the rest of Arizona does not.
+  'America/Denver':
+    '575-577 585-586 590-599 677-678 690-693 798-837 840-847 860 865 870-885 898 979',
+  'America/Phoenix': '850-865',
+  'America/Los_Angeles': '835 838 889-898 900-961 970-994',
+  'America/Anchorage': '995-999',
+  'Pacific/Honolulu': '967-968',
+  'Pacific/Guam': '969',
+};
+
+/** Whole ZIP codes that are elsewhere than their center. */
+const US_ELSEWHERE: Readonly<Record<string, string>> = {
+  'America/Adak': '99546 99547',
+  'Pacific/Pago_Pago': '96799',
+  'Pacific/Palau': '96939 96940',
+  'Pacific/Pohnpei': '96941',
+  'Pacific/Chuuk': '96942 96943',
+  'Pacific/Kosrae': '96944',
+  'Pacific/Majuro': '96960 96970',
+};
+
+/** What forms are filled with by those who have no ZIP code. By its center it would be Ketchikan. */
+const PLACEHOLDER = '99999';
+
+/**
+ * The zones of Canadian postal codes by the beginning of the code; the longest that is listed counts. Only whole letters and what differs from
+ * its letter. P8 and P9 are Ontario west of Lake Superior, of which P0 has both sides.
+ */
+const CANADA: Readonly<Record<string, string>> = {
+  'America/St_Johns': 'A A0K',
+  'America/Goose_Bay': 'A0K A0P A0R A2V',
+  'America/Halifax': 'B C E G4T',
+  'America/Blanc-Sablon': 'G0G',
+  'America/Toronto': 'G G0G H J K L M N P P1 P2 P3 P4 P5 P6 P7 X X0A',
+  'America/Winnipeg': 'P P8 P9 R S0P X X0A X0C',
+  'America/Regina': 'S S0P',
+  'America/Edmonton': 'S9V T V0A V0B V1A V1C X X0B X0E X0G X1A',
+  'America/Vancouver': 'V V0B V0C',
+  'America/Creston': 'V0B',
+  'America/Dawson_Creek': 'V0C V1G V1J',
+  'America/Atikokan': 'X0C',
+  'America/Whitehorse': 'V0W Y',
+};
+
+const NONE: readonly string[] = [];
+
+/** The table turned round: code, center or beginning → its zones. */
+function byPlace(table: Readonly<Record<string, string>>): ReadonlyMap<string, readonly string[]> {
+  const places = new Map<string, string[]>();
+  for (const [zone, list] of Object.entries(table)) {
+    for (const range of list.split(' ')) {
+      for (const place of placesOf(range)) places.set(place, [...(places.get(place) ?? []), zone]);
+    }
+  }
+  return places;
+}
+
+function placesOf(range: string): string[] {
+  const [from, to] = range.split('-');
+  if (from === undefined || to === undefined) return [range];
+  return Array.from({ length: Number(to) - Number(from) + 1 }, (_, n) =>
+    String(Number(from) + n).padStart(3, '0'),
+  );
+}
+
+const centers = byPlace(US_CENTERS);
+const elsewhere = byPlace(US_ELSEWHERE);
+const canada = byPlace(CANADA);
+
+// Not four digits: nobody can tell a code that lost its leading zero from one that lost its end.
+const US_CODE = /^(\d{3})(?:\d\d(?:[- ]?\d{4})?)?$/;
+const CANADIAN_CODE = /^[A-Z](?:\d[A-Z](?:[- ]?\d[A-Z]\d)?)?$/;
+
+/** The zones of a US ZIP code (whole, with its +4, or its first three digits) or Canadian postal code (whole, its first three characters or its letter); none when it is neither. */
+export function zipZones(zip: string): readonly string[] {
+  const code = zip.trim().toUpperCase();
+  const center = US_CODE.exec(code)?.[1];
+  if (center !== undefined) {
+    const whole = code.slice(0, 5);
+    return whole === PLACEHOLDER ? NONE : (elsewhere.get(whole) ?? centers.get(center) ?? NONE);
+  }
+  if (!CANADIAN_CODE.test(code)) return NONE;
+  return (
+    canada.get(code.slice(0, 3)) ??
+    canada.get(code.slice(0, 2)) ??
+    canada.get(code.slice(0, 1)) ??
+    NONE
+  );
+}

@@ -1,0 +1,68 @@
+import { contract, facets, type Schemas } from '../contract';
+import { readEndpoint, type Endpoint } from './queries/pings';
+import type { Db } from '../db/tenant';
+import type { SellersEndpoint } from '../http/auth/webhook-tokens';
+import { numberReader } from '../phone/parse-number';
+import { notFound, HttpProblem } from '../errors';
+import { tokensOf, type Data } from '../tokens/lead-data';
+import { rejectInvalidData, trafficSource } from '../leads/submit-lead';
+
+/** What a seller of calls has sent, in whatever shape. */
+export interface SellersRequest {
+  endpoint: Endpoint;
+  /** E.164 without the plus; null when what was sent is no number, undefined when none was. */
+  caller_number: number | null | undefined;
+  traffic_source_id: number | null;
+  sub_id: string | null;
+  tokens: Data;
+  ping_id: string | undefined;
+}
+
+const KNOWN = new Set(
+  Object.keys(facets(contract.document.components.schemas.PostRequest!).properties),
+);
+
+/** Reads a ping or a post. Refuses with 422 what cannot be read, and with 404 an endpoint that was just deleted. */
+export async function readRequest(
+  db: Db,
+  sent: Schemas['PostRequest'],
+  webhook: SellersEndpoint,
+): Promise<SellersRequest> {
+  const endpoint = await readEndpoint(db, webhook.id);
+  if (!endpoint) throw notFound();
+  const loose = Object.fromEntries(Object.entries(sent).filter(([key]) => !KNOWN.has(key)));
+  const { tokens, faults } = tokensOf(loose, sent.data ?? {});
+  rejectInvalidData(faults);
+  const { traffic_source_id } = endpoint;
+  return {
+    endpoint,
+    caller_number: callerOf(sent, webhook.country),
+    traffic_source_id: sent.traffic_source_id
+      ? Number(await trafficSource(db, sent.traffic_source_id))
+      : traffic_source_id,
+    sub_id: sent.sub_id ?? null,
+    tokens,
+    ping_id:
+      sent.ping_id === undefined || sent.ping_id === null ? undefined : String(sent.ping_id).trim(),
+  };
+}
+
+function callerOf(
+  { caller_id, caller_number, phone }: Schemas['PingRequest'],
+  country: string,
+): number | null | undefined {
+  const sent = [caller_id, caller_number, phone].find(
+    (each) => each !== undefined && each !== null && String(each).trim() !== '',
+  );
+  return sent === undefined ? undefined : (numberReader(country)(String(sent)) ?? null);
+}
+
+/** The caller; null when what was sent is no number. Refuses with 422 when nothing was sent. */
+export function requireCaller({ caller_number }: SellersRequest): number | null {
+  if (caller_number === undefined)
+    throw HttpProblem.field(
+      'caller_id',
+      'must be given: the telephone number of the caller, such as +13105550123 or (310) 555-0123',
+    );
+  return caller_number;
+}

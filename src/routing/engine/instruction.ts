@@ -1,0 +1,93 @@
+import { isOpen, type AttemptStatus } from './progress';
+
+/** What is needed to dial a buyer, as it is given out. */
+export interface DialBuyer {
+  attempt: string;
+  buyer_id: number;
+  user_buyer_id: string | null;
+  name: string | null;
+  buyer_group_id: number | null;
+  /** + and digits, or a SIP address. */
+  number: string;
+  timeout_seconds: number;
+  /** + and digits; null for none. */
+  caller_id: string | null;
+  dtmf_tones: string | null;
+  press_one_to_accept: boolean;
+  record_calls: boolean;
+}
+
+export type InstructionAction =
+  'dial' | 'wait' | 'ask_for_key' | 'connect' | 'fallback' | 'hang_up';
+
+/** A buyer that was dialed, and what is needed to dial it. */
+export interface Dialed<Dial> {
+  uuid: string;
+  status: AttemptStatus;
+  round: number;
+  dial: Dial;
+}
+
+export interface Fallback {
+  type: 'hang_up' | 'message' | 'voicemail' | 'number';
+  message: string | null;
+  number: string | null;
+}
+
+export interface Instruction<Dial> {
+  action: InstructionAction;
+  reason: string | null;
+  message: string | null;
+  dial: Dial[];
+  attempt: string | null;
+  cancel: string[];
+  fallback: Fallback | null;
+  report_within_seconds: number | null;
+}
+
+/** A call as far as its next instruction depends on it. */
+export interface Instructed<Dial> {
+  ended: boolean;
+  /** What the caller is given once nobody is left. */
+  fallback: Fallback | null;
+  reason: string | null;
+  attempts: readonly Dialed<Dial>[];
+  /** Whether those that ring now were just chosen, or are known to whoever carries the call. */
+  fresh: boolean;
+  report_within_seconds: number;
+}
+
+/** What to do with a call as it stands. Pure: asked twice, it answers the same. */
+export function instructionOf<Dial>({
+  ended,
+  fallback,
+  reason,
+  attempts,
+  fresh,
+  report_within_seconds,
+}: Instructed<Dial>): Instruction<Dial> {
+  const none = {
+    reason,
+    message: null,
+    dial: [],
+    attempt: null,
+    cancel: [],
+    fallback: null,
+    report_within_seconds: null,
+  };
+  if (fallback && fallback.type !== 'hang_up' && ended)
+    return { ...none, action: 'fallback', message: fallback.message, fallback };
+  if (ended) return { ...none, action: 'hang_up' };
+  const open = attempts.filter(isOpen);
+  const known = { ...none, reason: null, report_within_seconds };
+  const connected = open.find(({ status }) => status === 'connected');
+  if (connected) {
+    const cancel = attempts
+      .filter(({ status, round }) => status === 'released' && round === connected.round)
+      .map(({ uuid }) => uuid);
+    return { ...known, action: 'connect', attempt: connected.uuid, cancel };
+  }
+  const asked = open.find(({ status }) => status === 'answered');
+  if (asked) return { ...known, action: 'ask_for_key', attempt: asked.uuid };
+  return { ...known, action: fresh ? 'dial' : 'wait', dial: open.map(({ dial }) => dial) };
+}

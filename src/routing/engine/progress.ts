@@ -1,0 +1,117 @@
+/** Where one of the buyers that were dialed stands. */
+export const OPEN_STATUSES = ['ringing', 'answered', 'connected'] as const;
+export type OpenStatus = (typeof OPEN_STATUSES)[number];
+export type AttemptStatus =
+  OpenStatus | 'completed' | 'no_answer' | 'busy' | 'failed' | 'declined' | 'released' | 'canceled';
+
+export interface AttemptState {
+  uuid: string;
+  status: AttemptStatus;
+  press_one_to_accept: boolean;
+}
+
+export type EventKind =
+  'ringing' | 'answered' | 'key_press' | 'no_answer' | 'busy' | 'failed' | 'duration' | 'completed';
+
+export interface CallEvent {
+  event: EventKind;
+  /** uuid of the attempt that it is about. */
+  attempt?: string | null | undefined;
+  key?: string | null | undefined;
+}
+
+/** What an event makes of a call. */
+export interface Reaction {
+  /** New statuses by attempt; empty when the event changes nothing. */
+  changes: ReadonlyMap<string, AttemptStatus>;
+  /** The attempt whose buyer has just taken the call. */
+  connected?: string;
+  /** Whether somebody else must be looked for. */
+  route: boolean;
+  /** Whether the call is over. */
+  over: boolean;
+  /** Whether the event was of use: one that comes twice or late is not. */
+  news: boolean;
+}
+
+export const isOpen = ({ status }: Pick<AttemptState, 'status'>): boolean =>
+  (OPEN_STATUSES as readonly string[]).includes(status);
+
+const NOTHING: Reaction = { changes: new Map(), route: false, over: false, news: false };
+const ENDS = { no_answer: 'no_answer', busy: 'busy', failed: 'failed' } as const;
+
+/** The attempt that an event is about: the one it names, else the only one that could be meant. Undefined when it is not told which. */
+export function attemptOf<Attempt extends AttemptState>(
+  attempts: readonly Attempt[],
+  { event, attempt }: CallEvent,
+): Attempt | undefined {
+  if (attempt) return attempts.find(({ uuid }) => uuid === attempt.toLowerCase());
+  const meant = attempts.filter(
+    (each) => isOpen(each) && (event !== 'key_press' || each.status === 'answered'),
+  );
+  return meant.length === 1 ? meant[0] : undefined;
+}
+
+/** What becomes of a call that goes on when an event comes. Pure; what has happened already does not happen again. */
+export function react(attempts: readonly AttemptState[], event: CallEvent): Reaction {
+  if (event.event === 'completed') return completed(attempts);
+  const attempt = attemptOf(attempts, event);
+  if (!attempt || !isOpen(attempt)) return NOTHING;
+  switch (event.event) {
+    case 'ringing':
+      return attempt.status === 'ringing' ? { ...NOTHING, news: true } : NOTHING;
+    case 'duration':
+      return { ...NOTHING, news: true };
+    case 'answered':
+      if (attempt.status !== 'ringing') return NOTHING;
+      return attempt.press_one_to_accept ? change(attempt, 'answered') : connect(attempts, attempt);
+    case 'key_press':
+      if (attempt.status !== 'answered') return NOTHING;
+      return event.key === '1' ? connect(attempts, attempt) : leave(attempts, attempt, 'declined');
+    default:
+      // Who hangs up while connected ends the call; before, it only was not this buyer.
+      if (attempt.status === 'connected') return completed(attempts);
+      return leave(
+        attempts,
+        attempt,
+        attempt.status === 'answered' ? 'declined' : ENDS[event.event],
+      );
+  }
+}
+
+const change = ({ uuid }: AttemptState, status: AttemptStatus): Reaction => ({
+  ...NOTHING,
+  changes: new Map([[uuid, status]]),
+  news: true,
+});
+
+/** The first to take the call has it; the others are let go. */
+function connect(attempts: readonly AttemptState[], { uuid }: AttemptState): Reaction {
+  if (attempts.some(({ status }) => status === 'connected'))
+    return { ...NOTHING, changes: new Map([[uuid, 'released']]), news: true };
+  const others = attempts
+    .filter((each) => isOpen(each) && each.uuid !== uuid)
+    .map((each) => [each.uuid, 'released'] as const);
+  return {
+    ...NOTHING,
+    changes: new Map<string, AttemptStatus>([[uuid, 'connected'], ...others]),
+    connected: uuid,
+    news: true,
+  };
+}
+
+function leave(
+  attempts: readonly AttemptState[],
+  attempt: AttemptState,
+  status: AttemptStatus,
+): Reaction {
+  const left = attempts.some((each) => isOpen(each) && each.uuid !== attempt.uuid);
+  return { ...change(attempt, status), route: !left };
+}
+
+function completed(attempts: readonly AttemptState[]): Reaction {
+  const changes = attempts
+    .filter(isOpen)
+    .map(({ uuid, status }) => [uuid, status === 'connected' ? 'completed' : 'canceled'] as const);
+  return { ...NOTHING, changes: new Map(changes), over: true, news: true };
+}

@@ -1,0 +1,155 @@
+import type { Schemas } from '../contract';
+import { resolveReferences } from '../db/records';
+import type { Db } from '../db/tenant';
+import { Prisma } from '../generated/prisma/client';
+import { HttpProblem, type FieldErrors } from '../errors';
+import { refusedHeaders, refusedUrl } from '../egress/guarded-request';
+
+type Fields = Schemas['ScheduleActionFields'];
+type ActionType = Schemas['ActionType'];
+type Own = Exclude<
+  keyof Fields,
+  | 'schedule_id'
+  | 'action_type'
+  | 'name'
+  | 'end_of_schedule'
+  | 'position'
+  | 'token_filter_list'
+  | 'external_record_id'
+  | 'serializer'
+>;
+
+/** The fields that each kind of action has, and which of them it cannot do without. */
+const KINDS: Record<ActionType, { needs: Own[]; takes: Own[] }> = {
+  dial: { needs: ['connect_to'], takes: ['timeout_seconds'] },
+  sms: { needs: ['body'], takes: [] },
+  email: { needs: ['subject', 'body'], takes: ['html', 'from_email'] },
+  wait: { needs: [], takes: ['wait_amount', 'wait_unit', 'wait_until'] },
+  webhook: { needs: ['url'], takes: ['method', 'headers', 'body'] },
+  exit: { needs: [], takes: [] },
+  opt_out: { needs: [], takes: [] },
+  block: { needs: [], takes: [] },
+  restart: { needs: [], takes: [] },
+  move_to_schedule: { needs: ['to_schedule_id'], takes: [] },
+};
+const OWN = [...new Set(Object.values(KINDS).flatMap(({ needs, takes }) => [...needs, ...takes]))];
+/** Ten segments. */
+const LONGEST_SMS = 1_600;
+
+type Row = Omit<Fields, 'serializer' | 'token_filter_list'> & { token_filters?: string[] };
+
+/** The columns of a new or changed action: what it was, what the request says, and what they must be together. Refuses with 422. */
+export async function actionRow(
+  db: Db,
+  before: Row | undefined,
+  fields: Fields,
+  allow_networks: readonly string[],
+): Promise<Prisma.ScheduleActionUncheckedCreateInput> {
+  const { serializer, token_filter_list, ...rest } = fields;
+  void serializer;
+  const sent: Row = {
+    ...rest,
+    ...(token_filter_list !== undefined && { token_filters: token_filter_list ?? [] }),
+  };
+  const kind_changed =
+    before !== undefined &&
+    sent.action_type !== undefined &&
+    sent.action_type !== before.action_type;
+  // What only the kind before had is left behind.
+  const row: Row = { ...(kind_changed ? without(before, allowed(sent)) : before), ...sent };
+  requireKind(row, allow_networks);
+  // Locked, so that actions that come last at once come one after the other.
+  const schedule_id = await reference(db, row.schedule_id!, 'schedule_id', 'UPDATE');
+  const to_schedule_id = row.to_schedule_id
+    ? await reference(db, row.to_schedule_id, 'to_schedule_id', 'SHARE')
+    : null;
+  const own = Object.fromEntries(OWN.map((name) => [name, row[name] ?? null]));
+  return {
+    ...own,
+    company_id: db.company_id,
+    schedule_id,
+    to_schedule_id,
+    action_type: row.action_type!,
+    name: row.name ?? null,
+    external_record_id: row.external_record_id ?? null,
+    end_of_schedule: row.end_of_schedule ?? false,
+    position:
+      row.position ?? (await lastPosition(db, schedule_id, row.end_of_schedule ?? false)) + 1,
+    token_filters: row.token_filters ?? [],
+    headers: row.headers ?? Prisma.DbNull,
+    timeout_seconds: row.action_type === 'dial' ? (row.timeout_seconds ?? 30) : null,
+    method: row.action_type === 'webhook' ? (row.method ?? 'post') : null,
+    html: row.action_type === 'email' ? (row.html ?? false) : null,
+  };
+}
+
+/** An action without the fields of its kind, but for those named. */
+const without = (row: Row, but: readonly Own[]): Row =>
+  Object.fromEntries(
+    Object.entries(row).filter(([name]) => but.includes(name as Own) || !OWN.includes(name as Own)),
+  );
+
+const allowed = ({ action_type }: Row): Own[] => [
+  ...KINDS[action_type!].needs,
+  ...KINDS[action_type!].takes,
+];
+
+function requireKind(row: Row, allow_networks: readonly string[]): void {
+  const errors: FieldErrors = Object.create(null);
+  const kind = row.action_type!;
+  const given = (name: Own) => row[name] !== undefined && row[name] !== null && row[name] !== '';
+  for (const name of KINDS[kind].needs)
+    if (!given(name)) errors[name] = [`must be given for an action of type ${kind}`];
+  for (const name of OWN)
+    if (given(name) && !allowed(row).includes(name))
+      errors[name] = [`is not a field of an action of type ${kind}`];
+  if (kind === 'restart' && row.end_of_schedule)
+    errors.end_of_schedule = [
+      'must be false for restart: a lead that has left the schedule does not begin it anew by itself',
+    ];
+  if (kind === 'wait') requireWait(row, errors);
+  if (kind === 'sms' && (row.body?.length ?? 0) > LONGEST_SMS)
+    errors.body = [`must be at most ${LONGEST_SMS} characters in a text message`];
+  if (kind === 'webhook' && row.url) {
+    const url = refusedUrl(
+      row.url.replace(/\{\{\s*\w+\s*\}\}|\[\w+\]\{[^}]*\}/g, 'x'),
+      allow_networks,
+    );
+    if (url) errors.url = [url];
+    const headers = refusedHeaders(row.headers ?? {});
+    if (headers) errors.headers = [headers];
+  }
+  const refusal = HttpProblem.fields(errors);
+  if (refusal) throw refusal;
+}
+
+function requireWait({ wait_amount, wait_unit, wait_until }: Row, errors: FieldErrors): void {
+  const amount = wait_amount !== undefined && wait_amount !== null;
+  if (amount && wait_until) errors.wait_until = ['must be left out beside wait_amount'];
+  else if (amount && !wait_unit)
+    errors.wait_unit = ['must be given with wait_amount: seconds, minutes, hours or days'];
+  else if (!amount && !wait_until)
+    errors.wait_amount = ['must be given with its wait_unit, or wait_until instead'];
+}
+
+async function reference(
+  db: Db,
+  name: string | number,
+  field: string,
+  lock: 'SHARE' | 'UPDATE',
+): Promise<bigint> {
+  return (await resolveReferences(db, 'schedules', [name], { field, lock }))[0]!;
+}
+
+/** The schedule must be locked. */
+async function lastPosition(
+  db: Db,
+  schedule_id: bigint,
+  end_of_schedule: boolean,
+): Promise<number> {
+  const where = { schedule_id, end_of_schedule, deleted_at: null };
+  return (
+    (await db.prisma.scheduleAction.aggregate({ where, _max: { position: true } }))._max.position ??
+    0
+  );
+}

@@ -1,0 +1,201 @@
+import { type ContactHours, nextContact, type Shift } from '../../time/contact-hours';
+import { instantOf, offsetAt } from '../../time/zone';
+
+export type ActionType =
+  | 'dial'
+  | 'sms'
+  | 'email'
+  | 'wait'
+  | 'webhook'
+  | 'exit'
+  | 'opt_out'
+  | 'block'
+  | 'restart'
+  | 'move_to_schedule';
+export type Phase = 'actions' | 'end';
+export type ExitReason = 'completed' | 'expired' | 'exceeded_max_calls';
+
+/** One step of a schedule, as far as its order and time depend on it. */
+export interface Action {
+  id: number;
+  type: ActionType;
+  position: number;
+  /** Milliseconds, or a time of day (minutes) in the zone of the schedule; of `wait`. */
+  wait?: { ms: number } | { until: number };
+  /** Whether the tokens of the lead let it be done. */
+  applies: boolean;
+}
+
+/** A schedule, as one lead meets it. */
+export interface Plan {
+  /** Each in the order of positions. */
+  actions: readonly Action[];
+  end: readonly Action[];
+  hours: ContactHours;
+  hours_to_expire: number | null;
+  /** In minutes, instead of hours_to_expire when the lead has it. */
+  expires_in: number | null;
+  max_contact_attempts: number | null;
+}
+
+/** Where a lead stands in its schedule. */
+export interface Progress {
+  phase: Phase;
+  /** Position of the last action that was done or passed over; null before the first. */
+  position: number | null;
+  exit_reason: ExitReason | null;
+  entered_at: Date;
+  /** Calls and text messages so far. */
+  contact_attempts: number;
+  /** When the lead wants to be called; everything else waits until then. */
+  callback_at: Date | null;
+  /** Nothing is done before: the end of a wait, or a time that was asked for. */
+  not_before: Date | null;
+}
+
+/** What is known of the lead at this moment. */
+export interface Facts {
+  now: Date;
+  /** IANA zones it may be in. */
+  zones: readonly string[];
+}
+
+/** Something that happened on the way to the next action, for the lead's log. */
+export type Passed =
+  | { event: 'skipped'; action: Action; reason: 'token_filter' }
+  | { event: 'left_schedule'; reason: ExitReason };
+
+export type Next =
+  /** Do it now. A callback is a call that the lead asked for, outside the order of the actions. */
+  | { kind: 'perform'; action: Action }
+  | { kind: 'callback' }
+  /** Look again at `at`: a wait of the schedule, hours in which nobody is contacted, or a callback to come. */
+  | { kind: 'wait'; at: Date; why: 'wait' | 'callback' | Shift; action?: Action }
+  /** It can never come to the action: no hour of the next fourteen days allows it. */
+  | { kind: 'stuck'; action?: Action }
+  | { kind: 'end'; reason: ExitReason };
+
+export interface Step {
+  progress: Progress;
+  passed: Passed[];
+  next: Next;
+}
+
+const CONTACTS = new Set<ActionType>(['dial', 'sms', 'email']);
+/** Calls and text messages: what max_contact_attempts counts. */
+export const isAttempt = (type: ActionType): boolean => type === 'dial' || type === 'sms';
+export const isContact = (type: ActionType): boolean => CONTACTS.has(type);
+
+/** When the lead leaves the schedule by itself; undefined for never. */
+export function expiryOf(
+  { hours_to_expire, expires_in }: Plan,
+  { entered_at }: Progress,
+): Date | undefined {
+  const minutes = expires_in ?? (hours_to_expire === null ? null : hours_to_expire * 60);
+  return minutes === null ? undefined : new Date(entered_at.getTime() + minutes * 60_000);
+}
+
+/** Why the lead cannot go on with the actions of its schedule; undefined when it can. */
+export function usedUp(progress: Progress, plan: Plan, now: Date): ExitReason | undefined {
+  const expiry = expiryOf(plan, progress);
+  if (expiry && expiry <= now) return 'expired';
+  return plan.max_contact_attempts !== null &&
+    progress.contact_attempts >= plan.max_contact_attempts
+    ? 'exceeded_max_calls'
+    : undefined;
+}
+
+/**
+ * What is to be done next for a lead, now: actions whose filter is unmet are passed over, a wait begins, the lead leaves the schedule when its
+ * time or its attempts are used up, and then goes through the end-of-schedule actions. Pure: whoever performs the action tells so by `done`.
+ */
+export function nextStep(progress: Progress, plan: Plan, facts: Facts): Step {
+  const passed: Passed[] = [];
+  let at = progress;
+  const leave = (reason: ExitReason) => {
+    passed.push({ event: 'left_schedule', reason });
+    at = { ...at, phase: 'end', position: null, exit_reason: reason, not_before: null };
+  };
+  if (at.callback_at) return { progress: at, passed, next: callback(at.callback_at, plan, facts) };
+  const over = at.phase === 'actions' ? usedUp(at, plan, facts.now) : undefined;
+  if (over) leave(over);
+  if (at.not_before && at.not_before > facts.now)
+    return {
+      progress: at,
+      passed,
+      next: sooner({ kind: 'wait', at: at.not_before, why: 'wait' }, at, plan),
+    };
+  for (;;) {
+    const action = (at.phase === 'actions' ? plan.actions : plan.end).find(
+      ({ position }) => at.position === null || position > at.position,
+    );
+    if (!action && at.phase === 'end')
+      return { progress: at, passed, next: { kind: 'end', reason: at.exit_reason ?? 'completed' } };
+    if (!action) leave('completed');
+    else if (!action.applies) {
+      passed.push({ event: 'skipped', action, reason: 'token_filter' });
+      at = { ...at, position: action.position };
+    } else if (action.type === 'wait') {
+      const until = endOfWait(action, plan, facts.now);
+      at = { ...at, position: action.position, not_before: until };
+      if (until > facts.now)
+        return {
+          progress: at,
+          passed,
+          next: sooner({ kind: 'wait', at: until, why: 'wait', action }, at, plan),
+        };
+    } else return { progress: at, passed, next: sooner(allowed(action, plan, facts), at, plan) };
+  }
+}
+
+/** Where a lead stands once its action has been performed. */
+export function done(progress: Progress, action: Action): Progress {
+  const attempts = progress.contact_attempts + (isAttempt(action.type) ? 1 : 0);
+  return { ...progress, position: action.position, contact_attempts: attempts, not_before: null };
+}
+
+/** A lead that begins its schedule anew at `now`. */
+export const fresh = (now: Date, contact_attempts = 0): Progress => ({
+  phase: 'actions',
+  position: null,
+  exit_reason: null,
+  entered_at: now,
+  contact_attempts,
+  callback_at: null,
+  not_before: null,
+});
+
+function callback(callback_at: Date, { hours }: Plan, { now, zones }: Facts): Next {
+  if (callback_at > now) return { kind: 'wait', at: callback_at, why: 'callback' };
+  const open = nextContact(hours, zones, now);
+  if (!open) return { kind: 'stuck' };
+  return open.shifted_by
+    ? { kind: 'wait', at: open.at, why: open.shifted_by }
+    : { kind: 'callback' };
+}
+
+function allowed(action: Action, { hours }: Plan, { now, zones }: Facts): Next {
+  if (!isContact(action.type)) return { kind: 'perform', action };
+  const open = nextContact(hours, zones, now);
+  if (!open) return { kind: 'stuck', action };
+  return open.shifted_by
+    ? { kind: 'wait', at: open.at, why: open.shifted_by, action }
+    : { kind: 'perform', action };
+}
+
+/** A lead that waits is looked at again no later than it expires. */
+function sooner(next: Next, progress: Progress, plan: Plan): Next {
+  const expiry = progress.phase === 'actions' ? expiryOf(plan, progress) : undefined;
+  return next.kind === 'wait' && expiry && expiry < next.at ? { ...next, at: expiry } : next;
+}
+
+function endOfWait({ wait }: Action, { hours: { business_zone } }: Plan, now: Date): Date {
+  if (!wait) return now;
+  if ('ms' in wait) return new Date(now.getTime() + wait.ms);
+  const local = now.getTime() + offsetAt(business_zone, now);
+  const midnight = local - (local % 86_400_000);
+  const today = instantOf(new Date(midnight + wait.until * 60_000), business_zone);
+  return today > now
+    ? today
+    : instantOf(new Date(midnight + 86_400_000 + wait.until * 60_000), business_zone);
+}

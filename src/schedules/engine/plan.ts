@@ -1,0 +1,197 @@
+import { CALL_TOKENS } from '../../tokens/system';
+import { compileFilter } from '../../tokens/filters';
+import { tokenNames, type TokenSource } from '../../tokens/substitute';
+import type { Action, ActionType, Plan, Progress } from './cadence';
+import type { ContactHours } from '../../time/contact-hours';
+import { openMinutes, parseRange } from '../../time/opening-hours';
+import { ianaName } from '../../time/zone';
+
+/** An action as it is stored. */
+export interface ActionRow {
+  id: string;
+  action_type: string;
+  end_of_schedule: boolean;
+  position: number;
+  name: string | null;
+  token_filters: string[];
+  wait_amount: number | null;
+  wait_unit: string | null;
+  wait_until: string | null;
+  connect_to: string | null;
+  timeout_seconds: number | null;
+  body: string | null;
+  subject: string | null;
+  html: boolean | null;
+  from_email: string | null;
+  url: string | null;
+  method: string | null;
+  headers: Record<string, string> | null;
+  to_schedule_id: string | null;
+}
+
+/** A schedule with its actions in the order of their positions; ids are text. */
+export interface ScheduleRow {
+  company_id: string;
+  id: string;
+  name: string;
+  paused: boolean;
+  /** Suppression lists on it. */
+  lists: string[];
+  time_zone: string;
+  daylight_hours: string;
+  business_hours: { day: number; times: string[] }[];
+  hours_to_expire: number | null;
+  max_contact_attempts: number | null;
+  from_email: string | null;
+  actions: ActionRow[];
+}
+
+type Filter = (tokens: TokenSource) => boolean;
+
+/** A step of a schedule, with what its order and time depend on taken out of it. */
+interface Step {
+  action: Omit<Action, 'applies'>;
+  filters: readonly Filter[];
+}
+
+/** A schedule, read once for all of its leads. */
+export interface CompiledSchedule {
+  row: ScheduleRow;
+  hours: ContactHours;
+  actions: readonly Step[];
+  end: readonly Step[];
+  rows: ReadonlyMap<number, ActionRow>;
+  /** Whether a filter or a text of it uses tokens that cost a look at the calls of a number. */
+  uses_calls: boolean;
+}
+
+/** The limits a lead may have of its own. */
+export interface OwnLimits {
+  hours_to_expire: number | null;
+  expires_in: number | null;
+  max_contact_attempts: number | null;
+}
+
+const UNIT_MS: Record<string, number> = {
+  seconds: 1_000,
+  minutes: 60_000,
+  hours: 3_600_000,
+  days: 86_400_000,
+};
+const DAYLIGHT = '08:00..20:59';
+
+export function compileSchedule(row: ScheduleRow): CompiledSchedule {
+  const steps = row.actions.map((action): [ActionRow, Step] => [
+    action,
+    {
+      action: actionOf(action),
+      filters: action.token_filters.flatMap((filter) => compileFilter(filter) ?? []),
+    },
+  ]);
+  const texts = row.actions.flatMap(({ body, subject, url, headers, token_filters }) => [
+    body,
+    subject,
+    url,
+    ...Object.values(headers ?? {}),
+    ...token_filters,
+  ]);
+  return {
+    row,
+    hours: hoursOf(row),
+    actions: steps.flatMap(([{ end_of_schedule }, step]) => (end_of_schedule ? [] : [step])),
+    end: steps.flatMap(([{ end_of_schedule }, step]) => (end_of_schedule ? [step] : [])),
+    rows: new Map(row.actions.map((action) => [Number(action.id), action])),
+    uses_calls: texts.some((text) => text !== null && usesCalls(text)),
+  };
+}
+
+const NAMES = new Set<string>(CALL_TOKENS);
+const usesCalls = (text: string): boolean =>
+  CALL_TOKENS.some((name) => text.startsWith(`${name}:`)) ||
+  tokenNames(text).some((name) => NAMES.has(name));
+
+function hoursOf({
+  daylight_hours,
+  business_hours,
+  time_zone,
+}: Pick<ScheduleRow, 'daylight_hours' | 'business_hours' | 'time_zone'>): ContactHours {
+  return {
+    daylight: parseRange(daylight_hours)!,
+    business_open: openMinutes(business_hours),
+    business_zone: ianaName(time_zone) ?? 'UTC',
+  };
+}
+
+/** Of the leads of an offer, which have no schedule: they are called back by daylight. */
+const OFFER_HOURS = hoursOf({ daylight_hours: DAYLIGHT, business_hours: [], time_zone: 'UTC' });
+
+function actionOf({
+  id,
+  action_type,
+  position,
+  wait_amount,
+  wait_unit,
+  wait_until,
+}: ActionRow): Omit<Action, 'applies'> {
+  const type = action_type as ActionType;
+  if (type !== 'wait') return { id: Number(id), type, position };
+  const wait = wait_until
+    ? { until: minuteOf(wait_until) }
+    : { ms: (wait_amount ?? 0) * UNIT_MS[wait_unit ?? 'seconds']! };
+  return { id: Number(id), type, position, wait };
+}
+
+const minuteOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
+
+/** The plan of one lead; without schedule that of a lead which waits at an offer. */
+export function planOf(
+  schedule: CompiledSchedule | undefined,
+  own: OwnLimits,
+  tokens: TokenSource,
+): Plan {
+  const { expires_in } = own;
+  if (!schedule)
+    return {
+      actions: [],
+      end: [],
+      hours: OFFER_HOURS,
+      hours_to_expire: null,
+      expires_in,
+      max_contact_attempts: null,
+    };
+  const meet = ({ action, filters }: Step): Action => ({
+    ...action,
+    applies: filters.every((holds) => holds(tokens)),
+  });
+  return {
+    actions: schedule.actions.map(meet),
+    end: schedule.end.map(meet),
+    hours: schedule.hours,
+    hours_to_expire: own.hours_to_expire ?? schedule.row.hours_to_expire,
+    expires_in,
+    max_contact_attempts: own.max_contact_attempts ?? schedule.row.max_contact_attempts,
+  };
+}
+
+interface ProgressRow extends Omit<Progress, 'not_before'> {
+  next_action_at: Date | null;
+}
+
+/** Where a lead stands, by its row. */
+export const progressOf = ({
+  phase,
+  position,
+  exit_reason,
+  entered_at,
+  contact_attempts,
+  callback_at,
+  next_action_at,
+}: ProgressRow): Progress => ({
+  phase,
+  position,
+  exit_reason,
+  entered_at,
+  contact_attempts,
+  callback_at,
+  not_before: next_action_at,
+});

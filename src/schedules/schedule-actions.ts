@@ -1,0 +1,102 @@
+import type { Schemas } from '../contract';
+import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { byReference } from '../db/records';
+import type { Deps } from '../deps';
+import type { Handlers } from '../http/handlers';
+import { page } from '../http/list';
+import { recordHandlers } from '../http/record-handlers';
+import { actionRow } from './change-action';
+
+export const projection = {
+  schema: 'ScheduleAction',
+  singular: 'schedule_action',
+  plural: 'schedule_actions',
+  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.subject, '') || E'\\n' || coalesce(t.body, ''))`,
+  columns: {
+    ...commonColumns('schedule_actions'),
+    type: `'ScheduleAction'`,
+    schedule_id: true,
+    action_type: true,
+    name: true,
+    end_of_schedule: true,
+    position: true,
+    token_filter_list: 't.token_filters',
+    wait_amount: true,
+    wait_unit: true,
+    wait_until: true,
+    connect_to: true,
+    timeout_seconds: true,
+    body: true,
+    subject: true,
+    html: true,
+    from_email: true,
+    url: true,
+    method: true,
+    headers: true,
+    to_schedule_id: true,
+  },
+} as const satisfies Projection<'ScheduleAction', 'schedule_action', 'schedule_actions'>;
+
+const orders: Record<string, SortKey> = {
+  position: { sql: 't.position', type: 'double precision' },
+  created_at: { sql: 't.created_at', type: 'timestamptz' },
+  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+};
+
+/** The steps of schedules. */
+export const scheduleActions = ({ clock, config }: Deps) => {
+  const records = recordHandlers(projection, clock);
+  const networks = config.webhook_allow_networks;
+  const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
+  return {
+    listScheduleActions: ({ query, db }) => {
+      const filters = byReference(query, { schedule_id: 'schedules' });
+      return page(query, { db, now: clock(), projection, orders, filters });
+    },
+    newScheduleAction: (call) =>
+      records.unsaved(call, { end_of_schedule: false, token_filters: [] }),
+    showScheduleAction: records.show,
+
+    createScheduleAction: (call) =>
+      records.create(call, async (tx, fields, now) => {
+        const data = {
+          ...(await actionRow(tx, undefined, fields, networks)),
+          user_updated_at: now,
+          created_at: now,
+          updated_at: now,
+        };
+        return (await tx.prisma.scheduleAction.create({ data, select: { id: true } })).id;
+      }),
+
+    updateScheduleAction: (call) =>
+      records.update(call, async (tx, id, { fields, now }) => {
+        const where = key(tx.company_id, id);
+        const { schedule_id, to_schedule_id, ...found } =
+          await tx.prisma.scheduleAction.findUniqueOrThrow({ where });
+        const before = {
+          ...found,
+          schedule_id: String(schedule_id),
+          to_schedule_id: to_schedule_id && String(to_schedule_id),
+        };
+        const { company_id, ...data } = await actionRow(
+          tx,
+          before as unknown as Schemas['ScheduleActionFields'],
+          fields,
+          networks,
+        );
+        void company_id;
+        await tx.prisma.scheduleAction.update({
+          where,
+          data: { ...data, user_updated_at: now, updated_at: now },
+        });
+      }),
+
+    deleteScheduleAction: (call) =>
+      records.delete(call, async (tx, id, now) => {
+        await tx.prisma.scheduleAction.update({
+          where: key(tx.company_id, id),
+          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+        });
+      }),
+  } satisfies Partial<Handlers>;
+};

@@ -1,0 +1,156 @@
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+
+/** Numbers that are sorted in memory; more than these go to the disk, run by run. */
+const RUN_LENGTH = 1_000_000;
+const WINDOW_LENGTH = 8_192;
+const NUMBER_BYTES = Float64Array.BYTES_PER_ELEMENT;
+
+export interface Sorter {
+  add(number: number): void;
+  /** All that was added, ascending; to be read once, from the first or after the first `skip`. */
+  sorted(skip?: number): Generator<Float64Array>;
+  close(): void;
+}
+
+/**
+ * Sorts any number of numbers in little memory: sorted runs on the disk, merged as they are read. Numbers that reach the database in their order
+ * write each page of its index once, rather than many times. The file has no name while it is used, so that nothing is left of it when the process dies.
+ */
+export function createSorter(folder: string, run_length = RUN_LENGTH): Sorter {
+  const buffer = new Float64Array(run_length);
+  const runs: { start: number; length: number }[] = [];
+  let [held, file] = [0, -1];
+  const spill = () => {
+    if (file < 0) file = openNameless(folder);
+    const start = runs.reduce((sum, { length }) => sum + length, 0);
+    const bytes = Buffer.from(buffer.sort().buffer);
+    for (let written = 0; written < bytes.length;)
+      written += writeSync(
+        file,
+        bytes,
+        written,
+        bytes.length - written,
+        start * NUMBER_BYTES + written,
+      );
+    runs.push({ start, length: held });
+    held = 0;
+  };
+  return {
+    add: (number) => {
+      buffer[held++] = number;
+      if (held === run_length) spill();
+    },
+    *sorted(skip = 0) {
+      const last = buffer.subarray(0, held).sort();
+      const sources = [...runs.map((run) => windows(file, run)), [last][Symbol.iterator]()];
+      yield* after(skip, runs.length === 0 ? [last][Symbol.iterator]() : merged(sources));
+    },
+    close: () => {
+      if (file >= 0) closeSync(file);
+      file = -1;
+    },
+  };
+}
+
+function openNameless(folder: string): number {
+  const path = join(folder, `${randomUUID()}.sort`);
+  const file = openSync(path, 'wx+', 0o600);
+  unlinkSync(path);
+  return file;
+}
+
+/** A run, window by window. */
+function* windows(
+  file: number,
+  { start, length }: { start: number; length: number },
+): Generator<Float64Array> {
+  const window = new Float64Array(WINDOW_LENGTH);
+  for (let at = 0; at < length; at += WINDOW_LENGTH) {
+    const some = window.subarray(0, Math.min(WINDOW_LENGTH, length - at));
+    const bytes = Buffer.from(some.buffer, some.byteOffset, some.byteLength);
+    for (let read = 0; read < bytes.length;) {
+      const n = readSync(
+        file,
+        bytes,
+        read,
+        bytes.length - read,
+        (start + at) * NUMBER_BYTES + read,
+      );
+      if (n === 0) throw new Error('the sorted run is shorter than it was written');
+      read += n;
+    }
+    yield some;
+  }
+}
+
+interface Head {
+  value: number;
+  window: Float64Array;
+  at: number;
+  rest: Iterator<Float64Array>;
+}
+
+/** The sources' numbers in one ascending sequence, in windows; a heap of their heads tells which comes next. */
+function* merged(sources: Iterator<Float64Array>[]): Generator<Float64Array> {
+  const heap: Head[] = [];
+  for (const rest of sources) {
+    const head: Head = { value: 0, window: new Float64Array(0), at: -1, rest };
+    if (advance(head)) heap.push(head);
+  }
+  heap.sort((a, b) => a.value - b.value);
+  let out = new Float64Array(WINDOW_LENGTH);
+  let filled = 0;
+  while (heap.length > 0) {
+    const head = heap[0]!;
+    out[filled++] = head.value;
+    if (filled === WINDOW_LENGTH) {
+      yield out;
+      out = new Float64Array(WINDOW_LENGTH);
+      filled = 0;
+    }
+    if (advance(head)) sink(heap);
+    else {
+      const end = heap.pop()!;
+      if (heap.length > 0) {
+        heap[0] = end;
+        sink(heap);
+      }
+    }
+  }
+  yield out.subarray(0, filled);
+}
+
+function advance(head: Head): boolean {
+  if (++head.at >= head.window.length) {
+    const { value, done } = head.rest.next();
+    if (done || value.length === 0) return false;
+    head.window = value;
+    head.at = 0;
+  }
+  head.value = head.window[head.at]!;
+  return true;
+}
+
+function sink(heap: Head[]): void {
+  const head = heap[0]!;
+  for (let at = 0; ;) {
+    let child = 2 * at + 1;
+    if (child >= heap.length) return;
+    if (child + 1 < heap.length && heap[child + 1]!.value < heap[child]!.value) child++;
+    if (heap[child]!.value >= head.value) return;
+    heap[at] = heap[child]!;
+    heap[child] = head;
+    at = child;
+  }
+}
+
+function* after(skip: number, source: Iterator<Float64Array>): Generator<Float64Array> {
+  for (let left = skip; ;) {
+    const { value, done } = source.next();
+    if (done) return;
+    if (left < value.length) yield value.subarray(left);
+    left = Math.max(0, left - value.length);
+  }
+}

@@ -1,0 +1,144 @@
+import { layoutOf, type Layout, type Wanted } from './layout';
+import { numberReader } from '../../phone/parse-number';
+import { delimiterOf, readRecords, type CsvRecord } from './records';
+import { createSorter, type Sorter } from './external-sort';
+import { readText } from './text';
+
+export interface Source {
+  file: string;
+  /** Two letters: numbers without country code are of this country. */
+  country: string;
+  /** Folder for what does not fit into memory. */
+  scratch: string;
+}
+
+export interface RejectedRow {
+  line: number;
+  caller_id: string;
+  reason: string;
+}
+
+/** All of a file, read to its end: nothing of a file is applied that cannot be. */
+export interface Reading {
+  layout: Layout;
+  /** Rows that hold, or should hold, a number. */
+  total: number;
+  /** How many rows have no number that can be taken. */
+  rejected_count: number;
+  numbers: Sorter;
+}
+
+const SAMPLE_ROWS = 1000;
+const SAMPLE_CHARS = 65_536;
+const SAMPLE_MOST_CHARS = 4_000_000;
+const SHOWN_CHARS = 200;
+const KEPT_REJECTED_ROWS = 100_000;
+
+/** Reads a file: how it is laid out, and its numbers. `reject` hears of the first 100,000 rows that have none. Throws FileProblem. */
+export async function readNumbers(
+  { file, country, scratch }: Source,
+  wanted: Wanted,
+  reject: (row: RejectedRow) => void,
+): Promise<Reading> {
+  const read = numberReader(country);
+  const texts = readText(file);
+  const first = await nextText(texts);
+  const delimiter = delimiterOf(first.slice(0, SAMPLE_CHARS));
+  const reading: Reading = {
+    layout: { delimiter, has_header: false, headers: [], column: 0 },
+    total: 0,
+    rejected_count: 0,
+    numbers: createSorter(scratch),
+  };
+  const take = (record: CsvRecord) => {
+    const cell = record.cells[reading.layout.column] ?? '';
+    const number = record.misquoted ? undefined : read(cell);
+    reading.total++;
+    if (number !== undefined) return reading.numbers.add(number);
+    reading.rejected_count++;
+    if (reading.rejected_count <= KEPT_REJECTED_ROWS)
+      reject({
+        line: record.line,
+        caller_id: shown(cell),
+        reason: reasonFor(cell, record.misquoted),
+      });
+  };
+  let [sample, sampled] = [[] as CsvRecord[] | undefined, 0];
+  const begin = () => {
+    reading.layout = layoutOf(sample!.slice(0, SAMPLE_ROWS), delimiter, wanted, read);
+    for (const record of reading.layout.has_header ? sample!.slice(1) : sample!) take(record);
+    sample = undefined;
+  };
+  try {
+    for await (const records of readRecords(chained(first, texts), delimiter)) {
+      for (const record of records) {
+        if (!sample) take(record);
+        else {
+          sampled += record.cells.join().length;
+          if (sample.push(record) >= SAMPLE_ROWS || sampled > SAMPLE_MOST_CHARS) begin();
+        }
+      }
+    }
+    if (sample) begin();
+    return reading;
+  } catch (error) {
+    reading.numbers.close();
+    throw error;
+  }
+}
+
+async function nextText(texts: AsyncGenerator<string>): Promise<string> {
+  for (;;) {
+    const { value, done } = await texts.next();
+    if (done) return '';
+    if (value) return value;
+  }
+}
+
+async function* chained(first: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+  yield first;
+  yield* rest;
+}
+
+/** Numbers of a file, ascending, each once in its batch. */
+export interface Batch {
+  /** How many rows they stand for: a number may be in several. */
+  taken: number;
+  numbers: Float64Array;
+}
+
+/** The numbers of a file in batches of `size` rows, after the first `skip`. The order is the numbers', and so the same in every run. */
+export function* batchesOf(
+  { numbers }: Reading,
+  { skip, size }: { skip: number; size: number },
+): Generator<Batch> {
+  let [batch, filled] = [new Float64Array(size), 0];
+  const done = (): Batch => ({ taken: filled, numbers: distinct(batch.subarray(0, filled)) });
+  for (const window of numbers.sorted(skip)) {
+    for (let at = 0; at < window.length;) {
+      const part = window.subarray(at, at + size - filled);
+      batch.set(part, filled);
+      filled += part.length;
+      at += part.length;
+      if (filled < size) continue;
+      yield done();
+      [batch, filled] = [new Float64Array(size), 0];
+    }
+  }
+  if (filled > 0) yield done();
+}
+
+function distinct(sorted: Float64Array): Float64Array {
+  let kept = 0;
+  for (let i = 0; i < sorted.length; i++)
+    if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[kept++] = sorted[i]!;
+  return sorted.subarray(0, kept);
+}
+
+/** What the database can hold of a cell. */
+const shown = (cell: string) => cell.slice(0, SHOWN_CHARS).replaceAll('\0', '').toWellFormed();
+
+export function reasonFor(cell: string, misquoted = false): string {
+  if (misquoted) return 'has a quote where none may stand';
+  return cell.trim() === '' ? 'is empty' : 'is not a possible telephone number';
+}

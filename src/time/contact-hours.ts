@@ -1,0 +1,148 @@
+import { isOpenAt } from './opening-hours';
+import { offsetAt } from './zone';
+
+const MINUTE_MS = 60_000;
+const DAY = 1_440;
+const DAY_MS = DAY * MINUTE_MS;
+const WEEK = 7 * DAY;
+/** The epoch was a Thursday; weeks begin on Sunday. */
+const EPOCH_MINUTE_OF_WEEK = 4 * DAY;
+const SEARCHED_MS = 14 * DAY_MS;
+
+/** When a schedule allows contact. */
+export interface ContactHours {
+  /** Minutes of the day, the last included, in every zone of the lead: [480, 1259] is 08:00..20:59. May run over midnight (from > to). */
+  daylight: readonly [from: number, to: number];
+  /** Open minutes of the week in `business_zone` (openMinutes of hours.ts); empty: always open. */
+  business_open: readonly number[];
+  /** IANA name. */
+  business_zone: string;
+}
+
+export type Shift = 'daylight_hours' | 'business_hours';
+
+export interface Allowed {
+  at: Date;
+  /** What put it off; absent when the moment asked for is allowed. */
+  shifted_by?: Shift;
+}
+
+/** One clock that has to allow contact. */
+interface Rule {
+  zone: string;
+  shift: Shift;
+  /** By the local time in minutes since the epoch: 0 when it is open, else minutes during which it stays closed. */
+  wait: (local_minute: number) => number;
+}
+
+/**
+ * The first moment not before `from` at which it is daylight in every one of `zones` and the business is open; undefined when there is none
+ * within 14 days. `from` itself when that is allowed, else the beginning of a minute.
+ */
+export function nextContact(
+  hours: ContactHours,
+  zones: readonly string[],
+  from: Date,
+): Allowed | undefined {
+  const rules = rulesOf(hours, zones);
+  const start = from.getTime();
+  const refused = rules.find(
+    (rule) => rule.wait(localMinute(start, offsetOf(rule.zone, start))) > 0,
+  );
+  if (!refused) return { at: from };
+  const at = firstOpen(rules, start, start + SEARCHED_MS);
+  return at === undefined ? undefined : { at: new Date(at), shifted_by: refused.shift };
+}
+
+/** Daylight first: it is what is named when both refuse. Rules that never refuse are left out, for reading a clock is what costs. */
+function rulesOf(hours: ContactHours, zones: readonly string[]): Rule[] {
+  const [from, to] = hours.daylight;
+  const last = modulo(to - from, DAY);
+  const toDaylight = (minute: number) => {
+    const since = modulo(minute - from, DAY);
+    return since <= last ? 0 : DAY - since;
+  };
+  const rules: Rule[] =
+    last === DAY - 1
+      ? []
+      : zones.map((zone) => ({ zone, shift: 'daylight_hours', wait: toDaylight }));
+  if (hours.business_open.length > 0) {
+    rules.push({
+      zone: hours.business_zone,
+      shift: 'business_hours',
+      wait: (minute) => toBusiness(hours.business_open, minute),
+    });
+  }
+  return rules;
+}
+
+/** To the next boundary, which for a closed business is an opening, or to the end of the week, where it may still be closed. */
+function toBusiness(open_minutes: readonly number[], local_minute: number): number {
+  const minute = modulo(local_minute + EPOCH_MINUTE_OF_WEEK, WEEK);
+  if (isOpenAt(open_minutes, minute)) return 0;
+  return (open_minutes.find((boundary) => boundary > minute) ?? WEEK) - minute;
+}
+
+/** Walks through the stretches, a day at most, in which no clock of the rules is changed: within one, local times are sums. */
+function firstOpen(rules: readonly Rule[], start: number, end: number): number | undefined {
+  let offsets = rules.map((rule) => offsetOf(rule.zone, start));
+  for (let from = start; from < end;) {
+    const until = Math.min(from + DAY_MS, end);
+    const later = rules.map((rule) => offsetOf(rule.zone, until));
+    const changes = rules.map((rule, n) =>
+      later[n] === offsets[n] ? until : changeOf(rule.zone, from, until),
+    );
+    const to = Math.min(...changes);
+    const found = firstOpenUnchanged(rules, offsets, from, to);
+    if (found !== undefined) return found;
+    offsets = to === until ? later : rules.map((rule) => offsetOf(rule.zone, to));
+    from = to;
+  }
+  return undefined;
+}
+
+/** From one opening to the next of whichever rule refuses, until none does. */
+function firstOpenUnchanged(
+  rules: readonly Rule[],
+  offsets: readonly number[],
+  from: number,
+  to: number,
+): number | undefined {
+  for (let at = from; at < to;) {
+    let next = at;
+    for (const [n, { wait }] of rules.entries()) {
+      const minutes = wait(localMinute(next, offsets[n]!));
+      if (minutes > 0) next = (localMinute(next, offsets[n]!) + minutes) * MINUTE_MS - offsets[n]!;
+    }
+    if (next === at) return at;
+    at = next;
+  }
+  return undefined;
+}
+
+/** The instant after `from`, `until` at the latest, from which a clock shows another offset than at `from`. */
+function changeOf(zone: string, from: number, until: number): number {
+  const before = offsetOf(zone, from);
+  let [same, other] = [from, until];
+  while (other - same > 1) {
+    const middle = Math.floor((same + other) / 2);
+    if (offsetOf(zone, middle) === before) same = middle;
+    else other = middle;
+  }
+  return other;
+}
+
+/** A zone that nobody knows has no offset (NaN), which every comparison would take for daylight. */
+function offsetOf(zone: string, instant: number): number {
+  const offset = offsetAt(zone, new Date(instant));
+  if (Number.isNaN(offset)) throw new RangeError(`no time in zone ${zone} at ${instant}`);
+  return offset;
+}
+
+function localMinute(instant: number, offset_ms: number): number {
+  return Math.floor((instant + offset_ms) / MINUTE_MS);
+}
+
+function modulo(n: number, size: number): number {
+  return ((n % size) + size) % size;
+}

@@ -1,0 +1,71 @@
+import { commonColumns, type Projection } from '../db/projection';
+import { findNamed, type Reference, type Table } from '../db/records';
+import type { Db } from '../db/tenant';
+import type { Deps } from '../deps';
+import type { Handlers } from '../http/handlers';
+import { page } from '../http/list';
+import { recordHandlers } from '../http/record-handlers';
+import { fireWebhook } from './fire-manually';
+
+const LOGS = 'webhook_logs g WHERE g.company_id = t.company_id AND g.webhook_manual_fire_id = t.id';
+
+export const projection = {
+  schema: 'WebhookManualFire',
+  singular: 'webhook_manual_fire',
+  plural: 'webhook_manual_fires',
+  fulltext: `lower(coalesce(t.name, ''))`,
+  columns: {
+    ...commonColumns('webhook_manual_fires'),
+    type: `'WebhookManualFire'`,
+    routes_edit_path: 'NULL::text',
+    name: true,
+    context_menu_name: `nullif(concat_ws(' ', t.name, CASE WHEN t.lead_id IS NOT NULL THEN 'for lead ' || t.lead_id WHEN t.call_id IS NOT NULL THEN 'for call ' || t.call_id
+      WHEN t.buyer_conversion_id IS NOT NULL THEN 'for conversion ' || t.buyer_conversion_id END), '')`,
+    outgoing_webhook_id: true,
+    buyer_conversion_id: true,
+    lead_id: true,
+    call_id: true,
+    webhook_log_ids: `ARRAY(SELECT g.id FROM ${LOGS} ORDER BY g.id)`,
+    lead_log_ids: `ARRAY(SELECT g.lead_log_id FROM ${LOGS} AND g.lead_log_id IS NOT NULL ORDER BY g.lead_log_id)`,
+  },
+} as const satisfies Projection<'WebhookManualFire', 'webhook_manual_fire', 'webhook_manual_fires'>;
+
+/** Webhooks that are fired by hand. */
+export const webhookManualFires = ({ clock }: Deps) => {
+  const records = recordHandlers(projection, clock);
+  return {
+    listWebhookManualFires: ({ query, db }) =>
+      page(query, { db, now: clock(), projection, orders: {} }),
+    showWebhookManualFire: (call) => records.show({ ...call, query: {} }),
+
+    newWebhookManualFire: async ({ db, query: { lead_id, call_id, created_at, updated_at } }) => {
+      const named = {
+        lead_id: await idOf(db, 'leads', lead_id, 'lead_id'),
+        call_id: await idOf(db, 'calls', call_id, 'call_id'),
+      };
+      return records.unsaved(
+        { db, query: {} },
+        { ...named, created_at: created_at || null, updated_at: updated_at || null },
+      );
+    },
+
+    createWebhookManualFire: ({ db, body: { time_zone, ...body } }) => {
+      // Only for reading the times, which is done.
+      void time_zone;
+      return records.create({ db, query: {}, body }, (tx, fields, now) =>
+        fireWebhook(tx, fields, now),
+      );
+    },
+  } satisfies Partial<Handlers>;
+};
+
+async function idOf(
+  db: Db,
+  table: Table,
+  reference: Reference | null | undefined,
+  field: string,
+): Promise<number | null> {
+  return reference === undefined || reference === null || reference === ''
+    ? null
+    : Number(await findNamed(db, table, { reference, field }));
+}

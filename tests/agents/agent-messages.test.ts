@@ -1,0 +1,190 @@
+import { asAgent, makeAgent, statusId, type TestAgent } from '../support/agents';
+import { createWorld, type Api, type World } from '../support/world';
+
+let world: World;
+let api: Api;
+/** Of call center one, of call center two, of the buyer, and of nothing. */
+let [one, two, of_buyer, free]: TestAgent[] = [];
+let [center_one, center_two, buyer, group]: number[] = [];
+
+beforeAll(async () => {
+  world = await createWorld();
+  ({ api } = world.company);
+  center_one = (await api('post', 'call_centers', { body: { name: 'One' } })).body.call_center.id;
+  center_two = (await api('post', 'call_centers', { body: { name: 'Two' } })).body.call_center.id;
+  buyer = (await api('post', 'buyers', { body: { name: 'B' } })).body.buyer.id;
+  group = (await api('post', 'buyer_groups', { body: { name: 'G', buyer_ids: [buyer] } })).body
+    .buyer_group.id;
+  one = await makeAgent(world, { call_center_ids: [center_one] });
+  two = await makeAgent(world, {
+    call_center_ids: [center_one, center_two],
+    agent_status_id: await statusId(world, 'available'),
+  });
+  of_buyer = await makeAgent(world, { buyer_ids: [buyer] });
+  free = await makeAgent(world);
+});
+afterAll(() => world.close());
+
+const send = async (body: object) =>
+  (await api('post', 'agent_messages', { body: { content: 'Hello', ...body } })).body.agent_message;
+const put = async (id: number, body: object) =>
+  (await api('put', `agent_messages/${id}`, { body })).body.agent_message;
+/** Who has the message in their list. */
+async function holders(id: number): Promise<TestAgent[]> {
+  const all = [one!, two!, of_buyer!, free!];
+  const has = await Promise.all(
+    all.map(
+      async (agent) =>
+        (await api('get', `agent_messages?mine=true&ids=${id}`, asAgent(agent))).body.metadata
+          .total_count === 1,
+    ),
+  );
+  return all.filter((_, n) => has[n]);
+}
+
+test.each<[string, () => object, () => TestAgent[]]>([
+  ['nothing named: every agent', () => ({}), () => [one!, two!, of_buyer!, free!]],
+  ['a call center: its agents', () => ({ call_center_ids: [center_one] }), () => [one!, two!]],
+  ['a buyer: its agents', () => ({ buyer_ids: [buyer] }), () => [of_buyer!]],
+  [
+    'a buyer group: the agents of the buyers in it',
+    () => ({ buyer_group_ids: [group] }),
+    () => [of_buyer!],
+  ],
+  [
+    'several: each agent once',
+    () => ({
+      call_center_ids: [center_one, center_two],
+      buyer_ids: [buyer],
+      buyer_group_ids: [group],
+    }),
+    () => [one!, two!, of_buyer!],
+  ],
+])('a message reaches, with %s', async (_, targets, reached) => {
+  const message = await send(targets());
+  expect([await holders(message.id), message.agent_widget_count]).toEqual([
+    reached(),
+    reached().length,
+  ]);
+  expect(message).toMatchObject(targets());
+});
+
+test('a message with a status reaches only the agents that are in it when it is sent', async () => {
+  const agent_status_id = await statusId(world, 'available');
+  const message = await send({ agent_status_id, call_center_ids: [center_one] });
+  expect([await holders(message.id), message.agent_widget_count, message.agent_status_id]).toEqual([
+    [two],
+    1,
+    agent_status_id,
+  ]);
+  expect(await holders((await send({ agent_status_id })).id)).toEqual([two]);
+});
+
+test('a message to those who have no agents reaches nobody, and not everybody', async () => {
+  const empty = (await api('post', 'buyers', { body: { name: 'Empty' } })).body.buyer.id;
+  const message = await send({ buyer_ids: [empty] });
+  expect([await holders(message.id), message.agent_widget_count]).toEqual([[], 0]);
+  await api('delete', `buyers/${empty}`);
+  expect(await put(message.id, { call_center_ids: [center_two] })).toMatchObject({
+    agent_widget_count: 1,
+    buyer_ids: [empty],
+  });
+  expect(await put(message.id, { call_center_ids: [] })).toMatchObject({ agent_widget_count: 0 });
+});
+
+test('other targets work out anew who is reached; what stays as it was does not', async () => {
+  const { id } = await send({ call_center_ids: [center_one] });
+  expect(await put(id, { call_center_ids: [center_two] })).toMatchObject({
+    agent_widget_count: 1,
+    call_center_ids: [center_two],
+  });
+  expect(await holders(id)).toEqual([two]);
+  expect(await put(id, { call_center_ids: [], buyer_ids: [buyer] })).toMatchObject({
+    agent_widget_count: 1,
+  });
+  expect(await holders(id)).toEqual([of_buyer]);
+  const late = await makeAgent(world, { buyer_ids: [buyer] });
+  expect(await put(id, { buyer_ids: [buyer], content: 'New' })).toMatchObject({
+    agent_widget_count: 1,
+    content: 'New',
+  });
+  expect(await put(id, { agent_status_id: await statusId(world, 'offline') })).toMatchObject({
+    agent_widget_count: 2,
+  });
+  await api('delete', `agents/${late.id}`);
+});
+
+test('content is required and said at the start; later it may be blank', async () => {
+  expect((await api('post', 'agent_messages', { body: {} })).body.errors).toEqual({
+    content: ['must be given'],
+  });
+  expect((await api('post', 'agent_messages', { body: { content: '' } })).status).toBe(422);
+  const { id } = await send({});
+  expect((await put(id, { content: '' })).content).toBe(null);
+});
+
+test('new gives back what it is asked with, and stores nothing', async () => {
+  const before = (await api('get', 'agent_messages')).body.metadata.total_count;
+  const agent_status_id = await statusId(world, 'away');
+  const { body } = await api('get', 'agent_messages/new', {
+    query: { content: 'Draft', agent_status_id },
+  });
+  expect(body.agent_message).toMatchObject({
+    id: null,
+    content: 'Draft',
+    agent_status_id,
+    agent_widget_count: 0,
+    buyer_ids: [],
+  });
+  expect((await api('get', 'agent_messages/new?agent_status_id=999999')).body.errors).toEqual({
+    agent_status_id: [expect.any(String)],
+  });
+  expect((await api('get', 'agent_messages')).body.metadata.total_count).toBe(before);
+});
+
+test('the writer is kept; a deleted message is nobody’s', async () => {
+  const { body } = await api('post', 'agent_messages', {
+    ...asAgent(one!),
+    body: { content: 'From one' },
+  });
+  expect(body.agent_message.user_id).toBe(one!.user_id);
+  await api('delete', `agent_messages/${body.agent_message.id}`);
+  expect(await holders(body.agent_message.id)).toEqual([]);
+});
+
+test('mine is refused to those who are no agent', async () => {
+  expect((await api('get', 'agent_messages?mine=true')).body.errors).toEqual({
+    mine: [expect.any(String)],
+  });
+  const token = await world.credentials(world.company, [], {
+    kind: 'user_token',
+    superuser: true,
+    user_email: 'nobody@example.com',
+  });
+  const res = await api('get', 'agent_messages?mine=true', {
+    auth: null,
+    headers: { Authorization: `Token ${token}` },
+  });
+  expect(res.body.errors).toEqual({ mine: [expect.any(String)] });
+});
+
+test('messages sent, changed and withdrawn in parallel leave counts that are true, and events without gaps', async () => {
+  const messages = await Promise.all(
+    Array.from({ length: 6 }, (_, n) => send({ content: `M${n}` })),
+  );
+  const changes = messages.flatMap(({ id }, n) => [
+    put(id, { call_center_ids: n % 2 ? [center_one] : [center_two] }),
+    put(id, { content: `Other ${n}` }),
+    send({ content: `Beside ${n}` }),
+    api('put', `agents/${one!.id}/status`, { body: { key: n % 2 ? 'away' : 'offline' } }),
+  ]);
+  await Promise.all(changes);
+  const wrong = await world.sql(
+    'SELECT id FROM agent_messages m WHERE agent_widget_count <> (SELECT count(*) FROM agent_message_recipients r WHERE r.company_id = m.company_id AND r.agent_message_id = m.id) AND deleted_at IS NULL',
+  );
+  expect(wrong).toEqual([]);
+  const gaps = await world.sql(
+    'SELECT id FROM agents a WHERE last_event_id <> (SELECT count(*) FROM agent_events e WHERE e.company_id = a.company_id AND e.agent_id = a.id) OR last_event_id <> (SELECT coalesce(max(event_id), 0) FROM agent_events e WHERE e.company_id = a.company_id AND e.agent_id = a.id)',
+  );
+  expect(gaps).toEqual([]);
+});

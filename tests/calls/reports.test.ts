@@ -1,0 +1,344 @@
+import { callsOf, type CallFields } from '../support/calls';
+import { standingClock } from '../support/clock';
+import { makerOf, pick, report, type ReportRow } from '../support/reports';
+import { createWorld, type Company, type World } from '../support/world';
+
+const NOW = '2027-01-12T17:00:00.000Z';
+let world: World;
+const time = standingClock(NOW);
+beforeAll(async () => {
+  world = await createWorld({ clock: time.read });
+});
+afterAll(() => world.close());
+
+const sum = (rows: ReportRow[], name: string) =>
+  rows.reduce((all, row) => all + Number(row[name]), 0);
+
+describe('reports of calls', () => {
+  let company: Company;
+  let acme: number, bayline: number, crest: number, auto: number, home: number, search: number;
+  const on = (created_at: string, seconds: number, fields: CallFields) => ({
+    created_at,
+    ended_at: new Date(Date.parse(created_at) + seconds * 1000),
+    ...fields,
+  });
+
+  beforeAll(async () => {
+    company = await world.addCompany();
+    const make = makerOf(company);
+    [acme, bayline, crest] = [
+      await make('buyers', 'buyer', { name: 'Acme' }),
+      await make('buyers', 'buyer', { name: '=Bayline' }),
+      await make('buyers', 'buyer', { name: 'Crest' }),
+    ];
+    [auto, home] = [
+      await make('offers', 'offer', { name: 'Auto' }),
+      await make('offers', 'offer', { name: 'Home' }),
+    ];
+    search = await make('traffic_sources', 'traffic_source', { name: 'Search' });
+    const { call, attempt, decision } = callsOf(world, company);
+    // Acme does not answer, Bayline takes it and pays.
+    const sold = await call(
+      on('2027-01-11T12:00:00Z', 100, {
+        offer_id: auto,
+        buyer_id: bayline,
+        traffic_source_id: search,
+        connected_at: '2027-01-11T12:00:20Z',
+        buyer_converted: true,
+        traffic_source_converted: true,
+        revenue: 20,
+        payout: 5,
+      }),
+    );
+    await attempt(sold.id, acme);
+    await attempt(sold.id, bayline, { status: 'completed' });
+    await decision(sold.id, 1, [
+      [acme, null],
+      [bayline, null],
+      [crest, 'closed'],
+    ]);
+    await decision(sold.id, 2, [
+      [acme, 'declined'],
+      [bayline, null],
+      [crest, 'closed'],
+    ]);
+    // Acme takes it and does not pay.
+    const cold = await call(
+      on('2027-01-11T13:00:00Z', 51, {
+        offer_id: home,
+        buyer_id: acme,
+        connected_at: '2027-01-11T13:00:30Z',
+      }),
+    );
+    await attempt(cold.id, acme, { status: 'completed' });
+    await decision(cold.id, 1, [
+      [acme, null],
+      [bayline, 'cap_reached'],
+    ]);
+    // Nobody is there.
+    const lost = await call(on('2027-01-12T13:00:00Z', 0, { offer_id: auto }));
+    await decision(lost.id, 1, [
+      [acme, 'closed'],
+      [bayline, 'closed'],
+      [crest, 'paused'],
+    ]);
+    // In progress, without an offer.
+    await call({ created_at: '2027-01-12T16:59:00Z', buyer_id: acme, status: 'in_progress' });
+    const gone = await call(
+      on('2027-01-11T13:00:00Z', 51, {
+        offer_id: home,
+        buyer_id: acme,
+        revenue: 99,
+        deleted_at: NOW,
+      }),
+    );
+    await attempt(gone.id, acme);
+  });
+
+  test('by buyer: each call in one row, attempts and reasons in those of their own buyer', async () => {
+    const { rows, totals, metadata } = await report('calls', {}, company);
+    const nothing = {
+      calls: 0,
+      attempts: 0,
+      connects: 0,
+      conversions: 0,
+      traffic_source_conversions: 0,
+      revenue: 0,
+      payout: 0,
+      profit: 0,
+      epc: 0,
+      average_duration: 0,
+    };
+    expect(rows).toEqual([
+      {
+        ...nothing,
+        key: acme,
+        name: 'Acme',
+        calls: 2,
+        attempts: 2,
+        connects: 1,
+        average_duration: 55.5,
+        skip_reasons: { declined: 1, closed: 1 },
+      },
+      {
+        ...nothing,
+        key: bayline,
+        name: '=Bayline',
+        calls: 1,
+        attempts: 1,
+        connects: 1,
+        conversions: 1,
+        traffic_source_conversions: 1,
+        revenue: 20,
+        payout: 5,
+        profit: 15,
+        epc: 20,
+        average_duration: 100,
+        skip_reasons: { cap_reached: 1, closed: 1 },
+      },
+      { ...nothing, key: crest, name: 'Crest', skip_reasons: { closed: 2, paused: 1 } },
+      { ...nothing, key: null, name: null, calls: 1, skip_reasons: {} },
+    ]);
+    expect(totals).toEqual({
+      calls: 4,
+      attempts: 3,
+      connects: 2,
+      conversions: 1,
+      traffic_source_conversions: 1,
+      revenue: 20,
+      payout: 5,
+      profit: 15,
+      epc: 5,
+      average_duration: 52.8,
+      skip_reasons: { declined: 1, closed: 4, cap_reached: 1, paused: 1 },
+    });
+    expect(metadata).toEqual({ root: 'rows', category: 'buyer', time_zone: 'UTC', total_count: 4 });
+  });
+
+  test('every category adds up to the same', async () => {
+    const { totals } = await report('calls', {}, company);
+    for (const category of ['buyer', 'offer', 'traffic_source', 'day', 'hour']) {
+      const each = await report('calls', { category }, company);
+      expect([category, each.totals]).toEqual([category, totals]);
+      for (const name of [
+        'calls',
+        'attempts',
+        'connects',
+        'conversions',
+        'traffic_source_conversions',
+        'revenue',
+        'payout',
+        'profit',
+      ])
+        expect([category, name, sum(each.rows, name)]).toEqual([category, name, totals[name]]);
+      const reasons = each.rows
+        .flatMap(({ skip_reasons }) => Object.values(skip_reasons as Record<string, number>))
+        .reduce((all, n) => all + n, 0);
+      expect([category, reasons]).toEqual([category, 7]);
+    }
+  });
+
+  test('by offer and traffic source', async () => {
+    const offers = await report('calls', { category: 'offer' }, company);
+    expect(
+      pick(offers.rows, 'key', 'name', 'calls', 'attempts', 'revenue', 'epc', 'skip_reasons'),
+    ).toEqual([
+      [auto, 'Auto', 2, 2, 20, 10, { closed: 4, declined: 1, paused: 1 }],
+      [home, 'Home', 1, 1, 0, 0, { cap_reached: 1 }],
+      [null, null, 1, 0, 0, 0, {}],
+    ]);
+    const sources = await report('calls', { category: 'traffic_source' }, company);
+    expect(pick(sources.rows, 'key', 'name', 'calls', 'profit')).toEqual([
+      [search, 'Search', 1, 15],
+      [null, null, 3, 0],
+    ]);
+  });
+
+  test('of a time, an offer, a traffic source', async () => {
+    const calls = async (query: object) => (await report('calls', query, company)).totals.calls;
+    expect(await calls({ created_at_from: '2027-01-12' })).toBe(2);
+    expect(await calls({ created_at_to: '2027-01-11 07:30', time_zone: 'America/New_York' })).toBe(
+      1,
+    );
+    expect(await calls({ offer_id: auto })).toBe(2);
+    expect(await calls({ offer_id: home, traffic_source_id: search })).toBe(0);
+    expect(await calls({ traffic_source_id: search })).toBe(1);
+    expect(await calls({ offer_id: 999_999 })).toBe(0);
+  });
+
+  test('of one buyer: its calls, its attempts, and why it was passed over', async () => {
+    const whole = (await report('calls', {}, company)).rows;
+    const { uuid } = (await company.api('get', `buyers/${crest}`)).body.buyer;
+    for (const [n, buyer_id] of [acme, bayline, uuid].entries()) {
+      const { rows, totals } = await report('calls', { buyer_id }, company);
+      expect(rows).toEqual([whole[n]]);
+      expect({ key: rows[0]!.key, name: rows[0]!.name, ...totals }).toEqual(rows[0]);
+    }
+    const by_offer = await report('calls', { buyer_id: crest, category: 'offer' }, company);
+    expect(pick(by_offer.rows, 'key', 'calls', 'skip_reasons')).toEqual([
+      [auto, 0, { closed: 2, paused: 1 }],
+    ]);
+  });
+
+  test('as CSV, and without root', async () => {
+    const csv = await company.api('get', 'calls/reports.csv', {
+      query: { category: 'buyer', created_at_to: '2027-01-11T12:30:00Z' },
+    });
+    expect(csv.headers['content-disposition']).toContain('call_report.csv');
+    expect(csv.text.split('\n')).toEqual([
+      'key,name,calls,attempts,connects,conversions,traffic_source_conversions,revenue,payout,profit,epc,average_duration,skip_reasons',
+      `${acme},Acme,0,1,0,0,0,0,0,0,0,0,"{""declined"": 1}"`,
+      `${bayline},'=Bayline,1,1,1,1,1,20.00,5.00,15.00,20.0000,100.0,{}`,
+      `${crest},Crest,0,0,0,0,0,0,0,0,0,0,"{""closed"": 2}"`,
+      '',
+    ]);
+    expect((await company.api('get', 'calls/reports', { query: { root: false } })).body).toEqual(
+      (await report('calls', {}, company)).rows,
+    );
+    expect(
+      (await company.api('get', 'calls/reports', { headers: { Accept: 'text/csv' } })).text,
+    ).toContain('Crest');
+  });
+
+  test('another company has none', async () => {
+    const other = await world.addCompany();
+    expect(await report('calls', { category: 'day' }, other)).toMatchObject({
+      rows: [],
+      totals: { calls: 0, revenue: 0, epc: 0, average_duration: 0, skip_reasons: {} },
+      metadata: { total_count: 0 },
+    });
+    expect((await report('calls', { buyer_id: acme }, other)).rows).toEqual([]);
+  });
+
+  test.each([
+    [{ category: 'shoe_size' }, 'category'],
+    [{ time_zone: 'Mars' }, 'time_zone'],
+    [{ created_at_from: 'soon' }, 'created_at_from'],
+    [{ buyer_id: 'x' }, 'buyer_id'],
+  ])('%p is refused by name', async (query, field) => {
+    const res = await company.api('get', 'calls/reports', { query });
+    expect([res.status, Object.keys(res.body.errors)]).toEqual([422, [field]]);
+  });
+});
+
+describe('days and hours are local ones', () => {
+  let company: Company;
+  beforeAll(async () => {
+    company = await world.addCompany();
+    const { call } = callsOf(world, company);
+    // New York goes back from 02:00 to 01:00 at 06:00Z of November 1, 2026, and on from 02:00 to 03:00 at 07:00Z of March 14, 2027.
+    for (const created_at of [
+      '2026-11-01T03:59:59Z',
+      '2026-11-01T04:00:00Z',
+      '2026-11-01T05:30:00Z',
+      '2026-11-01T06:30:00Z',
+      '2026-11-02T04:59:59Z',
+      '2026-11-02T05:00:00Z',
+      '2027-03-14T06:59:59Z',
+      '2027-03-14T07:00:00Z',
+      '2027-03-15T03:59:59Z',
+      '2027-03-15T04:00:00Z',
+    ])
+      await call({ created_at, ended_at: created_at });
+  });
+  const counts = async (query: object) =>
+    pick((await report('calls', query, company)).rows, 'key', 'calls');
+
+  test('over a change of the clocks', async () => {
+    const time_zone = 'America/New_York';
+    expect(await counts({ category: 'day', time_zone })).toEqual([
+      ['2026-10-31', 1],
+      ['2026-11-01', 4],
+      ['2026-11-02', 1],
+      ['2027-03-14', 3],
+      ['2027-03-15', 1],
+    ]);
+    expect(
+      await counts({
+        category: 'hour',
+        time_zone,
+        created_at_from: '2026-11-01',
+        created_at_to: '2026-11-01 23:00',
+      }),
+    ).toEqual([
+      ['2026-11-01T00:00:00.000-04:00', 1],
+      ['2026-11-01T01:00:00.000-04:00', 1],
+      ['2026-11-01T01:00:00.000-05:00', 1],
+    ]);
+    expect(
+      await counts({
+        category: 'hour',
+        time_zone: 'Eastern Time (US & Canada)',
+        created_at_from: '2027-03-14',
+        created_at_to: '2027-03-14 12:00',
+      }),
+    ).toEqual([
+      ['2027-03-14T01:00:00.000-05:00', 1],
+      ['2027-03-14T03:00:00.000-04:00', 1],
+    ]);
+  });
+
+  test('in zones half an hour off, and in UTC by default', async () => {
+    expect(
+      (
+        await counts({
+          category: 'hour',
+          time_zone: 'Asia/Kolkata',
+          created_at_to: '2026-11-01T04:00:00Z',
+        })
+      ).map(([key]) => key),
+    ).toEqual(['2026-11-01T09:00:00.000+05:30']);
+    expect(await counts({ category: 'day', created_at_to: '2026-11-02' })).toEqual([
+      ['2026-11-01', 4],
+    ]);
+    const csv = await company.api('get', 'calls/reports', {
+      query: {
+        category: 'day',
+        format: 'csv',
+        time_zone: 'Asia/Tokyo',
+        created_at_to: '2026-11-01T04:00:00Z',
+      },
+    });
+    expect(csv.text.split('\n')[1]).toMatch(/^2026-11-01,,2,/);
+  });
+});

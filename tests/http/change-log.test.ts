@@ -1,0 +1,294 @@
+import { contract, type Operation } from '../../src/contract';
+import { isLogged } from '../../src/http/change-log';
+import { createFixture, type Fixture } from '../support/example';
+import { member } from '../support/teams';
+import { createWorld, type World } from '../support/world';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.close());
+
+interface Entry {
+  record_type: string;
+  record_id: number | null;
+  action: string;
+  operation: string;
+  changes: Record<string, { from: unknown; to: unknown }>;
+  user_email: string | null;
+  credentials: string;
+  request_id: string;
+}
+
+const entries = async (query: object = {}): Promise<Entry[]> =>
+  (
+    await world.company.api('get', 'change_logs', {
+      query: { per_page: 1000, order_dir: 'desc', ...query },
+    })
+  ).body.change_logs;
+
+describe('derived from the contract', () => {
+  let own: World;
+  let fixture: Fixture;
+  let secrets: { secret: string }[];
+  beforeAll(async () => {
+    own = await createWorld();
+    fixture = await createFixture(own);
+    secrets = await own.sql('SELECT token AS secret FROM lead_tokens');
+  });
+  afterAll(() => own.close());
+
+  const rank = ({ method, path }: Operation) =>
+    ({ post: path.includes('{') ? 1 : 0, put: 2, delete: 3 })[method as 'post'] ?? 0;
+  // A key is pressed in a call that goes on, which the fixture's does not.
+  const logged = contract.operations
+    .filter((operation) => isLogged(operation) && operation.id !== 'sendKeyPress')
+    .toSorted((a, b) => rank(a) - rank(b));
+
+  test.each(logged.map((operation) => [operation.id, operation] as const))(
+    '%s writes one entry, with its request and its credentials',
+    async (_, operation) => {
+      const before = Number(
+        (await own.sql<{ n: string }>('SELECT count(*) AS n FROM change_logs'))[0]!.n,
+      );
+      const again = operation.method === 'post' && operation.path.split('/').length === 4;
+      // What the fixture has made is not made twice: its entry is there.
+      const res = again
+        ? undefined
+        : await fixture.send(operation, { headers: { 'X-Request-Id': `test-${operation.id}` } });
+      const rows = await own.sql<Entry>(
+        'SELECT * FROM change_logs WHERE operation = $1 ORDER BY id',
+        [operation.id],
+      );
+      const after = Number(
+        (await own.sql<{ n: string }>('SELECT count(*) AS n FROM change_logs'))[0]!.n,
+      );
+      if (res)
+        expect([operation.id, res.status, after - before]).toEqual([
+          operation.id,
+          operation.id === 'captureLead' ? 201 : operation.status,
+          1,
+        ]);
+      expect(rows.length).toBeGreaterThan(0);
+      const last = rows.at(-1)!;
+      expect(last).toMatchObject({
+        credentials: 'First key pair',
+        record_type: expect.stringMatching(/^[A-Z][A-Za-z]+$/),
+      });
+      if (res) expect(last.request_id).toBe(`test-${operation.id}`);
+      if (operation.method === 'delete') expect(last).toMatchObject({ action: 'delete' });
+    },
+  );
+
+  test('there are as many entries as the count that is kept of them', async () => {
+    const [row] = await own.sql<{ n: string; kept: string }>(
+      `SELECT (SELECT count(*) FROM change_logs) AS n, (SELECT sum(n) FROM record_counts WHERE resource = 'change_logs') AS kept`,
+    );
+    expect(row!.n).toBe(row!.kept);
+  });
+
+  test('no secret is in any of them', async () => {
+    const text = JSON.stringify(await own.sql('SELECT changes FROM change_logs'));
+    expect(secrets.length).toBeGreaterThan(0);
+    for (const { secret } of secrets) expect(text).not.toContain(secret);
+    expect(text).toContain('"lead_token":{"from":null,"to":"[hidden]"}');
+    expect(text).not.toMatch(/private_key|ut_[0-9a-f]{24}_/);
+  });
+});
+
+test('an update names exactly the columns that changed, from what to what', async () => {
+  const { api } = world.company;
+  const { buyer } = (
+    await api('post', 'buyers', { body: { name: 'Acme', tier: 2, buyer_conversions_schedule: [] } })
+  ).body;
+  await api('put', `buyers/${buyer.id}`, {
+    body: { paused: true, tier: 2, attempt_daily_limit: 5, current_conversion_revenue: 12.5 },
+    headers: { 'X-Request-Id': 'r-1' },
+  });
+  const [last] = await entries({ request_id: 'r-1' });
+  expect(last).toMatchObject({
+    record_type: 'Buyer',
+    record_id: buyer.id,
+    action: 'update',
+    operation: 'updateBuyer',
+  });
+  expect(last!.changes).toMatchObject({
+    paused: { from: false, to: true },
+    attempt_daily_limit: { from: null, to: 5 },
+    current_conversion_revenue: { from: null, to: 12.5 },
+  });
+  expect(Object.keys(last!.changes)).not.toContain('tier');
+});
+
+test('what belongs to a record is part of it: buyers of a group, the users of a team', async () => {
+  const { api } = world.company;
+  const buyer = (await api('post', 'buyers', { body: { name: 'Member' } })).body.buyer.id;
+  const group = (await api('post', 'buyer_groups', { body: { name: 'Group' } })).body.buyer_group
+    .id;
+  await api('put', `buyer_groups/${group}`, {
+    body: { add_buyer_ids: [buyer] },
+    headers: { 'X-Request-Id': 'r-2' },
+  });
+  expect((await entries({ request_id: 'r-2' }))[0]!.changes).toMatchObject({
+    buyer_ids: { from: [], to: [buyer] },
+    buyers_count: { from: 0, to: 1 },
+  });
+});
+
+test('what a record has no column for is logged as it was asked for: who is let in', async () => {
+  const { buyer } = (await world.company.api('post', 'buyers', { body: { name: 'Open' } })).body;
+  await world.company.api('put', `buyers/${buyer.id}`, {
+    body: { team_users_emails: ['stranger@example.com'] },
+    headers: { 'X-Request-Id': 'r-6' },
+  });
+  expect((await entries({ request_id: 'r-6' }))[0]!.changes).toEqual({
+    team_users_emails: { from: null, to: ['stranger@example.com'] },
+  });
+});
+
+test('a change is the same whatever the answer shows of it, and a captured lead is compared with what it was', async () => {
+  const { api } = world.company;
+  const offer_id = (await api('post', 'offers', { body: { name: 'Leads' } })).body.offer.id;
+  const capture = (email: string, id: string) =>
+    api('post', 'leads/capture', {
+      body: { offer_id, caller_id: '+12125550166', email },
+      headers: { 'X-Request-Id': id },
+    });
+  const lead_id = (await capture('a@example.com', 'r-7')).body.lead_id;
+  await capture('b@example.com', 'r-8');
+  expect((await entries({ request_id: 'r-8' }))[0]).toMatchObject({
+    action: 'update',
+    changes: { email: { from: 'a@example.com', to: 'b@example.com' } },
+  });
+  await api('put', `leads/${lead_id}`, {
+    body: { email: 'c@example.com', serializer: 'lead_external' },
+    headers: { 'X-Request-Id': 'r-9' },
+  });
+  expect((await entries({ request_id: 'r-9' }))[0]!.changes.email).toEqual({
+    from: 'b@example.com',
+    to: 'c@example.com',
+  });
+});
+
+test('no key that a webhook is sent with is in it', async () => {
+  const { api } = world.company;
+  const secrets = {
+    url: 'https://hooks.example.com/PATHKEY?k=QUERYKEY',
+    headers: { Authorization: 'HEADERKEY' },
+    body: '{"k":"BODYKEY"}',
+  };
+  const made = await api('post', 'outgoing_webhooks', {
+    body: { name: 'Hook', trigger_type: 'every_call', ...secrets },
+  });
+  await api('put', `outgoing_webhooks/${made.body.outgoing_webhook.id}`, {
+    body: { ...secrets, name: 'Other', url: 'https://else.example.com/PATHKEY' },
+  });
+  const schedule_id = (await api('post', 'schedules', { body: { name: 'S' } })).body.schedule.id;
+  expect(
+    (
+      await api('post', 'schedule_actions', {
+        body: { schedule_id, action_type: 'webhook', ...secrets },
+      })
+    ).status,
+  ).toBe(201);
+  const text = JSON.stringify(await world.sql('SELECT changes FROM change_logs'));
+  expect(text).toContain('https://else.example.com/[hidden]');
+  expect(text).not.toMatch(/PATHKEY|QUERYKEY|HEADERKEY|BODYKEY/);
+});
+
+test('a write that is refused or fails leaves no entry, and an entry that cannot be written no write', async () => {
+  const { api } = world.company;
+  const { buyer } = (await api('post', 'buyers', { body: { name: 'Safe', user_buyer_id: 'safe' } }))
+    .body;
+  await api('post', 'buyers', {
+    body: { user_buyer_id: 'safe' },
+    headers: { 'X-Request-Id': 'r-3' },
+  });
+  await api('put', `buyers/${buyer.id}`, {
+    body: { name: 'Else' },
+    headers: { 'X-Request-Id': 'r-3', 'If-Match': '"00000000000000000000000000000000"' },
+  });
+  expect(await entries({ request_id: 'r-3' })).toEqual([]);
+  await world.sql('ALTER TABLE change_logs ADD CONSTRAINT refuse CHECK (request_id <> $$r-4$$)');
+  const failed = await api('put', `buyers/${buyer.id}`, {
+    body: { name: 'Unseen' },
+    headers: { 'X-Request-Id': 'r-4' },
+  });
+  await world.sql('ALTER TABLE change_logs DROP CONSTRAINT refuse');
+  expect([failed.status, (await api('get', `buyers/${buyer.id}`)).body.buyer.name]).toEqual([
+    500,
+    'Safe',
+  ]);
+});
+
+test('fifty parallel changes of one record make a chain: each begins where another ended', async () => {
+  const { api } = world.company;
+  const { buyer } = (await api('post', 'buyers', { body: { name: 'n0' } })).body;
+  const names = Array.from({ length: 50 }, (_, n) => `n${n + 1}`);
+  const answers = await Promise.all(
+    names.map((name) => api('put', `buyers/${buyer.id}`, { body: { name } })),
+  );
+  expect(answers.every(({ status }) => status === 200)).toBe(true);
+  const steps = (
+    await entries({ record_type: 'Buyer', record_id: buyer.id, action: 'update' })
+  ).map(({ changes }) => changes.name!);
+  const next = new Map(steps.map(({ from, to }) => [from, to]));
+  let at: unknown = 'n0';
+  names.forEach(() => (at = next.get(at)));
+  expect([steps.length, next.size, at]).toEqual([
+    50,
+    50,
+    (await api('get', `buyers/${buyer.id}`)).body.buyer.name,
+  ]);
+});
+
+test('a request that is repeated under its Idempotency-Key is written once', async () => {
+  const send = () =>
+    world.company.api('post', 'buyers', {
+      body: { name: 'Once' },
+      headers: { 'Idempotency-Key': 'once', 'X-Request-Id': 'r-5' },
+    });
+  await send();
+  await send();
+  expect(await entries({ request_id: 'r-5' })).toHaveLength(1);
+});
+
+test('is listed by record, user, credentials and action, by cursor and as CSV; a limited user sees their own entries alone', async () => {
+  const { api } = world.company;
+  const { buyer } = (await api('post', 'buyers', { body: { name: 'Theirs' } })).body;
+  const ann = await member(world.company, 'ann@example.com', {
+    permissions: ['buyers:read', 'buyers:update', 'change_logs:read'],
+    buyer_ids: [buyer.id],
+  });
+  await ann.api('put', `buyers/${buyer.id}`, { body: { paused: true } });
+  const mine = (await ann.api('get', 'change_logs')).body;
+  expect([mine.metadata.total_count, mine.change_logs[0].user_email]).toEqual([
+    1,
+    'ann@example.com',
+  ]);
+  expect(await entries({ user_id: mine.change_logs[0].user_id })).toEqual(mine.change_logs);
+  expect(
+    (await entries({ record_type: 'Buyer', record_id: buyer.id })).map(({ action }) => action),
+  ).toEqual(['update', 'create']);
+  const csv = await api('get', 'change_logs.csv', {
+    query: {
+      record_type: 'Buyer',
+      record_id: buyer.id,
+      columns: 'action,operation,user_email',
+      order_dir: 'asc',
+    },
+  });
+  expect(csv.text).toBe(
+    'action,operation,user_email\ncreate,createBuyer,\nupdate,updateBuyer,ann@example.com\n',
+  );
+  const all = await entries();
+  const walked: Entry[] = [];
+  for (let cursor: unknown = -1; cursor !== 0;) {
+    const { body } = await api('get', 'change_logs', { query: { cursor, per_page: 7 } });
+    walked.push(...body.change_logs);
+    cursor = body.metadata.next_cursor;
+    expect(body.metadata.total_count).toBe(all.length);
+  }
+  expect(walked).toEqual(all.toReversed());
+});

@@ -1,0 +1,213 @@
+import { createWorld, type World } from '../support/world';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld({ environment: { DATABASE_POOL_SIZE: '20' } });
+});
+afterAll(() => world.close());
+
+const buyer = async (more: object = {}) =>
+  (await world.company.api('post', 'buyers', { body: { name: 'B', ...more } })).body.buyer as {
+    id: number;
+  };
+
+test('100 parallel adds and removes end in exactly the set they add up to', async () => {
+  const ids = await Promise.all(
+    Array.from({ length: 60 }, async (_, n) => (await buyer({ user_buyer_id: `m${n}` })).id),
+  );
+  const [start, added, by_name] = [ids.slice(0, 30), ids.slice(30, 50), ids.slice(50)];
+  const group = (
+    await world.company.api('post', 'buyer_groups', { body: { name: 'G', buyer_ids: start } })
+  ).body.buyer_group.id;
+  const put = (body: object) => world.company.api('put', `buyer_groups/${group}`, { body });
+  const changes = [
+    ...added.map((id) => put({ add_buyer_ids: [id] })),
+    ...start.slice(0, 15).map((id) => put({ remove_buyer_ids: [id] })),
+    ...by_name.map((_, n) => put({ add_user_buyer_ids: [`m${50 + n}`] })),
+    ...start.slice(15, 25).map((_, n) => put({ remove_user_buyer_ids: [`m${15 + n}`] })),
+    ...added.slice(0, 20).map((id) => put({ add_buyer_ids: [id], tier: 2 })),
+    ...start.slice(0, 15).map((id) => put({ remove_buyer_ids: [id] })),
+    ...by_name.map((_, n) => put({ add_user_buyer_ids: [`m${50 + n}`] })),
+  ];
+  expect(changes).toHaveLength(100);
+  expect((await Promise.all(changes)).map(({ status }) => status)).toEqual(Array(100).fill(200));
+  const { body } = await world.company.api('get', `buyer_groups/${group}`);
+  expect(body.buyer_group.buyer_ids).toEqual(
+    [...start.slice(25), ...added, ...by_name].toSorted((a, b) => a - b),
+  );
+  expect(body.buyer_group.buyers_count).toBe(35);
+});
+
+test('a buyer deleted while it is added to a group is in no group', async () => {
+  for (let round = 0; round < 15; round++) {
+    const { id } = await buyer();
+    const group = (await world.company.api('post', 'buyer_groups', { body: { name: 'G' } })).body
+      .buyer_group.id;
+    await Promise.all([
+      world.company.api('put', `buyer_groups/${group}`, { body: { add_buyer_ids: [id] } }),
+      world.company.api('delete', `buyers/${id}`),
+    ]);
+    expect(
+      (await world.company.api('get', `buyer_groups/${group}`)).body.buyer_group.buyer_ids,
+    ).toEqual([]);
+  }
+});
+
+test('changes that lock the same records from both sides all get through', async () => {
+  for (let round = 0; round < 10; round++) {
+    const { id } = await buyer();
+    const fleet = (
+      await world.company.api('post', 'buyer_fleets', {
+        body: { name: 'F', user_fleet_id: `f${round}` },
+      })
+    ).body.buyer_fleet.id;
+    const group = (
+      await world.company.api('post', 'buyer_groups', { body: { name: 'G', buyer_ids: [id] } })
+    ).body.buyer_group.id;
+    await world.company.api('put', `buyers/${id}`, { body: { buyer_fleet_id: fleet } });
+    const [moved, ...others] = await Promise.all([
+      world.company.api('put', `buyers/${id}`, { body: { buyer_fleet_id: fleet, tier: 2 } }),
+      world.company.api('delete', `buyer_fleets/${fleet}`),
+      world.company.api('put', `buyer_groups/${group}`, {
+        body: { buyer_ids: [], add_buyer_ids: [id] },
+      }),
+      world.company.api('put', `buyers/${id}`, { body: { tier: 3 } }),
+    ]);
+    expect([200, 422]).toContain(moved!.status);
+    expect(others.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect((await world.company.api('get', `buyers/${id}`)).body.buyer.buyer_fleet_id).toBe(null);
+  }
+});
+
+test('simultaneous buyers of one user_buyer_id: one is made, the others are refused on the field', async () => {
+  const made = await Promise.all(
+    Array.from({ length: 12 }, () =>
+      world.company.api('post', 'buyers', { body: { user_buyer_id: 'only-one' } }),
+    ),
+  );
+  const count = (status: number) => made.filter((res) => res.status === status).length;
+  expect([count(201), count(422)]).toEqual([1, 11]);
+  expect(made.find(({ status }) => status === 422)!.body.errors).toEqual({
+    user_buyer_id: [expect.stringContaining('unique')],
+  });
+});
+
+test('total_count stays exact through parallel creates and deletes', async () => {
+  const other = await world.addCompany();
+  const made = await Promise.all(
+    Array.from({ length: 40 }, () => other.api('post', 'buyers', { body: {} })),
+  );
+  const ids = made.map(({ body }) => body.buyer.id as number);
+  await Promise.all(
+    [...ids.slice(0, 15), ...ids.slice(0, 15)].map((id) => other.api('delete', `buyers/${id}`)),
+  );
+  const unfiltered = await other.api('get', 'buyers?per_page=1');
+  const counted = await other.api('get', 'buyers?per_page=1&paused=no');
+  expect([unfiltered.body.metadata.total_count, counted.body.metadata.total_count]).toEqual([
+    25, 25,
+  ]);
+});
+
+describe('Idempotency-Key', () => {
+  const post = (key: string, body: object) =>
+    world.company.api('post', 'buyers', { body, headers: { 'Idempotency-Key': key } });
+
+  test('answers a repeated request as the first time, with one effect', async () => {
+    const first = await post('a', { name: 'Once' });
+    const second = await post('a', { name: 'Once' });
+    expect([first.status, second.status, second.text]).toEqual([201, 201, first.text]);
+    expect([
+      first.headers['idempotent-replayed'],
+      second.headers['idempotent-replayed'],
+      second.headers.etag,
+    ]).toEqual([undefined, 'true', first.headers.etag]);
+    expect((await world.company.api('get', 'buyers?fulltext=Once')).body.metadata.total_count).toBe(
+      1,
+    );
+  });
+
+  test('refuses another request under the same key', async () => {
+    await post('b', { name: 'One' });
+    const other = await post('b', { name: 'Two' });
+    expect([other.status, Object.keys(other.body.errors)]).toEqual([422, ['Idempotency-Key']]);
+    const elsewhere = await world.company.api('post', 'buyer_fleets', {
+      body: { name: 'One', user_fleet_id: 'one' },
+      headers: { 'Idempotency-Key': 'b' },
+    });
+    expect(elsewhere.status).toBe(422);
+  });
+
+  test('twenty at once make one record; a twin that still runs is 409 with Retry-After', async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => post('c', { name: 'Twenty' })));
+    for (const res of all) expect([201, 409]).toContain(res.status);
+    expect(
+      all
+        .filter(({ status }) => status === 409)
+        .every(({ headers }) => headers['retry-after'] === '1'),
+    ).toBe(true);
+    expect(
+      (await world.company.api('get', 'buyers?fulltext=Twenty')).body.metadata.total_count,
+    ).toBe(1);
+  });
+
+  test('keeps nothing of a refused request, so that it can be mended under its key', async () => {
+    expect((await post('d', { timeout_seconds: 1 })).status).toBe(422);
+    expect((await post('d', { timeout_seconds: 20 })).status).toBe(201);
+  });
+
+  test('belongs to the credentials that sent it: others do not get their secrets', async () => {
+    const send = (auth: string) =>
+      world.company.api('post', 'access_tokens', {
+        auth,
+        body: { name: 'k', kind: 'key_pair' },
+        headers: { 'Idempotency-Key': 'shared' },
+      });
+    expect((await send(world.company.auth)).status).toBe(201);
+    const other = await send(await world.credentials(world.company, ['access_tokens:create']));
+    expect([other.status, other.text.includes('private_key')]).toEqual([422, false]);
+  });
+
+  test('belongs to one company', async () => {
+    const other = await world.addCompany();
+    await post('e', { name: 'Mine' });
+    const theirs = await other.api('post', 'buyers', {
+      body: { name: 'Theirs' },
+      headers: { 'Idempotency-Key': 'e' },
+    });
+    expect([theirs.status, theirs.body.buyer.name]).toEqual([201, 'Theirs']);
+  });
+
+  test('keeps an answer that holds a secret, but not in clear', async () => {
+    const send = () =>
+      world.company.api('post', 'access_tokens', {
+        body: { name: 'k', kind: 'key_pair' },
+        headers: { 'Idempotency-Key': 'secret' },
+      });
+    const [first, second] = [await send(), await send()];
+    expect(second.body.private_key).toBe(first.body.private_key);
+    const [row] = await world.sql<{ answer: Buffer }>(
+      "SELECT answer FROM idempotency_keys WHERE key = 'secret'",
+    );
+    expect(row!.answer.toString('latin1')).not.toContain(first.body.private_key);
+  });
+
+  test('is free again after 24 hours', async () => {
+    await post('f', { name: 'Old' });
+    await world.sql(
+      "UPDATE idempotency_keys SET created_at = now() - interval '24 hours 1 second' WHERE key = 'f'",
+    );
+    const again = await post('f', { name: 'New' });
+    expect([again.status, again.body.buyer.name]).toEqual([201, 'New']);
+  });
+});
+
+test('If-Match lets one of two simultaneous changes through', async () => {
+  const made = await world.company.api('post', 'buyers', { body: { name: 'Contended' } });
+  const headers = { 'If-Match': made.headers.etag! };
+  const put = (name: string) =>
+    world.company.api('put', `buyers/${made.body.buyer.id}`, { body: { name }, headers });
+  const statuses = (await Promise.all([put('one'), put('two'), put('three')]))
+    .map(({ status }) => status)
+    .toSorted();
+  expect(statuses).toEqual([200, 412, 412]);
+});

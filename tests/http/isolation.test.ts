@@ -1,0 +1,166 @@
+import { contract, facets, type Operation, type Schema } from '../../src/contract';
+import { createFixture, tableOf, type Fixture } from '../support/example';
+import { createWorld, type Company, type World } from '../support/world';
+
+// Derived from openapi.yaml: every id that an operation takes, in the path, in `ids` and in the body, is tried with another company's.
+
+const NOWHERE = {
+  id: '999999999',
+  uuid: '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001',
+  user_buyer_id: 'nobody',
+};
+let world: World;
+let theirs: Company;
+let fixture: Fixture;
+let mine: Fixture;
+
+beforeAll(async () => {
+  world = await createWorld();
+  theirs = await world.addCompany('Theirs');
+  fixture = await createFixture(world, theirs);
+  mine = await createFixture(world);
+});
+afterAll(() => world.close());
+
+/** A problem without what differs from request to request. */
+const bare = (body: Record<string, unknown>, secret: string, nothing: string) =>
+  JSON.stringify({ ...body, instance: '', request_id: '' }).replaceAll(secret, nothing);
+
+const uuidOf = async (table: string, id: number) =>
+  (await world.sql<{ uuid: string }>(`SELECT uuid FROM ${table} WHERE id = $1`, [id]))[0]!.uuid;
+
+const with_id = contract.operations
+  .filter(({ path }) => path.includes('{id}') || path.includes('{user_buyer_id}'))
+  .map((operation) => [operation.id, operation] as const);
+
+test.each(with_id)(
+  "%s answers another company's record exactly as one that does not exist",
+  async (_, operation) => {
+    const plural = tableOf(operation);
+    const id = fixture.ids[plural]!;
+    const by_user_id = operation.path.includes('{user_buyer_id}');
+    const foreign = by_user_id ? ['only-theirs'] : [String(id), await uuidOf(plural, id)];
+    if (by_user_id)
+      await world.sql("UPDATE buyers SET user_buyer_id = 'only-theirs' WHERE id = $1", [id]);
+    for (const reference of foreign) {
+      const send = (name: string) =>
+        world.company.api(operation.method, operation.path.replace(/\{\w+\}/, name), {
+          body: mine.body(operation),
+        });
+      const [other, none] = [await send(reference), await send(NOWHERE.id)];
+      expect([other.status, none.status]).toEqual([404, 404]);
+      expect(bare(other.body, reference, NOWHERE.id)).toBe(bare(none.body, reference, NOWHERE.id));
+    }
+  },
+);
+
+const lists = contract.operations
+  .filter(({ parameters }) => parameters.some(({ name }) => name === 'ids'))
+  .map((operation) => [operation.id, operation] as const);
+
+test.each(lists)(
+  '%s finds nothing of another company by ids, and counts nothing',
+  async (_, operation) => {
+    const plural = tableOf(operation);
+    const id = fixture.ids[plural]!;
+    const res = await world.company.api('get', operation.path, {
+      query: { ids: `${id},${await uuidOf(plural, id)}` },
+    });
+    expect([res.body[plural], res.body.metadata.total_count]).toEqual([[], 0]);
+    const own = await world.company.api('get', operation.path, {
+      query: { ids: `${mine.ids[plural]},${id}` },
+    });
+    expect([own.body[plural].length, own.body.metadata.total_count]).toEqual([1, 1]);
+  },
+);
+
+interface Reference {
+  operation: Operation;
+  field: string;
+  target: string;
+  list: boolean;
+}
+
+const properties = (operation: Operation): Record<string, Schema> =>
+  operation.body ? facets(operation.body).properties : {};
+const references: Reference[] = contract.operations.flatMap((operation) =>
+  Object.entries(properties(operation)).flatMap(([field, schema]) =>
+    schema['x-reference']
+      ? [
+          {
+            operation,
+            field,
+            target: schema['x-reference'],
+            list: facets(schema).types.has('array'),
+          },
+        ]
+      : [],
+  ),
+);
+
+test('every field of a body that can hold an id says what it refers to', () => {
+  const unmarked = contract.operations.flatMap((operation) =>
+    Object.entries(properties(operation)).flatMap(([field, schema]) => {
+      const { types, items } = facets(schema);
+      const holds_id =
+        (types.has('string') && types.has('integer')) ||
+        (items && facets(items).types.has('integer')) ||
+        /(^|_)ids?$/.test(field);
+      const own_names =
+        /^(user_buyer_id|user_fleet_id|user_offer_id|user_call_center_id|user_schedule_id|user_traffic_source_id|external_record_id|caller_ids?|caller_number|phone|sub_id|success_codes)$/.test(
+          field,
+        );
+      return holds_id && !own_names && !schema['x-reference'] ? [`${operation.id}.${field}`] : [];
+    }),
+  );
+  expect(unmarked).toEqual([]);
+  expect(references.length).toBeGreaterThan(10);
+});
+
+test.each(
+  references.map(
+    (reference) => [`${reference.operation.id}.${reference.field}`, reference] as const,
+  ),
+)(
+  "%s refuses another company's record exactly as one that does not exist",
+  async (_, { operation, field, target, list }) => {
+    const [table = '', key = 'id'] = target.split('.');
+    const id = fixture.ids[table]!;
+    await world.sql("UPDATE buyers SET user_buyer_id = 'only-theirs' WHERE company_id = $1", [
+      theirs.id,
+    ]);
+    const foreign = key === 'id' ? [id, await uuidOf(table, id)] : ['only-theirs'];
+    const nothing = key === 'id' ? NOWHERE.id : NOWHERE.user_buyer_id;
+    // What must be unique is taken by the record of the fixture.
+    const body = Object.fromEntries(
+      Object.entries(mine.body(operation) ?? {}).filter(([name]) => !/^user_\w+_id$/.test(name)),
+    );
+    for (const reference of foreign) {
+      const send = (name: string | number) =>
+        mine.send(operation, { body: { ...body, [field]: list ? [name] : name } });
+      const [other, none] = [await send(reference), await send(nothing)];
+      expect([other.status, none.status]).toEqual([422, 422]);
+      expect(Object.keys(other.body.errors)).toEqual([field]);
+      expect(bare(other.body, String(reference), nothing)).toBe(
+        bare(none.body, String(reference), nothing),
+      );
+    }
+  },
+);
+
+test('lists, counts and CSV show only what is one’s own', async () => {
+  for (const plural of ['buyers', 'buyer_groups', 'buyer_fleets']) {
+    const page = await world.company.api('get', plural);
+    expect(
+      page.body[plural].every(
+        ({ company_id }: { company_id: number }) => company_id === Number(world.company.id),
+      ),
+    ).toBe(true);
+    const csv = await world.company.api('get', `${plural}.csv`, {
+      query: { columns: 'company_id' },
+    });
+    expect(new Set(csv.text.trim().split('\n').slice(1))).toEqual(
+      new Set([String(world.company.id)]),
+    );
+  }
+});

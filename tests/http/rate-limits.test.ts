@@ -1,0 +1,201 @@
+import { Pool } from 'pg';
+import pino from 'pino';
+import { openRateLimitCounter, type RateLimitCounter } from '../../src/db/rate-limit-counter';
+import { createDeps, type Deps } from '../../src/deps';
+import { appOf, caller, createWorld, testConfig, type Api, type World } from '../support/world';
+
+/** So long that no test sees its end. */
+const rate_window_seconds = 100_000_000;
+const environment = {
+  RATE_LIMIT_PER_MINUTE: '100',
+  LEAD_RATE_LIMIT_PER_MINUTE: '100',
+  CORS_ORIGINS: 'https://app.example.com',
+};
+const log = pino({ level: 'silent' });
+
+let world: World;
+let other: Deps;
+/** The same service in another process, as far as its memory and its connections go. */
+let elsewhere: Api;
+beforeAll(async () => {
+  world = await createWorld({ environment, rate_window_seconds });
+  other = createDeps({
+    config: testConfig(environment),
+    database_url: world.url,
+    log,
+    rate_window_seconds,
+  });
+  elsewhere = caller(appOf(other), null);
+});
+afterAll(async () => {
+  await other.database.close();
+  await world.close();
+});
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+const here: Api = (...request) => world.company.api(...request);
+/** 300 requests at once, to both. */
+const flood = async (send: (api: Api, n: number) => ReturnType<Api>) =>
+  Promise.all(Array.from({ length: 300 }, (_, n) => send(n % 2 ? here : elsewhere, n)));
+const count = (answers: { status: number }[], status: number) =>
+  answers.filter((answer) => answer.status === status).length;
+
+test('of 300 requests of one credential that come at once to two processes exactly the 100 allowed succeed', async () => {
+  const auth = await world.credentials(world.company, []);
+  const answers = await flood((api) => api('get', 'me', { auth }));
+  expect([count(answers, 200), count(answers, 429)]).toEqual([100, 200]);
+  await pause(1_500);
+  expect(count(await flood((api) => api('get', 'me', { auth })), 429)).toBe(300);
+  const others = await world.credentials(world.company, []);
+  expect((await here('get', 'me', { auth: others })).status).toBe(200);
+});
+
+test('the same of one lead token, whatever credentials come with it', async () => {
+  const auth = await world.credentials(world.company, [], { superuser: true });
+  const { lead_token } = (await here('post', 'offers', { auth, body: { name: 'O' } })).body.offer;
+  const submit = (api: Api, n: number) =>
+    api('post', 'leads', {
+      auth: n % 3 ? null : auth,
+      query: { lead_token, caller_id: `+1310555${1000 + n}` },
+    });
+  const answers = await flood(submit);
+  expect([count(answers, 201), count(answers, 429)]).toEqual([100, 200]);
+  expect((await here('get', 'leads', { auth })).body.metadata.total_count).toBe(100);
+});
+
+test('every answer says what is allowed and what is left, also to browsers; what is too much is refused with Retry-After', async () => {
+  const auth = await world.credentials(world.company, []);
+  const ask = (path: string) =>
+    here('get', path, { auth, headers: { Origin: 'https://app.example.com' } });
+  const first = await ask('me');
+  expect(first.headers).toMatchObject({
+    'ratelimit-policy': `"default";q=100;w=${rate_window_seconds}`,
+    ratelimit: expect.stringMatching(/^"default";r=99;t=\d+$/),
+    'access-control-expose-headers': expect.stringContaining('RateLimit-Policy'),
+  });
+  const missing = await ask('collections/nothing');
+  expect([missing.status, missing.headers.ratelimit]).toEqual([
+    404,
+    expect.stringContaining('r=98'),
+  ]);
+  for (let n = 0; n < 98; n++) expect((await ask('me')).status).toBe(200);
+  const refused = await ask('me');
+  expect([
+    refused.status,
+    refused.headers.ratelimit,
+    Number(refused.headers['retry-after']) > 0,
+  ]).toEqual([429, expect.stringContaining('r=0'), true]);
+  expect(refused.body.detail).toContain('100 requests');
+});
+
+test('0 is no limit, and says nothing', async () => {
+  const free = await createWorld({
+    environment: { RATE_LIMIT_PER_MINUTE: '0', LEAD_RATE_LIMIT_PER_MINUTE: '0' },
+  });
+  const res = await free.company.api('get', 'me');
+  expect([res.status, res.headers.ratelimit, res.headers['ratelimit-policy']]).toEqual([
+    200,
+    undefined,
+    undefined,
+  ]);
+  expect(await free.sql('SELECT FROM rate_limits')).toEqual([]);
+  await free.close();
+});
+
+describe('permits', () => {
+  const pools: Pool[] = [];
+  const opened: RateLimitCounter[] = [];
+  const open = (window_seconds = rate_window_seconds) => {
+    const pool = new Pool({ connectionString: world.url, max: 4, options: '-c timezone=UTC' });
+    const permits = openRateLimitCounter({ pool, log, window_seconds });
+    pools.push(pool);
+    opened.push(permits);
+    return { pool, permits };
+  };
+  afterAll(async () => {
+    await Promise.all(opened.map((permits) => permits.close()));
+    await Promise.all(pools.map((pool) => pool.end()));
+  });
+  const subject = (name: string, limit: number) => ({ company_id: world.company.id, name, limit });
+  const used = async (name: string) =>
+    (
+      await world.sql<{ used: number }>('SELECT used FROM rate_limits WHERE subject = $1', [name])
+    )[0]!.used;
+
+  test('of 2,000 are never more than 2,000, and all 2,000 for those who ask long enough, at whichever process', async () => {
+    const processes = [open(), open(), open()];
+    let allowed = 0;
+    const ask = async (n: number) => {
+      const { permits } = processes[n % 3]!;
+      if ((await permits.take(subject('many', 2_000))).allowed) allowed += 1;
+    };
+    for (let round = 0; round < 3; round++)
+      await Promise.all(Array.from({ length: 600 }, (_, n) => ask(n * (round + 1))));
+    // From here on only one process is asked: what the others hold comes back to it.
+    for (let turn = 0; allowed < 2_000 && turn < 200; turn++) {
+      await Promise.all(Array.from({ length: 50 }, () => ask(0)));
+      await pause(20);
+    }
+    expect(allowed).toBe(2_000);
+    await Promise.all(Array.from({ length: 300 }, (_, n) => ask(n)));
+    expect([allowed, await used('many')]).toEqual([2_000, 2_000]);
+  });
+
+  test('that are not spent are given back in time, and at once by a process that stops', async () => {
+    const [a, b] = [open(), open()];
+    await a.permits.take(subject('stranded', 60_000));
+    expect(await used('stranded')).toBe(500);
+    while ((await used('stranded')) > 1) await pause(50);
+    await b.permits.take(subject('stranded', 60_000));
+    await b.permits.close();
+    expect(await used('stranded')).toBe(2);
+  });
+
+  test('cost no statement for most requests', async () => {
+    const { pool } = open();
+    let statements = 0;
+    const counted = {
+      query: (...query: unknown[]) => (
+        (statements += 1),
+        (pool.query as (...all: unknown[]) => unknown)(...query)
+      ),
+    };
+    const counting = openRateLimitCounter({
+      pool: counted as never,
+      log,
+      window_seconds: rate_window_seconds,
+    });
+    for (let n = 0; n < 5_000; n++)
+      expect((await counting.take(subject('busy', 60_000))).allowed).toBe(true);
+    expect(statements).toBeLessThan(30);
+    await counting.close();
+  });
+
+  test('of a window are those of its limit, and the next window is open again', async () => {
+    const SECONDS = 2;
+    const processes = [open(SECONDS), open(SECONDS)];
+    const window = async () =>
+      (
+        await world.sql<{ n: number }>(
+          `SELECT floor(extract(epoch FROM clock_timestamp()) / ${SECONDS})::int AS n`,
+        )
+      )[0]!.n;
+    const first = await window();
+    let [allowed, refused, last] = [0, 0, first];
+    while (last < first + 3) {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, async (_, n) =>
+          processes[n % 2]!.permits.take(subject('windows', 300)),
+        ),
+      );
+      allowed += answers.filter((answer) => answer.allowed).length;
+      refused += answers.filter((answer) => !answer.allowed).length;
+      last = await window();
+      // A window and no more: the permits of each are bounded whatever is held over.
+      expect(allowed).toBeLessThanOrEqual(300 * (last - first + 1));
+      await pause(5);
+    }
+    expect(refused).toBeGreaterThan(0);
+    expect(allowed).toBeGreaterThan(300);
+  });
+});

@@ -1,0 +1,101 @@
+import { applyCallsToLeads } from '../../src/leads/queries/apply-calls';
+import { createWorld, type World } from '../support/world';
+
+let world: World;
+let offer: number;
+let buyer: number;
+let lead: number;
+const CALLER = '+13105550123';
+
+beforeAll(async () => {
+  world = await createWorld();
+});
+beforeEach(async () => {
+  world.company = await world.addCompany();
+  buyer = await made('buyers', { number: '+12125550101' });
+  offer = await made('offers', { name: 'Auto', buyer_ids: [buyer] });
+  lead = (
+    await world.company.api('post', 'leads/capture', {
+      body: { caller_id: CALLER, offer_id: offer },
+    })
+  ).body.lead_id;
+});
+afterAll(() => world.close());
+
+async function made(path: string, body: object): Promise<number> {
+  const res = await world.company.api('post', path, { body });
+  return res.body[res.body.metadata.root].id;
+}
+const call = async () =>
+  (
+    await world.company.api('post', 'call_sessions', {
+      body: { offer_id: offer, caller_number: CALLER },
+    })
+  ).body.call_session.id as number;
+const tell = (id: number, event: string) =>
+  world.company.api('post', `call_sessions/${id}/events`, { body: { event } });
+const told = () => applyCallsToLeads(world.deps.database.pool, new Date());
+const seen = async () => {
+  const { attempted_call_id, connected_call_id, buyer_id } = (
+    await world.company.api('get', `leads/${lead}`)
+  ).body.lead;
+  return [attempted_call_id, connected_call_id, buyer_id];
+};
+const story = async () =>
+  (
+    await world.company.api('get', 'lead_logs', { query: { lead_id: lead, event: 'call_changed' } })
+  ).body.lead_logs.map(({ message }: { message: string }) => message);
+
+describe('a lead is told of its calls', () => {
+  test('which was tried, which was connected, and to whom; once each, however many tell it', async () => {
+    const first = await call();
+    await Promise.all([told(), told(), told(), told()]);
+    expect(await seen()).toEqual([first, null, buyer]);
+    await tell(first, 'no_answer');
+    const second = await call();
+    await tell(second, 'answered');
+    await Promise.all([told(), told()]);
+    await tell(second, 'completed');
+    await told();
+    expect(await seen()).toEqual([second, second, buyer]);
+    expect(await story()).toEqual(['came in: a buyer is called', 'came in: connected to a buyer']);
+  });
+
+  test('while it is locked its calls go on, and it is told afterwards', async () => {
+    const client = await world.deps.database.pool.connect();
+    let id: number;
+    try {
+      await client.query('BEGIN');
+      await client.query('SELECT FROM leads WHERE company_id = $1 AND id = $2 FOR NO KEY UPDATE', [
+        world.company.id,
+        lead,
+      ]);
+      id = await call();
+      await tell(id, 'answered');
+      await told();
+      expect(
+        await world.sql('SELECT call_id::int FROM lead_calls WHERE company_id = $1', [
+          world.company.id,
+        ]),
+      ).toEqual([{ call_id: id }]);
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+    await told();
+    expect(await seen()).toEqual([id, id, buyer]);
+    expect(
+      await world.sql('SELECT FROM lead_calls WHERE company_id = $1', [world.company.id]),
+    ).toEqual([]);
+  });
+
+  test('what happens while it is told is told too', async () => {
+    for (let round = 0; round < 20; round++) {
+      const id = await call();
+      await Promise.all([tell(id, 'answered'), told(), told()]);
+      await told();
+      expect((await seen())[1]).toBe(id);
+      await tell(id, 'completed');
+    }
+  });
+});

@@ -1,0 +1,374 @@
+import { randomUUID } from 'node:crypto';
+import { signatureOf } from '../../src/carriers/signature';
+import { openTwilio } from '../carriers/requests';
+import { purchases } from '../../src/cli/doctor';
+import { addNumber } from '../../src/numbers/add-number';
+import { DOWN, GONE, openMarket, type Market } from '../support/numbers';
+import { startTwilio, type Trouble, type TwilioServer } from '../support/twilio-server';
+import { appOf, caller, TWILIO_TOKEN, type Api } from '../support/world';
+
+let market: Market;
+beforeAll(async () => {
+  market = await openMarket();
+});
+afterAll(() => market.world.close());
+beforeEach(() => market.carrier.quiet());
+
+const api: Api = (...args) => market.api(...args);
+const other: Api = (...args) => market.other(...args);
+const buy = (...args: Parameters<Market['buy']>) => market.buy(...args);
+const bought = (...args: Parameters<Market['bought']>) => market.bought(...args);
+const made = (...args: Parameters<Market['made']>) => market.made(...args);
+const search = (...args: Parameters<Market['search']>) => market.search(...args);
+const lookups = (...args: Parameters<Market['lookups']>) => market.lookups(...args);
+const show = (...args: Parameters<Market['show']>) => market.show(...args);
+
+describe('a purchase', () => {
+  test('of a requested number, by query or body, with all that belongs to it', async () => {
+    const [offer, source] = [
+      await made('offers', { name: 'Roofs' }),
+      await made('traffic_sources', { name: 'Radio' }),
+    ];
+    const query = {
+      requested_number: '+12125550110',
+      offer_id: offer.uuid,
+      traffic_source_id: source.id,
+      name: 'query',
+    };
+    const res = await api('post', 'phone_numbers', {
+      query,
+      body: { name: 'Billboard', external_record_id: 'x1' },
+    });
+    expect([res.status, res.body.errors]).toEqual([201, {}]);
+    expect(res.body.number).toMatchObject({
+      type: 'Number',
+      name: 'Billboard',
+      phone_number: '+12125550110',
+      number: '+12125550110',
+      country: 'US',
+      toll_free: false,
+      carrier: 'sandbox',
+      sandbox: true,
+      forward_type: 'offer_id',
+      offer_id: offer.id,
+      offer: 'Roofs',
+      buyer_id: null,
+      buyer: null,
+      traffic_source_id: source.id,
+      traffic_source: 'Radio',
+      last_assigned_at: null,
+      carrier_number_id: market.carrier.sold.get('+12125550110')!.id,
+      external_record_id: 'x1',
+      company_id: Number(market.world.company.id),
+    });
+    expect(res.body.number.routes_show_path).toBe(`/api/v1/phone_numbers/${res.body.number.id}`);
+    const alone = await api('post', 'phone_numbers?requested_number=%2B12125550111');
+    expect([alone.status, alone.body.number.phone_number]).toEqual([201, '+12125550111']);
+  });
+
+  test.each([
+    [{ country: 'GB' }, /^\+44/],
+    [{ country: 'AU', toll_free: true }, /^\+611800/],
+    [{ prefix: '416', country: 'CA' }, /^\+1416/],
+    [{ toll_free: 'on' }, /^\+18/],
+    [{}, /^\+1/],
+  ])('of any number like %p', async (body, pattern) => {
+    const number = await bought(body);
+    expect(number).toMatchObject({
+      phone_number: expect.stringMatching(pattern),
+      country: (body as { country?: string }).country ?? 'US',
+    });
+    expect(market.carrier.asked.buy).toHaveLength(1);
+  });
+
+  test.each([
+    [{ forward_type: 'buyer_id' }, 'buyer_id'],
+    [{ forward_type: 'moon' }, 'forward_type'],
+    [{ country: 'DE' }, 'country'],
+    [{ requested_number: 'x' }, 'requested_number'],
+    [{ requested_number: '' }, 'requested_number'],
+    [{ requested_number: '+4930123456' }, 'requested_number'],
+    [{ requested_number: '+442079460123', country: 'US' }, 'requested_number'],
+    [{ prefix: '999' }, 'prefix'],
+    [{ offer_id: 999_999 }, 'offer_id'],
+    [{ shoe_size: 44 }, 'shoe_size'],
+  ])('of %p is refused on %s, and the carrier is not asked to sell', async (body, field) => {
+    const res = await buy(body);
+    expect([res.status, Object.keys(res.body.errors)]).toEqual([422, [field]]);
+    expect(market.carrier.asked.buy).toEqual([]);
+  });
+
+  test('that goes to a buyer needs one of the company', async () => {
+    const buyer = await made('buyers', { number: '+13105550111' });
+    const number = await bought({ forward_type: 'buyer_id', buyer_id: buyer.id });
+    expect(number).toMatchObject({
+      forward_type: 'buyer_id',
+      buyer_id: buyer.id,
+      buyer: '+13105550111',
+    });
+    expect(
+      (await buy({ forward_type: 'buyer_id', buyer_id: buyer.id }, other)).body.errors,
+    ).toEqual({ buyer_id: [expect.any(String)] });
+  });
+
+  test('of what has an owner, or is sold elsewhere, is refused by its number', async () => {
+    const requested_number = '+12125550120';
+    await bought({ requested_number });
+    for (const [by, words] of [
+      [api, 'is a number of yours already'],
+      [other, 'is not for sale'],
+    ] as const) {
+      const res = await buy({ requested_number }, by);
+      expect([res.status, res.body.errors]).toEqual([
+        422,
+        { requested_number: [`${words}: ${requested_number}; search for others`] },
+      ]);
+    }
+    expect(market.carrier.asked.buy).toHaveLength(1);
+    market.carrier.trouble.buy = GONE;
+    const gone = await buy({ requested_number: '+12125550121' });
+    expect([gone.status, gone.body.errors.requested_number[0]]).toEqual([
+      422,
+      expect.stringContaining('is no longer for sale: +12125550121'),
+    ]);
+    expect(await lookups('+12125550121')).toEqual([]);
+    expect((await buy({ prefix: '213' })).body.errors).toEqual({
+      prefix: [expect.stringContaining('there is none now')],
+    });
+  });
+
+  test('under one Idempotency-Key is one, however often it is sent', async () => {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const all = await Promise.all(
+      Array.from({ length: 5 }, () => buy({ prefix: '303' }, api, headers)),
+    );
+    expect(all.map(({ status }) => status).filter((status) => status !== 409)).toContain(201);
+    const again = await buy({ prefix: '303' }, api, headers);
+    expect([again.status, again.headers['idempotent-replayed']]).toEqual([201, 'true']);
+    expect(market.carrier.asked.buy).toHaveLength(1);
+  });
+
+  test('of one number by two companies, twenty at once: one owner, and the carrier is asked once', async () => {
+    const requested_number = '+12125550130';
+    const all = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => buy({ requested_number }, n % 2 ? api : other)),
+    );
+    expect(all.map(({ status }) => status).toSorted()).toEqual([
+      201,
+      ...Array.from({ length: 19 }, () => 422),
+    ]);
+    for (const { status, body } of all)
+      if (status === 422)
+        expect(body.errors).toEqual({
+          requested_number: [expect.stringContaining(requested_number)],
+        });
+    expect(market.carrier.asked.buy).toHaveLength(1);
+    expect(
+      await market.world.sql('SELECT FROM numbers WHERE phone_number = 12125550130'),
+    ).toHaveLength(1);
+    expect(await lookups(requested_number)).toMatchObject([
+      { number_id: expect.any(String), purchase_key: null, purchase_tried_at: null },
+    ]);
+  });
+
+  test('of any number, twelve at once, are twelve numbers, each asked for once', async () => {
+    const all = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => buy({ prefix: '404' }, n % 2 ? api : other)),
+    );
+    expect(new Set(all.map(({ body }) => body.number?.phone_number)).size).toBe(12);
+    expect(market.carrier.asked.buy).toHaveLength(12);
+  });
+
+  test('from a carrier that is down is 503 and leaves nothing', async () => {
+    market.carrier.trouble.buy = DOWN;
+    const res = await buy({ requested_number: '+12125550140' });
+    expect([res.status, res.headers['retry-after']]).toEqual([503, '5']);
+    expect(await lookups('+12125550140')).toEqual([]);
+    market.carrier.trouble.search = DOWN;
+    expect((await buy()).status).toBe(503);
+    market.carrier.quiet();
+    await bought({ requested_number: '+12125550140' });
+  });
+});
+
+describe('a purchase that is cut short', () => {
+  /** The database loses the transaction after the carrier has sold. */
+  const loseConnections = async () => {
+    await market.world.sql(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`,
+    );
+    return undefined;
+  };
+
+  test('between the sale and the record is finished by the next request, under the same key', async () => {
+    const requested_number = '+12125550150';
+    market.carrier.trouble.afterSale = loseConnections;
+    expect((await buy({ requested_number })).status).toBe(503);
+    expect([
+      market.carrier.sold.has(requested_number),
+      await show(requested_number).then(({ status }) => status),
+    ]).toEqual([true, 404]);
+    expect(await lookups(requested_number)).toMatchObject([
+      { number_id: null, company_id: String(market.world.company.id) },
+    ]);
+    market.carrier.trouble.afterSale = undefined;
+    await market.world.sql(
+      `UPDATE number_lookups SET purchase_tried_at = purchase_tried_at - interval '2 minutes' WHERE number_id IS NULL`,
+    );
+    const begun = await purchases(market.world.deps.database.pool);
+    const number = await bought({ requested_number, name: 'at last' });
+    expect(number).toMatchObject({
+      name: 'at last',
+      carrier_number_id: market.carrier.sold.get(requested_number)!.id,
+    });
+    const [first, second] = market.carrier.asked.buy;
+    expect(begun).toMatchObject({
+      check: 'numbers',
+      ok: false,
+      finding: expect.stringContaining(`${requested_number} (company ${market.world.company.id})`),
+    });
+    expect([second!.key, first!.tried_at, second!.tried_at]).toEqual([
+      first!.key,
+      undefined,
+      expect.any(Date),
+    ]);
+  });
+
+  test('is finished by another company too, when that asks for the number', async () => {
+    const requested_number = '+12125550151';
+    market.carrier.trouble.afterSale = async () => ({ ...DOWN, maybe_sent: true });
+    const res = await buy({ requested_number });
+    expect([res.status, res.body.detail]).toEqual([
+      503,
+      expect.stringContaining('It is not known'),
+    ]);
+    market.carrier.quiet();
+    expect(await bought({ requested_number }, other)).toMatchObject({
+      company_id: Number(market.theirs.id),
+    });
+    expect((await buy({ requested_number })).body.errors).toEqual({
+      requested_number: [expect.stringContaining('is not for sale')],
+    });
+    expect(market.carrier.asked.buy).toHaveLength(1);
+  });
+
+  test('without a requested number is finished before another is bought, also under its Idempotency-Key', async () => {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    market.carrier.trouble.afterSale = loseConnections;
+    expect((await buy({ prefix: '512' }, api, headers)).status).toBe(503);
+    const [{ phone_number }] = market.carrier.asked.buy as [{ phone_number: string }];
+    market.carrier.quiet();
+    const numbers = await Promise.all([
+      search({ prefix: '512' }),
+      search({ prefix: '512' }, other),
+    ]);
+    for (const found of numbers) expect(found).not.toContain(phone_number);
+    const res = await buy({ prefix: '512' }, api, headers);
+    expect([res.status, res.body.number.phone_number]).toEqual([201, phone_number]);
+    expect(market.carrier.asked.buy).toMatchObject([{ phone_number, tried_at: expect.any(Date) }]);
+  });
+
+  test('and that the carrier refuses when it is taken up is given back', async () => {
+    const requested_number = '+12125550152';
+    market.carrier.trouble.buy = { ...DOWN, maybe_sent: true };
+    expect((await buy({ requested_number })).status).toBe(503);
+    expect(await lookups(requested_number)).toHaveLength(1);
+    market.carrier.trouble.buy = GONE;
+    expect((await buy({ requested_number })).status).toBe(422);
+    expect(await lookups(requested_number)).toEqual([]);
+  });
+
+  test('is finished by making the number known, too', async () => {
+    const requested_number = '+12125550154';
+    market.carrier.trouble.buy = { ...DOWN, maybe_sent: true };
+    await buy({ requested_number });
+    const number = {
+      phone_number: requested_number,
+      country: 'US',
+      toll_free: false,
+      carrier: 'sandbox',
+      carrier_number_id: null,
+    } as const;
+    const add = () =>
+      market.world.deps.tenants
+        .of(market.theirs.id)
+        .transaction((tx) => addNumber(tx, number, new Date()));
+    const id = await add();
+    expect(await lookups(requested_number)).toMatchObject([
+      { number_id: String(id), company_id: String(market.theirs.id), purchase_key: null },
+    ]);
+    await expect(add()).rejects.toThrow('phone_number belongs to somebody already');
+  });
+
+  test('is no owner: what comes in for the number is nobody’s', async () => {
+    const requested_number = '+12125550153';
+    market.carrier.trouble.buy = { ...DOWN, maybe_sent: true };
+    await buy({ requested_number });
+    const at = '/api/v1/telephony/sms';
+    const params = {
+      MessageSid: `SM${'1'.repeat(32)}`,
+      From: '+13105550123',
+      To: requested_number,
+      Body: 'hi',
+    };
+    const signature = signatureOf(TWILIO_TOKEN, market.world.deps.config.public_url + at, params);
+    const headers = {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      'X-Twilio-Signature': signature,
+    };
+    expect(
+      (await api('post', at, { auth: null, headers, body: new URLSearchParams(params).toString() }))
+        .status,
+    ).toBe(404);
+    market.carrier.quiet();
+    await bought({ requested_number });
+    expect(
+      (await api('post', at, { auth: null, headers, body: new URLSearchParams(params).toString() }))
+        .status,
+    ).toBe(200);
+  });
+});
+
+describe('at a carrier outside', () => {
+  let twilio: TwilioServer;
+  let by: Api;
+  beforeAll(async () => {
+    twilio = await startTwilio(['+16175550110', '+16175550111']);
+    by = caller(
+      appOf({ ...market.world.deps, carrier: openTwilio(twilio, { timeout_ms: 500 }) }),
+      market.world.company.auth,
+    );
+  });
+  afterAll(() => twilio.close());
+
+  test.each<Trouble>(['break after accepting', 'hang after accepting'])(
+    'a sale that is not answered («%s») is one, and can be given back',
+    async (trouble) => {
+      twilio.trouble([trouble], 'POST');
+      const cut = await buy({ prefix: '617' }, by);
+      expect([cut.status, cut.headers['retry-after'], twilio.numbers.length]).toEqual([
+        503,
+        '5',
+        1,
+      ]);
+      const number = await bought({ prefix: '617' }, by);
+      expect(number).toMatchObject({
+        carrier: 'twilio',
+        sandbox: false,
+        phone_number: twilio.numbers[0]!.phone_number,
+        carrier_number_id: twilio.numbers[0]!.sid,
+      });
+      expect(twilio.numbers).toHaveLength(1);
+      twilio.trouble([trouble], 'DELETE');
+      const path = `phone_numbers/${number.id}`;
+      expect([(await by('delete', path)).status, (await by('get', path)).status]).toEqual([
+        503, 200,
+      ]);
+      expect([
+        (await by('delete', path)).status,
+        (await by('get', path)).status,
+        twilio.numbers,
+      ]).toEqual([200, 404, []]);
+    },
+  );
+});

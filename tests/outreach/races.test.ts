@@ -1,0 +1,291 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { openCarrier } from '../../src/carriers';
+import type { Carrier } from '../../src/carriers/carrier';
+import type { Deps } from '../../src/deps';
+import { contactDueLeads } from '../../src/outreach/contact-due-leads';
+import { eventually, startEngineProcess, workersOf } from '../support/engine-process';
+import { kill } from '../support/job-process';
+import {
+  DIAL,
+  EMAIL,
+  fillSchedule,
+  openShop,
+  runEngine,
+  SMS,
+  submit,
+  wait,
+  type Shop,
+} from '../support/leads';
+import { appOf, caller, createWorld, type World } from '../support/world';
+
+jest.setTimeout(240_000);
+
+let world: World;
+/** The world as a company of the test's own sees it. */
+let here: World;
+const workers = workersOf(() => world);
+const servers: Server[] = [];
+beforeAll(async () => {
+  world = await createWorld({ environment: { DATABASE_POOL_SIZE: '20' } });
+});
+beforeEach(async () => {
+  here = { ...world, company: await world.addCompany() };
+});
+afterEach(async () => {
+  await workers.closeAll();
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+});
+afterAll(() => world.close());
+
+const ANY_TIME = { daylight_hours: '00:00..23:59' };
+/** What a process of its own would work with. */
+const worker = (carrier?: Carrier): Deps => workers.open(carrier && { carrier });
+async function listening(deps: Deps): Promise<string> {
+  const server = createServer(appOf(deps));
+  servers.push(server);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+const shopOf = (actions: object[], fields: object = {}): Promise<Shop> =>
+  openShop(here, actions as never, { ...ANY_TIME, ...fields }, here.company);
+const count = async (text: string, ...values: unknown[]): Promise<number> =>
+  Number((await world.sql<{ n: string }>(text, [here.company.id, ...values]))[0]!.n);
+
+test('twenty simultaneous submissions of one number, over two servers, make one lead', async () => {
+  const shop = await shopOf([wait(1), SMS]);
+  const urls = await Promise.all([listening(world.deps), listening(worker())]);
+  for (const lead_token of [shop.schedule.lead_token, shop.offer.lead_token]) {
+    const query = { lead_token, caller_id: '3105550123', first_name: 'Ann' };
+    const all = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => caller(urls[n % 2]!, null)('post', 'leads', { query })),
+    );
+    expect(all.map(({ status }) => status).toSorted()).toEqual([...Array(19).fill(200), 201]);
+    expect(new Set(all.map(({ body }) => body.id)).size).toBe(1);
+  }
+  expect(await count('SELECT count(*) AS n FROM leads WHERE company_id = $1')).toBe(2);
+  expect((await here.company.api('get', 'leads')).body.metadata.total_count).toBe(2);
+});
+
+test('four workers on ten thousand leads do every step of each once', async () => {
+  const shop = await shopOf([SMS, { ...SMS, body: 'And' }, EMAIL, { action_type: 'exit' }]);
+  await fillSchedule(here, shop.schedule.id, {
+    first: 12_122_000_000,
+    count: 10_000,
+    now: new Date(),
+  });
+  await world.sql(
+    `UPDATE leads SET email = 'ann@example.com', lead_priority = CASE WHEN id % 2 = 0 THEN id % 7 END WHERE company_id = $1`,
+    [here.company.id],
+  );
+  await Promise.all([1, 2, 3, 4].map(() => runEngine({ deps: worker() })));
+  expect(
+    await world.sql(
+      `SELECT status, is_live, due_at, claim_id, step, count(*)::int FROM leads WHERE company_id = $1 GROUP BY 1, 2, 3, 4, 5`,
+      [here.company.id],
+    ),
+  ).toEqual([
+    { status: 'completed', is_live: false, due_at: null, claim_id: null, step: 3, count: 10_000 },
+  ]);
+  for (const table of ['text_messages', 'emails'])
+    expect(
+      await count(
+        `SELECT count(DISTINCT (lead_id, schedule_action_id)) AS n FROM ${table} WHERE company_id = $1`,
+      ),
+    ).toBe(table === 'emails' ? 10_000 : 20_000);
+  expect(await count('SELECT count(*) AS n FROM text_messages WHERE company_id = $1')).toBe(20_000);
+  expect(
+    await count(
+      'SELECT count(*) AS n FROM contacts WHERE company_id = $1 AND sms_count = 2 AND emails_count = 1',
+    ),
+  ).toBe(10_000);
+  const resources = ['text_messages', 'emails', 'contacts'];
+  for (const table of resources) {
+    const kept = await count(`SELECT count(*) AS n FROM ${table} WHERE company_id = $1`);
+    expect([
+      table,
+      await count(
+        'SELECT sum(n) AS n FROM record_counts WHERE company_id = $1 AND resource = $2',
+        table,
+      ),
+    ]).toEqual([table, kept]);
+  }
+});
+
+describe('nothing is sent to a number once it has been answered that it', () => {
+  /** Notes when it begins to send to which number, and takes its time. */
+  const noting = (instant: boolean) => {
+    const sent: { key: string; to: string; at: number }[] = [];
+    const inner = openCarrier('sandbox');
+    const sendSms: Carrier['sendSms'] = async (request) => {
+      sent.push({ key: request.key, to: request.to, at: performance.now() });
+      if (!instant) await setTimeout(Math.random() * 4);
+      return inner.sendSms(request);
+    };
+    return { sent, carrier: { ...inner, instant, sendSms } };
+  };
+
+  type Stop = (number: string, shop: Shop) => Promise<{ status: number }>;
+  const by =
+    (method: 'put' | 'delete', verb: string): Stop =>
+    (number, { schedule }) =>
+      here.company.api(method, `leads/${number}/${verb}`, {
+        auth: null,
+        query: { lead_token: schedule.lead_token },
+      });
+  const block: Stop = (number) =>
+    here.company.api('post', 'contacts/caller_block', { body: { caller_ids: [number] } });
+  const answer: Stop = (number) =>
+    here.company.api('post', 'text_messages/receive', {
+      body: { from: number, to: '2125550100', body: 'STOP' },
+    });
+
+  test.each<[string, number, boolean, Stop]>([
+    ['has opted out', 500, true, by('put', 'caller_opt_out')],
+    ['has opted out', 500, false, by('put', 'caller_opt_out')],
+    ['was removed', 100, false, by('delete', 'caller_remove')],
+    ['was blocked', 100, false, block],
+    ['has answered STOP', 100, false, answer],
+  ])('%s (%i times, sent to by a carrier that is instant: %s)', async (_, times, instant, stop) => {
+    const shop = await shopOf([
+      SMS,
+      { ...SMS, body: 'Two' },
+      wait(0, 'seconds'),
+      { ...SMS, body: 'Three' },
+      wait(1, 'seconds'),
+      { ...SMS, body: 'Four' },
+    ]);
+    const { sent, carrier } = noting(instant);
+    here = {
+      ...here,
+      company: { ...here.company, api: caller(await listening(world.deps), here.company.auth) },
+    };
+    let over = false;
+    const engines = [worker(carrier), worker(carrier)].map(async (deps) => {
+      // As in a process of its own, a round that the database did not take is simply followed by the next.
+      while (!over) if ((await contactDueLeads(deps).catch(() => 0)) === 0) await setTimeout(10);
+    });
+    const stopped = new Map<string, number>();
+    const numbers = Array.from(
+      { length: times },
+      (__, n) => `+1310200${String(n).padStart(4, '0')}`,
+    );
+    const lane = async (own: string[]) => {
+      for (const number of own) {
+        const { status } = await submit(here, shop.schedule.lead_token, { caller_id: number });
+        await setTimeout(Math.random() * (instant ? 30 : 200));
+        expect([status, Math.floor((await stop(number, shop)).status / 100)]).toEqual([201, 2]);
+        stopped.set(number, performance.now());
+      }
+    };
+    await Promise.all(
+      Array.from({ length: 10 }, (__, n) => lane(numbers.filter((___, place) => place % 10 === n))),
+    );
+    await setTimeout(1_500);
+    over = true;
+    await Promise.all(engines);
+    expect(sent.filter(({ to, at }) => at > stopped.get(to)!)).toEqual([]);
+    expect(sent.length).toBeGreaterThan(0);
+    // What was sent is recorded, and nothing else.
+    expect(
+      await count(
+        `SELECT count(*) AS n FROM text_messages WHERE company_id = $1 AND direction = 'outbound' AND status = 'delivered'`,
+      ),
+    ).toBe(new Set(sent.map(({ key }) => key)).size);
+    expect(
+      await count('SELECT count(*) AS n FROM leads WHERE company_id = $1 AND due_at IS NOT NULL'),
+    ).toBe(0);
+  });
+});
+
+test('leads of one number in several schedules are all contacted, by four workers, and their contact counts every message', async () => {
+  const shops = [];
+  for (let n = 0; n < 5; n++)
+    shops.push(await shopOf([{ ...SMS, body: `From ${n}` }, DIAL, { ...SMS, body: `And ${n}` }]));
+  const now = new Date();
+  for (const { schedule } of shops)
+    await fillSchedule(here, schedule.id, { first: 12_122_000_000, count: 300, now });
+  // Not in the order of numbers.
+  await world.sql(
+    `UPDATE leads SET due_at = due_at - (id * 7919 % 1000) * interval '1 second' WHERE company_id = $1`,
+    [here.company.id],
+  );
+  await Promise.all([1, 2, 3, 4].map(() => runEngine({ deps: worker() })));
+  expect(
+    await count(
+      'SELECT count(*) AS n FROM contacts WHERE company_id = $1 AND sms_count = 10 AND calls_count = 5',
+    ),
+  ).toBe(300);
+  expect(
+    await count(
+      'SELECT count(DISTINCT (lead_id, schedule_action_id)) AS n FROM text_messages WHERE company_id = $1',
+    ),
+  ).toBe(3_000);
+  expect(await count('SELECT count(*) AS n FROM text_messages WHERE company_id = $1')).toBe(3_000);
+});
+
+test('of leads of one number, in several schedules of which one opts it out, none is contacted after that', async () => {
+  const shops = [];
+  for (let n = 0; n < 4; n++)
+    shops.push(
+      await shopOf(n === 2 ? [{ action_type: 'opt_out' }, SMS] : [SMS, { ...SMS, body: 'Two' }]),
+    );
+  for (const { schedule } of shops)
+    await fillSchedule(here, schedule.id, { first: 12_122_000_000, count: 250, now: new Date() });
+  await world.sql(
+    `UPDATE leads SET due_at = due_at - (id * 7919 % 1000) * interval '1 second' WHERE company_id = $1`,
+    [here.company.id],
+  );
+  await Promise.all([1, 2, 3, 4].map(() => runEngine({ deps: worker() })));
+  // Without statistics the question below may be answered row by row.
+  await world.sql('ANALYZE leads, lead_logs');
+  // Logs of one number are written under the lock of its contact, one after the other.
+  const late = `SELECT count(*) AS n FROM lead_logs s JOIN leads l ON l.company_id = s.company_id AND l.id = s.lead_id JOIN leads x ON x.company_id = l.company_id AND x.caller_number = l.caller_number
+    JOIN lead_logs o ON o.company_id = x.company_id AND o.lead_id = x.id WHERE s.company_id = $1 AND s.event = 'sms_sent' AND o.message = 'by its schedule' AND s.id > o.id`;
+  expect(await count(late)).toBe(0);
+  expect(
+    await count('SELECT count(*) AS n FROM text_messages WHERE company_id = $1'),
+  ).toBeGreaterThan(0);
+  expect(
+    await count(
+      `SELECT count(*) AS n FROM leads WHERE company_id = $1 AND is_live AND status <> 'opt_out'`,
+    ),
+  ).toBe(0);
+  expect(await count('SELECT count(*) AS n FROM contacts WHERE company_id = $1 AND opt_out')).toBe(
+    250,
+  );
+});
+
+test('leads of a worker that is killed are taken over, and what it has done is not done again', async () => {
+  const shop = await shopOf([SMS, wait(1, 'seconds'), { ...SMS, body: 'Two' }, DIAL]);
+  const child = await startEngineProcess(here, 1_500);
+  await fillSchedule(here, shop.schedule.id, {
+    first: 12_122_000_000,
+    count: 3_000,
+    now: new Date(),
+  });
+  const sent = () => count('SELECT count(*) AS n FROM text_messages WHERE company_id = $1');
+  await eventually(async () => (await sent()) >= 500);
+  await kill(child);
+  const before = await sent();
+  expect(before).toBeLessThan(6_000);
+  const survivor = worker();
+  const left = () => count('SELECT count(*) AS n FROM leads WHERE company_id = $1 AND is_live');
+  await eventually(
+    async () => (await runEngine({ deps: survivor })) === 0 && (await left()) === 0,
+    100,
+  );
+  expect([
+    await sent(),
+    await count(
+      'SELECT count(DISTINCT (lead_id, schedule_action_id)) AS n FROM text_messages WHERE company_id = $1',
+    ),
+  ]).toEqual([6_000, 6_000]);
+  expect(await count('SELECT count(*) AS n FROM calls WHERE company_id = $1')).toBe(3_000);
+  expect(
+    await count(
+      'SELECT count(*) AS n FROM contacts WHERE company_id = $1 AND sms_count = 2 AND calls_count = 1',
+    ),
+  ).toBe(3_000);
+});

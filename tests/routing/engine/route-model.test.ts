@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+import {
+  REASONS,
+  type Candidate,
+  type CandidateGroup,
+  type Reason,
+  type UsedUpCap,
+} from '../../../src/routing/engine/eligibility';
+import { route, type RouteFacts } from '../../../src/routing/engine/route';
+import { openMinutes } from '../../../src/time/opening-hours';
+import { ownTokens } from '../../../src/tokens/substitute';
+import { buyer, group } from '../../support/candidates';
+
+/** Monday 08:30 in New York. */
+const NOW = new Date('2026-06-01T12:30:00Z');
+
+/** Whatever may be wrong with a buyer, each by itself. */
+const faults = fc.record({
+  paused: fc.boolean(),
+  closed: fc.boolean(),
+  suppressed: fc.boolean(),
+  filtered: fc.boolean(),
+  cap: fc.constantFrom(null, 'attempt_daily' as const, 'concurrency' as const),
+  just_called: fc.boolean(),
+  paid: fc.boolean(),
+  no_number: fc.boolean(),
+  tried: fc.boolean(),
+});
+/** Most have nothing wrong, or little. */
+const few = fc.oneof(
+  { weight: 2, arbitrary: fc.constant({}) },
+  {
+    weight: 2,
+    arbitrary: faults.chain((all) =>
+      fc
+        .subarray(Object.keys(all) as (keyof typeof all)[], { maxLength: 2 })
+        .map((kept) => Object.fromEntries(kept.map((name) => [name, all[name]]))),
+    ),
+  },
+  { weight: 1, arbitrary: faults },
+);
+const groups = fc.array(
+  fc.record({
+    at_once: fc.boolean(),
+    paused: fc.boolean(),
+    cap: fc.constantFrom(null, null, 'attempt_daily' as const, 'concurrency' as const),
+    tier: fc.nat(2),
+    weight: fc.nat(3),
+  }),
+  { maxLength: 3 },
+);
+const buyers = fc.array(
+  fc.record({
+    faults: few as fc.Arbitrary<Partial<typeof faults extends fc.Arbitrary<infer T> ? T : never>>,
+    tier: fc.nat(2),
+    weight: fc.nat(3),
+    direct: fc.boolean(),
+    in_groups: fc.uniqueArray(fc.nat(2)),
+  }),
+  { minLength: 1, maxLength: 12 },
+);
+const refusals = fc.constantFrom(
+  undefined,
+  undefined,
+  undefined,
+  undefined,
+  ...(['blacklisted', 'offer_paused', 'offer_suppressed'] as const),
+);
+
+const usedUp = (cap: UsedUpCap['cap'] | null | undefined): UsedUpCap | null =>
+  cap ? { cap, used: 5, limit: 5, resets_at: null } : null;
+const reasonOf = (cap: UsedUpCap['cap']): Reason =>
+  cap === 'concurrency' ? 'concurrency_full' : 'cap_reached';
+
+/** Everything that keeps a call from a buyer, in any order. */
+function reasonsOf(
+  candidate: Candidate,
+  { refused, tried, only_buyer_id, pays_again_at, spacing_seconds }: RouteFacts,
+  is_closed: boolean,
+): Set<Reason> {
+  const found = new Set<Reason>();
+  const add = (reason: Reason, holds: unknown) => void (holds && found.add(reason));
+  if (refused) found.add(refused.reason);
+  add('already_tried', tried?.has(candidate.id));
+  add('not_previous_buyer', only_buyer_id !== undefined && only_buyer_id !== candidate.id);
+  add('paused', candidate.paused);
+  add('closed', is_closed);
+  add('suppressed', candidate.suppressed_by.length > 0);
+  add('filter_unmet', candidate.record_token_filter_list.length > 0);
+  if (candidate.used_up) found.add(reasonOf(candidate.used_up.cap));
+  add('duplicate_caller', pays_again_at?.has(candidate.id));
+  add('spacing', spacing_seconds && candidate.last_call_at);
+  add('no_number', candidate.number === null);
+  const blocked = candidate.groups.map(({ paused, used_up }) =>
+    paused ? 'group_paused' : used_up ? reasonOf(used_up.cap) : null,
+  );
+  if (!candidate.direct && blocked.every((reason) => reason !== null))
+    found.add(REASONS.find((reason) => blocked.includes(reason))!);
+  return found;
+}
+
+test('a route has every candidate once: with the first of the reasons against it, or with a place; and nobody is dialed against whom there is one', () => {
+  fc.assert(
+    fc.property(
+      buyers,
+      groups,
+      fc.record({ refused: refusals, only: fc.option(fc.nat(11)), seed: fc.string() }),
+      (drawn, drawn_groups, { refused, only, seed }) => {
+        const made = drawn_groups.map(({ at_once, cap, ...each }, n): CandidateGroup =>
+          group({
+            ...each,
+            id: n + 1,
+            used_up: usedUp(cap),
+            dial_buyers_type: at_once ? 'simultaneously' : 'sequentially',
+          }),
+        );
+        const closed = new Set<number>();
+        const candidates = drawn.map(
+          ({ faults: has, tier, weight, direct, in_groups }, n): Candidate => {
+            const through = in_groups.flatMap((place) => made[place] ?? []);
+            if (has.closed) closed.add(n + 1);
+            return buyer({
+              id: n + 1,
+              tier,
+              weight,
+              direct: direct || through.length === 0,
+              groups: through,
+              paused: has.paused ?? false,
+              used_up: usedUp(has.cap),
+              number: has.no_number ? null : '+12125550100',
+              business_hours: [openMinutes([{ day: has.closed ? 2 : 1, times: ['08:00..09:00'] }])],
+              suppressed_by: has.suppressed ? [{ id: 4, name: 'DNC' }] : [],
+              record_token_filter_list: has.filtered ? ['state:CA'] : [],
+              last_call_at: has.just_called ? NOW : null,
+            });
+          },
+        );
+        const having = (fault: keyof (typeof drawn)[number]['faults']) =>
+          drawn.flatMap((each, n) => (each.faults[fault] ? [n + 1] : []));
+        const facts: RouteFacts = {
+          now: NOW,
+          seed,
+          tokens: ownTokens({ state: 'TX' }),
+          refused: refused && { reason: refused, message: 'no' },
+          tried: new Set(having('tried')),
+          spacing_seconds: 30,
+          only_buyer_id: only === null ? undefined : only + 1,
+          pays_again_at: new Map(
+            having('paid').map((id) => [id, new Date(NOW.getTime() + 60_000)]),
+          ),
+        };
+        const { choices, considered } = route(candidates, facts);
+        const told = new Map(considered.map((each) => [each.buyer_id, each]));
+        expect([considered.length, told.size]).toEqual([candidates.length, candidates.length]);
+        for (const candidate of candidates) {
+          const against = reasonsOf(candidate, facts, closed.has(candidate.id));
+          const { reason, rank, available } = told.get(candidate.id)!;
+          expect([candidate.id, reason]).toEqual([
+            candidate.id,
+            REASONS.find((each) => against.has(each)) ?? null,
+          ]);
+          expect([rank !== null, available]).toEqual([against.size === 0, against.size === 0]);
+        }
+        // Who is dialed comes by a way that is open, and by the best: none that is open has a lower tier.
+        for (const { tier, members, group: at_once } of choices)
+          for (const { buyer: one, group: way } of members) {
+            expect([told.get(one.id)!.reason, way?.paused ?? false, way?.used_up ?? null]).toEqual([
+              null,
+              false,
+              null,
+            ]);
+            const open = one.groups.filter(({ paused, used_up }) => !paused && !used_up);
+            const tiers = open.map((each) =>
+              each.dial_buyers_type === 'simultaneously' ? each.tier : one.tier,
+            );
+            expect([way === null ? one.direct : open.includes(way), tier]).toEqual([
+              true,
+              Math.min(...(one.direct ? [one.tier] : []), ...tiers),
+            ]);
+            expect(at_once === null || at_once === way).toBe(true);
+          }
+        const order = choices.map(({ tier }) => tier);
+        expect(order).toEqual(order.toSorted((a, b) => a - b));
+      },
+    ),
+    { numRuns: 1_000 * Number(process.env.FUZZ_TIMES ?? 1) },
+  );
+});
+
+test('of 100,000 calls each choice of the lowest tier gets its share by weight, a group that rings all at once as one: chi-square is below what chance exceeds once in a thousand times', () => {
+  const at_once = group({ id: 3, dial_buyers_type: 'simultaneously', tier: 1, weight: 4 });
+  const member = { direct: false, groups: [at_once], weight: 100 };
+  const candidates = [
+    buyer({ id: 1, weight: 1 }),
+    buyer({ id: 2, weight: 2 }),
+    buyer({ id: 3, weight: 5 }),
+    buyer({ id: 4, ...member }),
+    buyer({ id: 5, ...member }),
+  ];
+  const total = 100_000;
+  const counts = new Map<number, number>();
+  const tokens = ownTokens({});
+  for (let n = 0; n < total; n++) {
+    const [first] = route(candidates, { now: NOW, seed: `call ${n}`, tokens }).choices;
+    const id = first!.members[0]!.buyer.id;
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  expect([...counts.keys()].toSorted()).toEqual([1, 2, 3, 4]);
+  const expected = [1, 2, 5, 4].map((weight) => (total * weight) / 12);
+  const chi_square = expected.reduce(
+    (sum, share, n) => sum + (counts.get(n + 1)! - share) ** 2 / share,
+    0,
+  );
+  // Three degrees of freedom.
+  expect(chi_square).toBeLessThan(16.27);
+});

@@ -1,0 +1,360 @@
+import fc from 'fast-check';
+import { packDecision, decisionOf, unpackDecision } from '../../../src/routing/engine/decision';
+import { drawBy } from '../../../src/routing/engine/draw';
+import {
+  eligibility,
+  type Candidate,
+  type CandidateGroup,
+} from '../../../src/routing/engine/eligibility';
+import { availableInOrder, route, type RouteFacts } from '../../../src/routing/engine/route';
+import { ownTokens } from '../../../src/tokens/substitute';
+import { buyer, group } from '../../support/candidates';
+
+/** Monday 08:30 in New York. */
+const NOW = new Date('2026-06-01T12:30:00Z');
+const tokens = ownTokens({ state: 'TX', age: '40' });
+const facts = (more: Partial<RouteFacts> = {}): RouteFacts => ({
+  now: NOW,
+  tokens,
+  seed: 'seed',
+  ...more,
+});
+const through = (...groups: CandidateGroup[]): Partial<Candidate> => ({ direct: false, groups });
+const order = (...candidates: Candidate[]) =>
+  availableInOrder(candidates, facts()).map(({ id }) => id);
+const asked = (candidate: Candidate) => eligibility(candidate, facts());
+/** Ids of those that are tried, all of one time together. */
+const tried = (candidates: Candidate[], more: Partial<RouteFacts> = {}) =>
+  route(candidates, facts(more)).choices.map(({ members }) =>
+    members.map(({ buyer: { id } }) => id),
+  );
+
+/** Keys in the order in which they come up. */
+const drawnOrder = (seed: string, lots: readonly { key: number; weight: number }[]): number[] => {
+  const draw = drawBy(seed);
+  const drawn = lots.map((lot) => ({ key: lot.key, at: draw(lot) }));
+  return drawn.toSorted((a, b) => a.at - b.at).map(({ key }) => key);
+};
+
+describe('a draw', () => {
+  test('gives each lot its share of 100,000 draws: chi-square of the first place is below what chance exceeds once in a thousand times', () => {
+    const lots = [1, 2, 5, 12, 30, 50].map((weight, n) => ({ key: (n + 1) * 2, weight }));
+    const counts = new Map(lots.map(({ key }) => [key, 0]));
+    const total = 100_000;
+    for (let n = 0; n < total; n++) {
+      const first = drawnOrder(`call ${n}`, lots)[0]!;
+      counts.set(first, counts.get(first)! + 1);
+    }
+    const sum = lots.reduce((all, { weight }) => all + weight, 0);
+    const chi_square = lots.reduce(
+      (all, { key, weight }) =>
+        all + (counts.get(key)! - (total * weight) / sum) ** 2 / ((total * weight) / sum),
+      0,
+    );
+    // Five degrees of freedom.
+    expect(chi_square).toBeLessThan(20.52);
+  });
+
+  test('of a hundred equal lots is even in the first place and in the second', () => {
+    const lots = Array.from({ length: 100 }, (_, n) => ({ key: n * 2, weight: 1 }));
+    const places = [new Map<number, number>(), new Map<number, number>()];
+    for (let n = 0; n < 10_000; n++) {
+      const sorted = drawnOrder(String(n), lots);
+      places.forEach((counts, place) =>
+        counts.set(sorted[place]!, (counts.get(sorted[place]!) ?? 0) + 1),
+      );
+    }
+    // 99 degrees of freedom, once in ten thousand times.
+    for (const counts of places)
+      expect(
+        lots.reduce((all, { key }) => all + ((counts.get(key) ?? 0) - 100) ** 2 / 100, 0),
+      ).toBeLessThan(161);
+  });
+
+  test('a lot without weight comes after all that have some, and is drawn the same whoever else is there', () => {
+    const draw = drawBy('x');
+    expect(draw({ key: 2, weight: 0 })).toBe(Infinity);
+    expect(tried([buyer({ id: 1, weight: 0 }), buyer({ id: 2, weight: 0.001 })])).toEqual([
+      [2],
+      [1],
+    ]);
+    const many = Array.from({ length: 20 }, (_, n) => buyer({ id: n + 1 }));
+    const all = tried(many).flat();
+    expect(tried(many.filter(({ id }) => id % 3 > 0)).flat()).toEqual(
+      all.filter((id) => id % 3 > 0),
+    );
+  });
+});
+
+describe('a route', () => {
+  const few = fc.integer({ min: 0, max: 3 });
+  const groups = fc.array(
+    fc.record({
+      id: fc.integer({ min: 1, max: 4 }),
+      tier: few,
+      weight: few,
+      paused: fc.boolean(),
+      at_once: fc.boolean(),
+    }),
+    {
+      maxLength: 2,
+    },
+  );
+  const some = fc.record({
+    id: fc.integer({ min: 1, max: 40 }),
+    tier: few,
+    weight: few,
+    paused: fc.boolean(),
+    direct: fc.boolean(),
+    groups,
+    number: fc.option(fc.constant('+12125550100')),
+  });
+  const worlds = fc.uniqueArray(some, { selector: ({ id }) => id, maxLength: 25 });
+  type Drawn = typeof worlds extends fc.Arbitrary<infer T> ? T : never;
+  const candidatesOf = (drawn: Drawn): Candidate[] =>
+    drawn.map(({ groups: of, direct, ...changes }) =>
+      buyer({
+        ...changes,
+        direct: direct || of.length === 0,
+        groups: of.map(({ at_once, ...each }) =>
+          group({ ...each, dial_buyers_type: at_once ? 'simultaneously' : 'sequentially' }),
+        ),
+      }),
+    );
+
+  test('has every candidate once with one reason or one place, tiers ascending, and dials nobody who cannot take the call', () => {
+    fc.assert(
+      fc.property(
+        worlds,
+        fc.string(),
+        fc.uniqueArray(fc.integer({ min: 1, max: 40 })),
+        (drawn, seed, before) => {
+          const candidates = candidatesOf(drawn);
+          const asking = facts({ seed, tried: new Set(before) });
+          const { choices, considered } = route(candidates, asking);
+          expect(considered.map(({ buyer_id }) => buyer_id).toSorted((a, b) => a - b)).toEqual(
+            candidates.map(({ id }) => id).toSorted((a, b) => a - b),
+          );
+          for (const { available, reason, rank, message } of considered)
+            expect([available, rank !== null, message === null]).toEqual([
+              reason === null,
+              reason === null,
+              reason === null,
+            ]);
+          const dialed = choices.flatMap(({ members }) => members.map(({ buyer: { id } }) => id));
+          expect(new Set(dialed).size).toBe(dialed.length);
+          expect(new Set(dialed)).toEqual(
+            new Set(
+              candidates.filter((one) => eligibility(one, asking).available).map(({ id }) => id),
+            ),
+          );
+          const tiers = choices.map(({ tier }) => tier);
+          expect(tiers).toEqual(tiers.toSorted((a, b) => a - b));
+          for (const tier of new Set(tiers)) {
+            const of_tier = choices.filter((choice) => choice.tier === tier);
+            const sum = of_tier.reduce((all, { share }) => all + share, 0);
+            expect(
+              of_tier.every(({ weight }) => weight === 0)
+                ? sum
+                : Math.abs(sum - 1) < 1e-9
+                  ? 0
+                  : sum,
+            ).toBe(0);
+            const weightless = of_tier.map(({ weight }) => weight === 0);
+            expect(weightless).toEqual(weightless.toSorted());
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test('is the same for the same seed, however the candidates come', () => {
+    fc.assert(
+      fc.property(worlds, fc.string(), (drawn, seed) => {
+        const candidates = candidatesOf(drawn);
+        const ids = (all: Candidate[]) =>
+          tried(all, { seed }).map((members) => members.toSorted((a, b) => a - b));
+        expect(ids(candidates.toReversed())).toEqual(ids(candidates));
+      }),
+    );
+  });
+
+  test('rings a group that dials all at once as one, by its own tier and weight', () => {
+    const at_once = group({ dial_buyers_type: 'simultaneously', tier: 0 });
+    expect(
+      tried([
+        buyer({ id: 1, ...through(at_once) }),
+        buyer({ id: 2, tier: -1 }),
+        buyer({ id: 3, tier: 9, ...through(at_once) }),
+      ]),
+    ).toEqual([[2], [1, 3]]);
+  });
+
+  test('sends who calls back to the buyer before, first or only', () => {
+    const candidates = [buyer({ id: 1 }), buyer({ id: 2, tier: 5 }), buyer({ id: 3, tier: 2 })];
+    expect(tried(candidates, { first_buyer_id: 2 })).toEqual([[2], [1], [3]]);
+    expect(tried(candidates, { only_buyer_id: 3 })).toEqual([[3]]);
+    expect(
+      route(candidates, facts({ only_buyer_id: 3 })).considered.filter(
+        ({ reason }) => reason === 'not_previous_buyer',
+      ),
+    ).toHaveLength(2);
+  });
+
+  test('passes over whom the offer spares: a duplicate caller, and one dialed a moment ago', () => {
+    const in_an_hour = new Date(NOW.getTime() + 3_600_000);
+    const just_now = new Date(NOW.getTime() - 5_000);
+    const candidates = [
+      buyer({ id: 1 }),
+      buyer({ id: 2, last_call_at: just_now }),
+      buyer({ id: 3 }),
+    ];
+    const { considered } = route(
+      candidates,
+      facts({ pays_again_at: new Map([[1, in_an_hour]]), spacing_seconds: 60 }),
+    );
+    expect(considered.map(({ buyer_id, reason, message }) => [buyer_id, reason, message])).toEqual([
+      [3, null, null],
+      [
+        1,
+        'duplicate_caller',
+        'the buyer has paid for this caller, and pays again from 2026-06-01 09:30 America/New_York',
+      ],
+      [
+        2,
+        'spacing',
+        'the offer gives a buyer one call in 60 seconds: the next at 2026-06-01 08:30 America/New_York',
+      ],
+    ]);
+  });
+
+  test('tells all of them what keeps the call from every buyer', () => {
+    const refused = { reason: 'blacklisted' as const, message: 'no' };
+    expect(
+      route([buyer({ id: 1 }), buyer({ id: 2, paused: true })], facts({ refused })).considered.map(
+        ({ reason }) => reason,
+      ),
+    ).toEqual(['blacklisted', 'blacklisted']);
+  });
+});
+
+describe('the order in which buyers are tried when nothing is drawn', () => {
+  test('tiers ascend, weights descend in a tier, and then the oldest is first', () => {
+    const [light, heavy] = [buyer({ id: 2 }), buyer({ id: 3, weight: 2 })];
+    const others = [
+      buyer({ id: 4, tier: 2, weight: 9 }),
+      buyer({ id: 1, tier: -1 }),
+      buyer({ id: 9, tier: -2, paused: true }),
+    ];
+    expect(order(buyer({ id: 5 }), ...others, heavy, light)).toEqual([1, 3, 2, 5, 4]);
+  });
+
+  test('by revenue the tier is minus what the current conversion pays, by earnings per call minus what is assumed; 0 without', () => {
+    const pays = (id: number, current_conversion_revenue: number | null) =>
+      buyer({ id, tier: -99, route_by_type: 'revenue', current_conversion_revenue });
+    expect(order(pays(1, null), pays(2, 20), pays(3, 35.5), buyer({ id: 4, tier: -21 }))).toEqual([
+      3, 4, 2, 1,
+    ]);
+    const earns = (id: number, epc: number | null) =>
+      buyer({ id, tier: -99, route_by_type: 'epc', epc });
+    expect(order(earns(1, 4), earns(2, null), earns(3, 9), buyer({ id: 4 }))).toEqual([3, 1, 2, 4]);
+  });
+
+  test('a group that rings all at once puts its members where it is itself, one that rings them in turn does not', () => {
+    const at_once = group({ dial_buyers_type: 'simultaneously', tier: 5, weight: 9 });
+    const paying = buyer({
+      id: 3,
+      route_by_type: 'revenue',
+      current_conversion_revenue: 50,
+      ...through(at_once),
+    });
+    const in_turn = buyer({ id: 4, tier: 6, ...through(group({ id: 4, tier: 0 })) });
+    expect(
+      order(
+        buyer({ id: 1, ...through(at_once) }),
+        buyer({ id: 2, tier: 5, weight: 8 }),
+        paying,
+        in_turn,
+      ),
+    ).toEqual([1, 3, 2, 4]);
+  });
+
+  test('of several ways the best that is open counts', () => {
+    const beside = (changes: Partial<CandidateGroup>) =>
+      buyer({
+        id: 2,
+        groups: [group({ dial_buyers_type: 'simultaneously', tier: 0, ...changes })],
+      });
+    expect(order(buyer({ id: 1 }), beside({}))).toEqual([2, 1]);
+    expect(order(buyer({ id: 1 }), beside({ paused: true }))).toEqual([1, 2]);
+    expect(order(buyer({ id: 1 }), beside({ tier: 2 }))).toEqual([1, 2]);
+  });
+
+  test('it is the same however the buyers come, and has exactly those that are available', () => {
+    const few = fc.integer({ min: 0, max: 2 });
+    const some = fc.record({
+      id: fc.integer({ min: 1, max: 30 }),
+      tier: few,
+      weight: few,
+      paused: fc.boolean(),
+      direct: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(some, { selector: ({ id }) => id }),
+        fc.integer({ min: 0 }),
+        (drawn, turned) => {
+          const all = drawn.map((changes) =>
+            buyer({ ...changes, groups: [group({ dial_buyers_type: 'simultaneously' })] }),
+          );
+          const mixed = all
+            .toReversed()
+            .toSorted((a, b) => ((a.id * turned) % 31) - ((b.id * turned) % 31));
+          expect(order(...mixed)).toEqual(order(...all));
+          expect(new Set(order(...all))).toEqual(
+            new Set(all.filter((one) => asked(one).available).map(({ id }) => id)),
+          );
+        },
+      ),
+    );
+  });
+});
+
+test('a decision is told as it was stored', () => {
+  const at_once = group({ dial_buyers_type: 'simultaneously', tier: 0, weight: 3 });
+  const in_turn = group({ id: 4 });
+  const candidates = [
+    buyer({ id: 1, weight: 5 }),
+    buyer({ id: 2, weight: 0 }),
+    buyer({ id: 3, paused: true }),
+    buyer({ id: 4, paused: true, route_by_type: 'epc', epc: 4 }),
+    buyer({ id: 5, ...through(at_once) }),
+    buyer({ id: 6, ...through(at_once), route_by_type: 'revenue', current_conversion_revenue: 7 }),
+    buyer({ id: 7, ...through(in_turn), tier: -2, weight: 9 }),
+    buyer({ id: 8, number: null }),
+    buyer({ id: 9, ...through(group({ id: 5, dial_buyers_type: 'simultaneously', tier: 2 })) }),
+  ];
+  const routed = route(candidates, facts());
+  const action = 'dial' as const;
+  const verdict = {
+    round: 1,
+    at: NOW.toISOString(),
+    seed: 'seed',
+    offer_id: 1,
+    action,
+    reason: null,
+    message: null,
+    buyer_ids: [5, 6],
+    caps: [],
+  };
+  const stored = packDecision(verdict, routed);
+  expect(stored.faults.map(({ reason, ids }) => [reason, ids])).toEqual([
+    ['paused', [4, 3]],
+    ['no_number', [8]],
+  ]);
+  const names = new Map(candidates.map(({ id, name }) => [id, name]));
+  expect(unpackDecision(JSON.parse(JSON.stringify(stored)) as typeof stored, names)).toEqual(
+    decisionOf(verdict, routed.considered),
+  );
+});

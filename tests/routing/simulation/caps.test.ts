@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { recordUsage, reserveUsage, type CapOwner } from '../../../src/buyers/queries/cap-counters';
+import { readUsedUp } from '../../../src/routing/queries/candidates';
+import type { UsedUpCap } from '../../../src/routing/engine/eligibility';
+import { openCaps, type Limits } from '../../../src/routing/simulation/caps';
+import { openMinutes } from '../../../src/time/opening-hours';
+import { CAPS, type Held } from '../../../src/buyers/caps';
+import { createWorld, type World } from '../../support/world';
+
+// Replays count caps in memory: held against the caps of the database, move by move.
+
+let world: World;
+beforeAll(async () => void (world = await createWorld()));
+afterAll(() => world.close());
+
+const ZONES = [
+  'America/New_York',
+  'America/Santiago',
+  'Asia/Beirut',
+  'Asia/Kolkata',
+  'Australia/Lord_Howe',
+];
+/** Hours before a change of the clocks somewhere, and the end of a month. */
+const STARTS = [
+  '2026-03-07T20:10:00Z',
+  '2026-03-28T10:00:00Z',
+  '2026-10-31T20:30:00Z',
+  '2026-09-05T12:00:00Z',
+  '2026-04-04T09:45:00Z',
+];
+
+const owner = fc.record({
+  kind: fc.constantFrom('buyer', 'buyer_group'),
+  zone: fc.constantFrom(...ZONES),
+  start: fc.constantFrom(...STARTS),
+  limits: fc.uniqueArray(
+    fc.record({ cap: fc.constantFrom(...CAPS), limit: fc.integer({ min: 0, max: 6 }) }),
+    {
+      maxLength: 3,
+      selector: ({ cap }) => cap.limit,
+    },
+  ),
+  concurrency_cap_limit: fc.option(fc.integer({ min: 0, max: 3 })),
+});
+const move = fc.record({
+  minutes: fc.constantFrom(0, 0, 1, 25, 60, 200, 720, 1500),
+  what: fc.constantFrom('reserve', 'reserve', 'reserve', 'connect', 'convert', 'end'),
+  revenue: fc.constantFrom(0, 1, 2.5),
+});
+
+const of = ({ revenue }: { revenue: number }, sign: 1 | -1): Held => ({
+  connections: sign,
+  conversions: sign,
+  revenue: sign * revenue,
+});
+const told = (found: UsedUpCap | null) =>
+  found && { cap: found.cap, used: found.used, limit: found.limit };
+
+test('any moves, at any times over changes of the clocks, find the same room and the same cap that is used up', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      owner,
+      fc.array(move, { minLength: 5, maxLength: 25 }),
+      async ({ kind, zone, start, limits, concurrency_cap_limit }, moves) => {
+        const given: Limits = Object.fromEntries(
+          limits.map(({ cap, limit }) => [
+            cap.limit,
+            cap.metric.endsWith('revenue') ? limit * 1.25 : limit,
+          ]),
+        );
+        const hourly = Object.fromEntries(
+          Object.entries(given).filter(([name]) => name.includes('_hourly_')),
+        );
+        const own = Object.fromEntries(
+          Object.entries(given).filter(([name]) => !name.includes('_hourly_')),
+        );
+        const schedule = [0, 1, 2, 3, 4, 5, 6].map((day) => ({ day, times: ['06:00..23:29'] }));
+        const fields =
+          kind === 'buyer'
+            ? {
+                ...own,
+                concurrency_cap_limit,
+                number: '+12125550101',
+                business_hours_schedule: [{ ...hourly, schedule }],
+              }
+            : { ...given, concurrency_cap: concurrency_cap_limit };
+        const res = await world.company.api('post', `${kind}s`, {
+          body: { name: 'Capped', time_zone: zone, ...fields },
+        });
+        expect([res.status, res.body.errors]).toEqual([201, {}]);
+        const id = res.body[kind].id as number;
+        const cap_owner: CapOwner = kind === 'buyer' ? { buyer_id: id } : { buyer_group_id: id };
+        const hours =
+          kind === 'buyer' ? [{ open: openMinutes(schedule), limits: hourly }] : undefined;
+        const caps = openCaps(
+          { zone, limits: { ...(kind === 'buyer' ? own : given), concurrency_cap_limit }, hours },
+          new Date(start),
+        );
+        const db = world.deps.tenants.of(world.company.id);
+        const waiting: { revenue: number }[] = [];
+        let now = new Date(start);
+        for (const { minutes, what, revenue } of moves) {
+          now = new Date(now.getTime() + minutes * 60_000);
+          if (what === 'reserve') {
+            const reservation = { usage: { attempt: 1 }, concurrency: 1 };
+            const [here, there] = [
+              caps.reserve({ ...reservation, pending: of({ revenue }, 1) }, now),
+              (await reserveUsage(db, {
+                owner: cap_owner,
+                ...reservation,
+                hold: of({ revenue }, 1),
+                now,
+              })) !== undefined,
+            ];
+            expect([now, here]).toEqual([now, there]);
+            if (here) waiting.push({ revenue });
+          } else if (waiting[0]) {
+            const [first] = waiting.splice(0, 1) as [{ revenue: number }];
+            const happened = {
+              connect: { usage: { connection: 1 }, concurrency: -1 },
+              convert: {
+                usage: {
+                  connection: 1,
+                  buyer_conversion: 1,
+                  revenue: first.revenue,
+                  earned_revenue: first.revenue - 0.5,
+                },
+                concurrency: -1,
+              },
+              end: { usage: {}, concurrency: -1 },
+            }[what];
+            caps.record({ ...happened, pending: of(first, -1) }, now);
+            await recordUsage(db, { owner: cap_owner, ...happened, hold: of(first, -1), now });
+          }
+          for (const more of [0, 2])
+            expect([now, told(caps.usedUp(now, more))]).toEqual([
+              now,
+              told(await readUsedUp(db, cap_owner, { revenue: more, now })),
+            ]);
+        }
+      },
+    ),
+    { numRuns: 60, ...(process.env.CAPS_SEED && { seed: Number(process.env.CAPS_SEED) }) },
+  );
+});

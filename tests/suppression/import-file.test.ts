@@ -1,0 +1,299 @@
+import fc from 'fast-check';
+import { finished, numberAt, numbersOf } from '../support/imports';
+import { kill, startJobProcess } from '../support/job-process';
+import { createWorld, type World } from '../support/world';
+
+jest.setTimeout(180_000);
+
+// What an import puts on a list is what its file holds, and its counts are right, whatever happens to the processes that do it.
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+});
+afterEach(() => world.close());
+
+const api = (...args: Parameters<World['company']['api']>) => world.company.api(...args);
+const createList = async (name = 'List'): Promise<number> =>
+  (await api('post', 'buyer_suppressions', { body: { name } })).body.buyer_suppression.id;
+
+async function upload(
+  list: number,
+  rows: string[],
+  fields: Record<string, string> = {},
+): Promise<number> {
+  const import_file = Buffer.from(`phone\n${rows.join('\n')}\n`);
+  const res = await api('post', 'buyer_suppression_files', {
+    form: { buyer_suppression_id: String(list), ...fields, import_file },
+  });
+  return res.body.buyer_suppression_file.id;
+}
+
+/** Rows with one in fifty bad, and one in fifty twice. */
+const rowsOf = (n: number) =>
+  Array.from({ length: n }, (_, i) =>
+    i % 50 === 7 ? `bad ${i}` : i % 50 === 9 ? numberAt(i - 1) : numberAt(i),
+  );
+const distinct = (rows: string[]) =>
+  [...new Set(rows.filter((row) => !row.startsWith('bad')))].map((row) => `+1${row}`).sort();
+
+async function expectExact(list: number, file: number, rows: string[]): Promise<void> {
+  const bad = rows.filter((row) => row.startsWith('bad')).length;
+  const numbers = distinct(rows);
+  expect(
+    await finished(world.company.api, `buyer_suppression_files/${file}`, 60_000),
+  ).toMatchObject({
+    status: 'succeeded',
+    total_count: rows.length,
+    import_count: rows.length - bad,
+    rejected_count: bad,
+    added_count: numbers.length,
+    import_percent: 100,
+  });
+  expect((await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.blocked).toBe(
+    numbers.length,
+  );
+  const [row] = await world.sql<{ n: string; rejected: string }>(
+    'SELECT (SELECT count(*) FROM buyer_suppression_numbers WHERE buyer_suppression_id = $1) AS n, (SELECT count(*) FROM rejected_rows WHERE buyer_suppression_file_id = $2) AS rejected',
+    [list, file],
+  );
+  expect([row!.n, row!.rejected]).toEqual([String(numbers.length), String(bad)]);
+  expect(await numbersOf(world.company.api, list)).toEqual(numbers);
+}
+
+test('kill -9 of the process at ten random points loses nothing and doubles nothing', async () => {
+  const rows = rowsOf(250_000);
+  const delays = fc.sample(fc.integer({ min: 50, max: 1_500 }), {
+    numRuns: 10,
+    seed: Number(process.env.FUZZ_SEED ?? 20_261_121),
+  });
+  let list = await createList();
+  let file = await upload(list, rows);
+  let reached = 0;
+  for (const delay of delays) {
+    const child = await startJobProcess(world);
+    await new Promise((done) => setTimeout(done, delay));
+    await kill(child);
+    const { status, import_count, rejected_count } = (
+      await api('get', `buyer_suppression_files/${file}`)
+    ).body.buyer_suppression_file;
+    const [row] = await world.sql<{ n: string }>(
+      'SELECT count(*) AS n FROM rejected_rows WHERE buyer_suppression_file_id = $1',
+      [file],
+    );
+    expect(Number(row!.n)).toBe(rejected_count);
+    // It goes on where it was: a life never begins before what the ones before it did.
+    expect(import_count).toBeGreaterThanOrEqual(reached);
+    reached = import_count;
+    if (status !== 'succeeded') continue;
+    await expectExact(list, file, rows);
+    [list, reached] = [await createList(), 0];
+    file = await upload(list, rows);
+  }
+  const child = await startJobProcess(world);
+  await expectExact(list, file, rows);
+  await kill(child);
+});
+
+test('a worker that stood still and was taken over writes nothing more, and does not end the work of the one that took over', async () => {
+  const rows = rowsOf(120_000);
+  const list = await createList();
+  const file = await upload(list, rows);
+  const next = await upload(list, [numberAt(999_999)]);
+  const asleep = await startJobProcess(world);
+  await new Promise((done) => setTimeout(done, 600));
+  asleep.kill('SIGSTOP');
+  const awake = await startJobProcess(world);
+  for (let tries = 0; ; tries++) {
+    const { rows: runs } = await world.deps.database.pool.query(
+      `SELECT retry_count FROM jobs.job WHERE state = 'active'`,
+    );
+    if (runs.some(({ retry_count }) => retry_count > 0)) break;
+    if (
+      (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file.status ===
+        'succeeded' ||
+      tries > 500
+    )
+      break;
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  asleep.kill('SIGCONT');
+  expect(
+    (await finished(world.company.api, `buyer_suppression_files/${file}`, 60_000)).status,
+  ).toBe('succeeded');
+  expect((await finished(world.company.api, `buyer_suppression_files/${next}`)).status).toBe(
+    'succeeded',
+  );
+  const [row] = await world.sql<{ n: string }>(
+    'SELECT count(*) AS n FROM buyer_suppression_numbers WHERE buyer_suppression_id = $1',
+    [list],
+  );
+  expect((await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.blocked).toBe(
+    distinct(rows).length + 1,
+  );
+  expect(Number(row!.n)).toBe(distinct(rows).length + 1);
+  await Promise.all([kill(asleep), kill(awake)]);
+});
+
+test('two workers, one killed: the other takes over', async () => {
+  const rows = rowsOf(60_000);
+  const lists = [await createList('a'), await createList('b'), await createList('c')];
+  const files = await Promise.all(lists.map((list) => upload(list, rows)));
+  const [one, two] = await Promise.all([startJobProcess(world), startJobProcess(world)]);
+  await new Promise((done) => setTimeout(done, 700));
+  await kill(one);
+  for (const [n, list] of lists.entries()) await expectExact(list, files[n]!, rows);
+  await kill(two);
+});
+
+test("a list's files are applied in the order they came, by any number of workers, and each once", async () => {
+  const workers = await Promise.all([startJobProcess(world), startJobProcess(world), world.work()]);
+  const lists = await Promise.all(Array.from({ length: 6 }, (_, n) => createList(String(n))));
+  const files: number[] = [];
+  for (const list of lists) {
+    files.push(await upload(list, rowsOf(500)));
+    files.push(await upload(list, rowsOf(400), { apply_block_or_unblock: 'unblock' }));
+    files.push(await upload(list, rowsOf(100)));
+  }
+  for (const file of files)
+    expect((await finished(world.company.api, `buyer_suppression_files/${file}`)).status).toBe(
+      'succeeded',
+    );
+  const expected = [
+    ...new Set([...distinct(rowsOf(500).slice(400)), ...distinct(rowsOf(100))]),
+  ].sort();
+  for (const list of lists) expect(await numbersOf(world.company.api, list)).toEqual(expected);
+  for (const list of lists) {
+    const times = await world.sql<{ started: string; done: string }>(
+      'SELECT started_at::text AS started, succeeded_at::text AS done FROM buyer_suppression_files WHERE buyer_suppression_id = $1 ORDER BY queue_position',
+      [list],
+    );
+    for (let i = 1; i < times.length; i++)
+      expect(times[i]!.started >= times[i - 1]!.done).toBe(true);
+  }
+  await Promise.all(
+    workers.slice(0, 2).map((child) => kill(child as Awaited<ReturnType<typeof startJobProcess>>)),
+  );
+});
+
+test('parallel uploads to one list leave no file behind', async () => {
+  await world.work();
+  const list = await createList();
+  const files = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => upload(list, [numberAt(n)])),
+  );
+  for (const file of files)
+    expect((await finished(world.company.api, `buyer_suppression_files/${file}`)).status).toBe(
+      'succeeded',
+    );
+  expect((await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.blocked).toBe(12);
+});
+
+test('numbers that are blocked and unblocked while a file runs are counted exactly', async () => {
+  await world.work();
+  const rows = rowsOf(60_000);
+  const list = await createList();
+  const file = await upload(list, rows);
+  const send = (verb: string, from: number) =>
+    api('post', `buyer_suppressions/${list}/caller_${verb}`, {
+      body: {
+        caller_ids: Array.from({ length: 500 }, (_, i) => numberAt((from + i * 7) % 70_000)),
+      },
+    });
+  for (let round = 0; round < 12; round++) {
+    const answers = await Promise.all([
+      send('block', round * 4_000),
+      send('unblock', round * 4_000 + 900),
+      send('block', round * 4_000 + 100),
+    ]);
+    expect(answers.map(({ status, body }) => [status, body.detail])).toEqual(
+      [[200], [200], [200]].map(([ok]) => [ok, undefined]),
+    );
+  }
+  await finished(world.company.api, `buyer_suppression_files/${file}`);
+  const [row] = await world.sql<{ n: string }>(
+    'SELECT count(*) AS n FROM buyer_suppression_numbers WHERE buyer_suppression_id = $1',
+    [list],
+  );
+  expect((await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.blocked).toBe(
+    Number(row!.n),
+  );
+});
+
+test('progress moves while a file runs; a stop ends it where it is, and the next file has its turn', async () => {
+  const rows = rowsOf(400_000);
+  const list = await createList();
+  const file = await upload(list, rows);
+  const next = await upload(list, [numberAt(999_999)]);
+  await world.work();
+  const seen = new Set<number>();
+  for (;;) {
+    const { body } = await api('get', `buyer_suppression_files/${file}`);
+    const { import_percent, import_count, rejected_count, total_count } =
+      body.buyer_suppression_file;
+    seen.add(import_percent);
+    if (total_count !== null)
+      expect(import_percent).toBe(
+        Math.round((1000 * (import_count + rejected_count)) / total_count) / 10,
+      );
+    if (import_percent > 30) break;
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  expect(seen.size).toBeGreaterThan(2);
+  const stopped = (await api('post', `buyer_suppression_files/${file}/stop`)).body
+    .buyer_suppression_file;
+  expect(stopped).toMatchObject({ status: 'stopped', total_count: rows.length });
+  expect((await finished(world.company.api, `buyer_suppression_files/${next}`)).status).toBe(
+    'succeeded',
+  );
+  const after = (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file;
+  expect([after.import_count, after.status]).toEqual([stopped.import_count, 'stopped']);
+  expect((await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.blocked).toBe(
+    after.added_count + 1,
+  );
+  expect(after.import_count).toBeLessThan(rows.length * 0.98);
+});
+
+test('what a running import depends on cannot be changed, and a list that is deleted takes its running import with it', async () => {
+  const list = await createList();
+  const file = await upload(list, rowsOf(400_000));
+  await world.work();
+  while (
+    (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file.status ===
+    'pending'
+  )
+    await new Promise((done) => setTimeout(done, 5));
+  const refused = await api('put', `buyer_suppression_files/${file}`, {
+    body: { apply_block_or_unblock: 'unblock' },
+  });
+  expect(refused.body.errors).toEqual({
+    apply_block_or_unblock: [expect.stringContaining('stop it first')],
+  });
+  expect(
+    (await api('put', `buyer_suppression_files/${file}`, { body: { name: 'x' } })).status,
+  ).toBe(200);
+  expect((await api('delete', `buyer_suppressions/${list}`)).status).toBe(200);
+  for (let tries = 0; ; tries++) {
+    const [row] = await world.sql<{ n: string; busy: string }>(
+      "SELECT (SELECT count(*) FROM buyer_suppression_numbers WHERE buyer_suppression_id = $1) AS n, (SELECT count(*) FROM jobs.job WHERE state IN ('created', 'retry', 'active')) AS busy",
+      [list],
+    );
+    if (row!.n === '0' && row!.busy === '0') break;
+    if (tries > 400) throw new Error(JSON.stringify(await world.sql('SELECT * FROM jobs.job')));
+    await new Promise((done) => setTimeout(done, 20));
+  }
+});
+
+test('a job is added if and only if its transaction commits', async () => {
+  const db = world.deps.tenants.of(world.company.id);
+  const payload = { company_id: String(world.company.id), id: '1' };
+  const broken = db.transaction(async (tx) => {
+    await world.deps.queue.add(tx, 'import_suppression_file', payload);
+    throw new Error('no');
+  });
+  await expect(broken).rejects.toThrow('no');
+  const jobs = () => world.sql('SELECT data FROM jobs.job');
+  expect(await jobs()).toEqual([]);
+  await db.transaction((tx) => world.deps.queue.add(tx, 'import_suppression_file', payload));
+  expect(await jobs()).toEqual([{ data: payload }]);
+});

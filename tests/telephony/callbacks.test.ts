@@ -1,0 +1,279 @@
+import { standingClock } from '../support/clock';
+import { ownNumber } from '../support/leads';
+import { switchboard, type Bought } from '../support/switchboard';
+import { readTwiml } from '../support/twiml-caller';
+import { createWorld, type World } from '../support/world';
+
+/** Monday 08:30 in New York. */
+const MONDAY = '2026-06-01T12:30:00Z';
+const CALLER = '+13105550188';
+
+let world: World;
+let on: ReturnType<typeof switchboard>;
+const time = standingClock(MONDAY);
+beforeAll(async () => {
+  world = await createWorld({
+    clock: time.read,
+    environment: { PUBLIC_URL: 'https://calls.example.com', TRUST_PROXY: '1' },
+  });
+});
+beforeEach(async () => {
+  time.set(MONDAY);
+  world.company = await world.addCompany();
+  on = switchboard(world, time);
+});
+afterAll(() => world.close());
+
+describe('what the carrier tells', () => {
+  const scripts = (one: Bought, two: Bought) =>
+    ({
+      [one.number]: { does: 'answer', key: '2' },
+      [two.number]: { does: 'answer', key: '1', talks: 30 },
+    }) as const;
+  const shop = async () => {
+    const [one, two] = [
+      await on.buyer({ tier: 1, press_one_to_accept: true }),
+      await on.buyer({ tier: 2 }),
+    ];
+    await on.offer([one, two], { greeting_message: 'Welcome.' });
+    return [one, two] as const;
+  };
+  const right = [
+    [1, 0, 0, 0],
+    [1, 1, 1, 0],
+  ];
+
+  test('twice counts once', async () => {
+    const [one, two] = await shop();
+    const played = await on.place({ to: on.own, buyers: scripts(one, two), twice: true });
+    expect([played.connected, await on.attempts(played)]).toEqual([
+      two.number,
+      ['declined', 'completed'],
+    ]);
+    expect([await on.counts(one), await on.counts(two)]).toEqual(right);
+  });
+
+  test('of the legs when all is over, in the wrong order, neither breaks nor changes anything', async () => {
+    const [one, two] = await shop();
+    const played = await on.place({ to: on.own, buyers: scripts(one, two), late: true });
+    expect([played.connected, await on.attempts(played)]).toEqual([
+      two.number,
+      ['declined', 'completed'],
+    ]);
+    expect([
+      await on.counts(one),
+      await on.counts(two),
+      (await on.callOf(played)).answered_duration,
+    ]).toEqual([...right, 30]);
+  });
+
+  test('all over again, an hour later and backwards, changes nothing', async () => {
+    const [one, two] = await shop();
+    const played = await on.place({ to: on.own, buyers: scripts(one, two) });
+    const before = await on.callOf(played);
+    time.set('2026-06-01T13:40:00Z');
+    for (const { url, params } of played.posts.toReversed()) await on.tell(url, params);
+    expect(await on.callOf(played)).toEqual(before);
+    expect([await on.counts(one), await on.counts(two), await on.slots()]).toEqual([...right, 0]);
+  });
+
+  test('at the same time ten times is told once', async () => {
+    const [one, two] = [await on.buyer({ tier: 1 }), await on.buyer({ tier: 2 })];
+    await on.offer([one, two]);
+    const ten = async (url: string, params: Record<string, string>) => {
+      const answers = await Promise.all(Array.from({ length: 10 }, () => on.tell(url, params)));
+      expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+      return answers[0]!;
+    };
+    const [first] = (await ten(on.hook('voice'), { CallSid: 'CA-ten', From: CALLER, To: on.own }))
+      .children;
+    const [second] = (
+      await ten(first!.attributes.action!, {
+        DialCallStatus: 'no-answer',
+        CallStatus: 'in-progress',
+      })
+    ).children;
+    expect(second!.children[0]!.text).toBe(two.number);
+    const end = await ten(second!.attributes.action!, {
+      DialCallStatus: 'completed',
+      DialCallDuration: '7',
+      CallStatus: 'in-progress',
+    });
+    expect(end.children.map(({ name }) => name)).toEqual(['Hangup']);
+    expect([await on.counts(one), await on.counts(two), await on.slots()]).toEqual([...right, 0]);
+  });
+
+  test('who of several took the call is known by the leg, where it was not told that it answered', async () => {
+    const members = [await on.buyer(), await on.buyer()];
+    await on.atOnce(members);
+    const [dial] = (
+      await on.tell(on.hook('voice'), { CallSid: 'CA-leg', From: CALLER, To: on.own })
+    ).children;
+    for (const [n, noun] of dial!.children.entries())
+      await on.tell(noun.attributes.statusCallback!, {
+        CallSid: `leg-${n}`,
+        CallStatus: 'ringing',
+      });
+    await on.tell(dial!.attributes.action!, {
+      DialCallStatus: 'completed',
+      DialCallSid: 'leg-1',
+      DialCallDuration: '42',
+      CallStatus: 'completed',
+    });
+    const winner = members.find(({ number }) => number === dial!.children[1]!.text)!;
+    expect(await on.callOf({ sid: 'CA-leg' })).toMatchObject({
+      status: 'completed',
+      buyer_id: String(winner.id),
+      answered_duration: 42,
+    });
+    expect([await on.counts(winner), await on.slots()]).toEqual([[1, 1, 1, 0], 0]);
+  });
+
+  test('a round that ends with a call that nobody was heard to take ends the call: it does not ring at somebody else', async () => {
+    const members = [await on.buyer(), await on.buyer()];
+    await on.atOnce(members);
+    const script = { does: 'answer', talks: 30 } as const;
+    const played = await on.place({
+      to: on.own,
+      buyers: { [members[0]!.number]: script, [members[1]!.number]: { ...script, after: 9 } },
+      late: true,
+    });
+    expect([played.rung.length, await on.attempts(played), await on.slots()]).toEqual([
+      1,
+      ['canceled', 'canceled'],
+      0,
+    ]);
+  });
+
+  test('of one that rings with one that answered and was not connected, that it is completed, is of neither', async () => {
+    const members = [await on.buyer({ press_one_to_accept: true }), await on.buyer()];
+    await on.atOnce(members);
+    const [dial] = (
+      await on.tell(on.hook('voice'), { CallSid: 'CA-screened', From: CALLER, To: on.own })
+    ).children;
+    const screened = dial!.children.find(({ text }) => text === members[0]!.number)!;
+    await on.tell(screened.attributes.statusCallback!, { CallSid: 'leg-0', CallStatus: 'ringing' });
+    await on.tell(screened.attributes.url!, { CallSid: 'leg-0' });
+    await on.tell(dial!.attributes.action!, {
+      DialCallStatus: 'completed',
+      DialCallSid: 'leg-0',
+      CallStatus: 'in-progress',
+    });
+    expect((await on.attempts({ sid: 'CA-screened' })).sort()).toEqual(['declined', 'no_answer']);
+    expect([await on.counts(members[0]!), await on.counts(members[1]!)]).toEqual([
+      [1, 0, 0, 0],
+      [1, 0, 0, 0],
+    ]);
+  });
+
+  test('that a buyer hangs up instead of pressing a key declines, and gives its slot back while another rings', async () => {
+    const members = [await on.buyer({ press_one_to_accept: true }), await on.buyer()];
+    await on.atOnce(members);
+    const [dial] = (
+      await on.tell(on.hook('voice'), { CallSid: 'CA-hung', From: CALLER, To: on.own })
+    ).children;
+    const asked = dial!.children.find(({ text }) => text === members[0]!.number)!;
+    await on.tell(asked.attributes.url!, {});
+    await on.tell(asked.attributes.statusCallback!, { CallStatus: 'completed', CallDuration: '3' });
+    expect([(await on.attempts({ sid: 'CA-hung' })).sort(), await on.counts(members[0]!)]).toEqual([
+      ['declined', 'ringing'],
+      [1, 0, 0, 0],
+    ]);
+    await on.tell(dial!.attributes.action!, { DialCallStatus: 'busy', CallStatus: 'in-progress' });
+    expect([(await on.attempts({ sid: 'CA-hung' })).sort(), await on.slots()]).toEqual([
+      ['busy', 'declined'],
+      0,
+    ]);
+  });
+
+  test('a key for a call that somebody else has hangs up', async () => {
+    const members = [
+      await on.buyer({ press_one_to_accept: true }),
+      await on.buyer({ press_one_to_accept: true }),
+    ];
+    await on.atOnce(members);
+    const [dial] = (
+      await on.tell(on.hook('voice'), { CallSid: 'CA-key', From: CALLER, To: on.own })
+    ).children;
+    const keys = [];
+    for (const noun of dial!.children)
+      keys.push((await on.tell(noun.attributes.url!, {})).children[0]!.attributes.action!);
+    const answers = await Promise.all(keys.map((url) => on.tell(url, { Digits: '1' })));
+    expect(answers.map(({ children }) => children.map(({ name }) => name).join()).sort()).toEqual([
+      '',
+      'Hangup',
+    ]);
+    const late = await on.tell(
+      dial!.children[answers[0]!.children.length === 0 ? 1 : 0]!.attributes.url!,
+      {},
+    );
+    expect(late.children.map(({ name }) => name)).toEqual(['Hangup']);
+  });
+
+  test('is refused without its signature, for another URL, and for a call that does not exist', async () => {
+    const one = await on.buyer();
+    await on.offer([one]);
+    const [dial] = (
+      await on.tell(on.hook('voice'), { CallSid: 'CA-signed', From: CALLER, To: on.own })
+    ).children;
+    const urls = [
+      on.hook('voice'),
+      dial!.attributes.action!,
+      dial!.children[0]!.attributes.statusCallback!,
+    ];
+    for (const url of urls)
+      expect(
+        (
+          await on.post(
+            url,
+            { CallSid: 'CA-x', To: on.own, DialCallStatus: 'completed', CallStatus: 'completed' },
+            'another token',
+          )
+        ).status,
+      ).toBe(401);
+    expect((await on.callOf({ sid: 'CA-signed' })).status).toBe('ringing');
+    const { uuid } = await on.callOf({ sid: 'CA-signed' });
+    const gone = dial!.attributes.action!.replace(uuid, '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001');
+    expect((await on.post(gone, { DialCallStatus: 'completed' })).status).toBe(404);
+    expect(
+      (
+        await on.post(dial!.attributes.action!.replace(on.own.slice(1), '13105559999'), {
+          DialCallStatus: 'completed',
+        })
+      ).status,
+    ).toBe(404);
+    const attempt = dial!.children[0]!.attributes.statusCallback!.replace(
+      /attempt=[^&]+/,
+      'attempt=019a9e6c-3f0e-7c52-9a51-5f2b60a3c001',
+    );
+    expect((await on.post(attempt, { CallStatus: 'ringing' })).body.errors).toEqual({
+      attempt: [expect.any(String)],
+    });
+  });
+
+  test('of another company’s call is of a call that does not exist', async () => {
+    const one = await on.buyer();
+    await on.offer([one]);
+    const [dial] = (
+      await on.tell(on.hook('voice'), { CallSid: 'CA-own', From: CALLER, To: on.own })
+    ).children;
+    const theirs = await world.addCompany();
+    await ownNumber(world, theirs, '12127779999');
+    const url = dial!.attributes.action!.replace(on.own.slice(1), '12127779999');
+    expect((await on.post(url, { DialCallStatus: 'completed' })).status).toBe(404);
+    expect((await on.callOf({ sid: 'CA-own' })).status).toBe('ringing');
+  });
+
+  test('words of ours do not break out of what the carrier is told', async () => {
+    const one = await on.buyer({ name: '<Say>"&' });
+    await on.offer([one], { greeting_message: '</Say><Hangup/><Say>"&\u2028🙂' });
+    const res = await on.post(on.hook('voice'), { CallSid: 'CA-xml', From: CALLER, To: on.own });
+    expect([res.status, res.headers['content-type']]).toEqual([
+      200,
+      expect.stringMatching(/^text\/xml/),
+    ]);
+    const { children } = readTwiml(res.text);
+    expect(children.map(({ name }) => name)).toEqual(['Say', 'Dial']);
+    expect(children[0]!.text).toBe('</Say><Hangup/><Say>"&\u2028🙂');
+  });
+});

@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { DELAYS_MS, retryAfter, waitAfter } from '../../src/webhooks/backoff';
+import { shownHeaders } from '../../src/egress/request-template';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const usual = { retries: 9, delays: DELAYS_MS, random: 0 };
+
+test('ten attempts: at once, and after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h', () => {
+  const waits = Array.from({ length: 10 }, (_, n) => waitAfter({ ...usual, attempts: n + 1 }));
+  expect(waits).toEqual([
+    5_000,
+    5 * MINUTE,
+    30 * MINUTE,
+    2 * HOUR,
+    5 * HOUR,
+    10 * HOUR,
+    14 * HOUR,
+    20 * HOUR,
+    DAY,
+    undefined,
+  ]);
+});
+
+test('a delay is never shorter than meant, nor longer by more than a tenth', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 9 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (attempts, random) => {
+        const [wait, meant] = [
+          waitAfter({ ...usual, attempts, random })!,
+          DELAYS_MS[attempts - 1]!,
+        ];
+        return wait >= meant && wait <= Math.round(meant * 1.1);
+      },
+    ),
+  );
+});
+
+test('Retry-After is seconds or a date, counts up to a day, and never shortens a delay', () => {
+  const now = new Date('2026-05-01T12:00:00Z');
+  expect(
+    ['120', ' 0 ', 'Fri, 01 May 2026 12:02:00 GMT', 'Fri, 01 May 2026 11:00:00 GMT'].map((header) =>
+      retryAfter(header, now),
+    ),
+  ).toEqual([120_000, 0, 120_000, 0]);
+  expect(
+    [undefined, '', '-5', '1.5', 'soon', '2027-01-01', 'Fri, never'].map((header) =>
+      retryAfter(header, now),
+    ),
+  ).toEqual(Array(7).fill(undefined));
+  expect(waitAfter({ ...usual, attempts: 1, retry_after_ms: 120_000 })).toBe(120_000);
+  expect(waitAfter({ ...usual, attempts: 1, retry_after_ms: 99 * DAY })).toBe(DAY);
+  expect(waitAfter({ ...usual, attempts: 3, retry_after_ms: 1_000 })).toBe(30 * MINUTE);
+  expect(waitAfter({ ...usual, attempts: 10, retry_after_ms: 1_000 })).toBe(undefined);
+});
+
+test('headers that carry secrets are hidden, others are shown', () => {
+  const secrets = [
+    'Authorization',
+    'Cookie',
+    'set-cookie',
+    'X-Api-Key',
+    'x-auth-token',
+    'Client-Secret',
+    'X-Password',
+    'Proxy-Authorization',
+  ];
+  expect(
+    Object.values(shownHeaders(Object.fromEntries(secrets.map((name) => [name, 'x'])))),
+  ).toEqual(secrets.map(() => '[hidden]'));
+  expect(shownHeaders({ 'Content-Type': 'a/b', 'webhook-signature': 'v1,x' })).toEqual({
+    'Content-Type': 'a/b',
+    'webhook-signature': 'v1,x',
+  });
+});
