@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -72,12 +73,21 @@ export function runScript(
   return { code: status, output: stdout, errors: stderr };
 }
 
-export function freePort(): Promise<number> {
+/**
+ * A port that is free, and below those that the system gives to outgoing connections: one of them
+ * could take a port of that range before the server that it was found for has started.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(10_000, 32_000);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
   return new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => done(port));
-    });
+    const server = createServer().once('error', () => done(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => done(true)));
   });
 }
 
