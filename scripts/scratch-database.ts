@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { startEmbedded } from '../src/db/embedded-postgres';
 
-/** A PostgreSQL that lasts as long as the work: `create` makes an empty database on it and answers its URL. */
+/** Makes an empty database and returns its URL. */
+export type CreateDatabase = (name: string) => Promise<string>;
+
+/** Runs `work` with a PostgreSQL server of its own, which is removed afterwards. */
 export async function withScratchServer<T>(
-  work: (create: (name: string) => Promise<string>) => Promise<T>,
+  work: (create: CreateDatabase) => Promise<T>,
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-scratch-'));
   const server = await startEmbedded({ dataDir: folder, settings: { fsync: 'off' } });
@@ -21,15 +24,17 @@ export async function withScratchServer<T>(
   }
 }
 
-/** Runs SQL on a connection of its own and answers the rows. */
-export async function run<Row = Record<string, unknown>>(
-  url: string,
-  text: string,
-): Promise<Row[]> {
+/** Runs SQL on a connection of its own and returns the rows. */
+export function run<Row = Record<string, unknown>>(url: string, text: string): Promise<Row[]> {
+  return withClient(url, async (client) => (await client.query(text)).rows as Row[]);
+}
+
+/** Runs `work` with a connection of its own. */
+export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    return (await client.query(text)).rows as Row[];
+    return await work(client);
   } finally {
     await client.end();
   }

@@ -26,3 +26,10 @@ export class HttpProblem extends Error {
     return first && new HttpProblem(422, `${first[0]} ${first[1][0]}`, errors);
   }
 }
+/** Refuses with 422, naming every field that is wrong; does nothing when there is none. */
+export function rejectInvalidData(faults: readonly { field: string; message: string }[]): void {
+  const problem = HttpProblem.fields(
+    Object.fromEntries(faults.map(({ field, message }) => [field, [message]])),
+  );
+  if (problem) throw problem;
+}

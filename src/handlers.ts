@@ -5,6 +5,7 @@ import { accessTokens } from './people/access-tokens';
 import { agentMessages } from './agents/agent-messages';
 import { agentStatuses } from './agents/agent-statuses';
 import { agentStatusTimestamps } from './agents/agent-status-timestamps';
+import { deleteAgent } from './agents/delete-agent';
 import { agents } from './agents/agents';
 import { buyerFleets } from './buyers/buyer-fleets';
 import { buyerGroups } from './buyers/buyer-groups';
@@ -74,7 +75,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     emails(deps),
     leadLogs(deps),
     telephony(deps),
-    users(deps),
+    users(deps, deleteAgent),
     accessControlLists(deps),
     changeLogs(deps),
     accessTokens(deps),

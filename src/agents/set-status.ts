@@ -1,6 +1,7 @@
-import { moveCount, unknownReferences, type Reference, resolveReferences } from '../db/records';
+import { unknownReferences, type Reference, resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
+import { moveCount } from '../db/counters';
 
 /** What agents of every company can be doing, in the order of menus; the migration that made statuses has the same. */
 const BUILT_IN = {

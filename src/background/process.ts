@@ -1,5 +1,6 @@
 import closeWithGrace from 'close-with-grace';
 import { ConfigError } from '../config';
+import { PreReleaseDatabase } from '../db/migrate';
 import type { Deps } from '../deps';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -46,6 +47,7 @@ export function exitWith(error: unknown): never {
 }
 
 function explain(error: NodeJS.ErrnoException & { port?: number }): string {
+  if (error instanceof PreReleaseDatabase) return error.message;
   if (error.code === 'EADDRINUSE')
     return `Port ${error.port} is taken by another program. Stop it, or choose another: PORT=3001 npm start`;
   if (error.code === 'ECONNREFUSED')

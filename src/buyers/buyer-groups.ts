@@ -10,7 +10,7 @@ import {
 } from './queries/cap-counters';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import { grantToTeams } from '../db/access-scope';
-import { lockRecord, moveCount } from '../db/records';
+import { lockRecord } from '../db/records';
 import { leaveTeams } from '../people/queries/teams';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
@@ -21,6 +21,7 @@ import { ianaName } from '../time/zone';
 import { changeTeams, teamChanges } from '../people/change-teams';
 import { withDefaults } from '../http/defaults';
 import { pauseColumns } from '../people/paused-by';
+import { moveCount } from '../db/counters';
 
 type Fields = Schemas['BuyerGroupFields'] & { name?: string | null };
 const DEFAULTS = defaultsOf('BuyerGroupFields') as { time_zone: string } & Fields;

@@ -2,7 +2,7 @@ import { defaultsOf, type Schemas } from '../contract';
 import { detachBuyer, replaceAttached, suppressionsOf } from '../db/attachments';
 import { changeLimits, limitsIn, openLimits } from './queries/cap-counters';
 import { grantToTeams } from '../db/access-scope';
-import { lockRecord, moveCount, resolveReferences } from '../db/records';
+import { lockRecord, resolveReferences } from '../db/records';
 import { leaveTeams } from '../people/queries/teams';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
@@ -24,6 +24,7 @@ import {
   type CurrentFields,
 } from './conversions';
 import { copyOf } from './copy-buyer';
+import { moveCount } from '../db/counters';
 
 type Fields = Schemas['BuyerFields'];
 const DEFAULTS = defaultsOf('BuyerFields') as Required<Pick<Fields, 'time_zone'>> & Fields;

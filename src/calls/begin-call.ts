@@ -10,8 +10,9 @@ import { HttpProblem } from '../errors';
 import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
 import { readSession, sessionOf, type CallSession } from './session';
 import { loadRouting, sourceOf } from '../routing/load-routing';
-import { routeCall, routeFacts, type Routed } from './route-call';
+import { routeCall, type Routed } from './route-call';
 import { newSeed } from '../routing/seed';
+import { routeFacts } from '../routing/route-facts';
 
 export interface IncomingCall {
   carrier: string;

@@ -9,7 +9,7 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { Json } from '../http/reply';
-import { HttpProblem } from '../errors';
+import { HttpProblem, rejectInvalidData } from '../errors';
 import type { Decision } from '../routing/engine/decision';
 import { tokensOf } from '../tokens/lead-data';
 import { withPreDialChecks } from '../routing/pre-dial-webhooks';
@@ -17,10 +17,11 @@ import { beginCall } from './begin-call';
 import { handleCallEvent } from './handle-event';
 import { readSession, type CallSession } from './session';
 import { loadRouting } from '../routing/load-routing';
-import { explain, routeFacts } from './route-call';
+import { explain } from './route-call';
 import { newSeed } from '../routing/seed';
-import { rejectInvalidData, trafficSource } from '../leads/submit-lead';
 import { SOFTSWITCH } from './update-call';
+import { findTrafficSource } from '../offers/find-traffic-source';
+import { routeFacts } from '../routing/route-facts';
 
 /** Calls as they happen, and why they go where they go. */
 export const callSessions = ({ clock, request, pepper }: Deps) =>
@@ -30,7 +31,7 @@ export const callSessions = ({ clock, request, pepper }: Deps) =>
       const caller_number = await callerOf(db, body.caller_number);
       const called = await calledOf(db, body, { caller_number, now });
       const traffic_source_id = body.traffic_source_id
-        ? String(await trafficSource(db, body.traffic_source_id))
+        ? String(await findTrafficSource(db, body.traffic_source_id))
         : called.traffic_source_id;
       const incoming = {
         ...called,

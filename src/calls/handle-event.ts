@@ -17,8 +17,9 @@ import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
 import { leaseOf, readSession, sessionOf, type CallSession } from './session';
 import { convertCall } from './convert-call';
 import { loadRouting, sourceOf } from '../routing/load-routing';
-import { routeCall, routeFacts } from './route-call';
+import { routeCall } from './route-call';
 import { newSeed } from '../routing/seed';
+import { routeFacts } from '../routing/route-facts';
 
 export interface CallNews extends CallEvent {
   /** Seconds since the buyer took the call, where whoever carries it says so. */

@@ -2,12 +2,10 @@ import { forgetCall, lockLead, noteCalled, unknownCall } from './queries/updates
 import { callerNumber } from '../phone/caller-number';
 import {
   contactKey,
-  executorOf,
   lockContacts,
   readLead,
   type ContactState,
   type DueLead,
-  type Executor,
 } from '../outreach/queries/due-leads';
 import { giveNumbers, recordSteps } from '../outreach/queries/record-steps';
 import { findNamed, type Reference, type Table } from '../db/records';
@@ -18,6 +16,7 @@ import { draftCall, send, type Draft, type Edges, type Sent } from '../outreach/
 import { resumeDelivery } from '../outreach/resume-delivery';
 import { carrierUnavailable } from '../numbers/find-numbers';
 import { openContext, type OutreachContext } from '../outreach/context';
+import { executorOf, type Executor } from '../db/executor';
 
 /** What a call is to be. */
 export interface CallOrder {

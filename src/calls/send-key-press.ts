@@ -3,11 +3,10 @@ import { readAttempts } from './queries/calls';
 import { writeCallEvent } from './queries/conversions';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { HttpProblem } from '../errors';
+import { HttpProblem, rejectInvalidData } from '../errors';
 import { tokensOf, type Data } from '../tokens/lead-data';
 import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
 import { handleCallEvent } from './handle-event';
-import { rejectInvalidData } from '../leads/submit-lead';
 import { mergeTokens, SOFTSWITCH } from './update-call';
 
 export interface KeyPress {

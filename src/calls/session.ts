@@ -3,8 +3,6 @@ import { readAttempts, type AttemptRow, type CallRow } from './queries/calls';
 import type { Statements } from '../db/tenant';
 import { instructionOf, type DialBuyer, type Instruction } from '../routing/engine/instruction';
 import { isOpen } from '../routing/engine/progress';
-import { DIAL_LIMIT_SECONDS } from '../telephony/twiml';
-
 /** How long beyond its ringing a dialed call may tell nothing before it is taken for dead. */
 export const RINGING_GRACE_SECONDS = 60;
 /** How long a call that goes on may tell nothing before it is taken for dead. */
@@ -108,3 +106,5 @@ export async function readSession(
     fresh,
   });
 }
+/** The longest that the carrier leaves two connected; what holds a buyer's slot holds it as long. */
+export const DIAL_LIMIT_SECONDS = 14_400;

@@ -3,7 +3,7 @@ import { addTokens, floorDollars, lockTally, moveMoney, type TalliedCall } from 
 import { writeCallEvent } from './queries/conversions';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { notFound, HttpProblem, type FieldErrors } from '../errors';
+import { notFound, HttpProblem, type FieldErrors, rejectInvalidData } from '../errors';
 import { cents } from '../routing/engine/payout';
 import { parsePair, splitPairs } from '../tokens/filters';
 import { LIMITS, tokensOf, type Data } from '../tokens/lead-data';
@@ -11,7 +11,6 @@ import { handleCallEvent } from './handle-event';
 import { convertCall, moveUsage } from './convert-call';
 import { carrierUnavailable } from '../numbers/find-numbers';
 import { receiveCallStatus } from '../outreach/receive-status';
-import { rejectInvalidData } from '../leads/submit-lead';
 
 /** What is told of a call afterwards. Amounts are dollars. */
 export interface CallFacts {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { Client } from 'pg';
 import { ConfigError, loadConfig, type Config } from '../config';
-import { pendingMigrations } from '../db/migrate';
+import { pendingMigrations, PreReleaseDatabase } from '../db/migrate';
 import { startEmbedded, type EmbeddedDatabase } from '../db/embedded-postgres';
 
 /** What an examination found, and how to mend it. */
@@ -133,6 +133,9 @@ async function databases(config: Config): Promise<Finding[]> {
       ...(pending.length === 0 ? [await purchases(client)] : []),
     ];
   } catch (error) {
+    if (error instanceof PreReleaseDatabase) {
+      return [{ check: 'migrations', ok: false, finding: error.message }];
+    }
     const finding =
       (error as Error).message || (error as { code?: string }).code || 'cannot be reached';
     return [

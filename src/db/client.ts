@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool, type PoolClient } from 'pg';
+import { sqlOn, type Sql } from './sql';
 import { statementName } from './statement';
 import { PrismaClient } from '../generated/prisma/client';
 
@@ -49,6 +50,8 @@ export interface Database {
   /** For statements that do the work of several requests: they fail (55P03) rather than let all of them wait long for a row that is locked. */
   joint: Pool;
   prisma: PrismaClient;
+  /** Runs a statement of `<room>/queries/` outside transactions. It may be about several companies. */
+  sql: Sql;
   close(): Promise<void>;
 }
 
@@ -103,6 +106,7 @@ export function openDatabase(
     bulk,
     joint,
     prisma,
+    sql: sqlOn(({ name }) => (name === undefined ? pool : prepared)),
     close: async () => {
       await prisma.$disconnect();
       await Promise.all([pool, prepared, joint, streams, bulk].map((each) => each.end()));

@@ -135,10 +135,3 @@ const SLOTS = 64;
 
 /** Where a count is moved this time. */
 export const countSlot = (): number => Math.floor(Math.random() * SLOTS);
-
-/** Moves the company's exact count of a resource, in the transaction of the write that changes it. */
-export async function moveCount(db: Db, resource: Table, by: number): Promise<void> {
-  await db.prisma
-    .$executeRaw`INSERT INTO record_counts (company_id, resource, slot, n) VALUES (${db.company_id}, ${resource}, ${countSlot()}, ${by})
-    ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`;
-}

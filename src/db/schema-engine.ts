@@ -8,31 +8,38 @@ interface Schema {
   path: string;
   content: string;
 }
-interface MigrationsList {
+
+interface MigrationDirectory {
+  path: string;
+  migrationFile: { path: string; content: { tag: 'ok'; value: string } };
+}
+
+export interface MigrationsList {
   baseDir: string;
   lockfile: { path: string; content: string };
   shadowDbInitScript: string;
-  migrationDirectories: {
-    path: string;
-    migrationFile: { path: string; content: { tag: 'ok'; value: string } };
-  }[];
+  migrationDirectories: MigrationDirectory[];
 }
+
 type DiffSide = { tag: 'empty' } | { tag: 'schemaDatamodel'; files: Schema[] };
+
 interface Filters {
   externalTables: string[];
   externalEnums: string[];
 }
 
+interface Diff {
+  from: DiffSide;
+  to: DiffSide;
+  script: boolean;
+  exitCode: null;
+  shadowDatabaseUrl: null;
+  filters: Filters;
+}
+
 /** The part of Prisma's schema engine this project calls. */
 export interface SchemaEngine {
-  diff(input: {
-    from: DiffSide;
-    to: DiffSide;
-    script: boolean;
-    exitCode: null;
-    shadowDatabaseUrl: null;
-    filters: Filters;
-  }): Promise<{ stdout: string }>;
+  diff(input: Diff): Promise<{ stdout: string }>;
   applyMigrations(input: {
     migrationsList: MigrationsList;
     filters: Filters;
@@ -63,40 +70,59 @@ async function load(): Promise<Bindings> {
   return bindings;
 }
 
-/** Prisma's adapter cuts a migration at every semicolon, also inside the body of a function. Sent whole, it is also applied whole or not at all. */
+/**
+ * Prisma's adapter splits a migration at every semicolon, even inside the body of a function. Sent
+ * as one query it is one transaction: applied as a whole or not at all.
+ */
 class WholeScripts extends PrismaPg {
-  constructor(private readonly pool: Pool) {
+  /** Why a script failed; the engine's own error does not contain it. */
+  failure: unknown;
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly complete: (script: string) => string,
+  ) {
     super(pool);
   }
 
   override async connect() {
     const adapter = await super.connect();
-    adapter.executeScript = async (script) => void (await this.pool.query(script));
+    adapter.executeScript = async (script) => {
+      await this.pool.query(this.complete(script)).catch((error: unknown) => {
+        this.failure = error;
+        throw error;
+      });
+    };
     return adapter;
   }
 }
 
+export interface EngineOptions {
+  connectionString: string;
+  schema: Schema;
+  /** What is run for a script of the engine; by default the script itself. */
+  complete?: (script: string) => string;
+}
+
 /**
- * Runs `work` with Prisma's official schema engine, from its npm package: the Prisma CLI would download a native one. Instantiated by hand
- * because Node cannot import .wasm files without a flag.
+ * Runs `work` with Prisma's official schema engine, from its npm package: the Prisma CLI would
+ * download a native one. Instantiated by hand because Node cannot import .wasm files without a
+ * flag.
  */
 export async function withSchemaEngine<T>(
-  connectionString: string,
-  schema: Schema,
+  { connectionString, schema, complete = (script) => script }: EngineOptions,
   work: (engine: SchemaEngine) => Promise<T>,
 ): Promise<T> {
-  const bindings = await (loaded ??= load());
+  const { SchemaEngine: Engine } = await (loaded ??= load());
   // A pool of our own, because the engine never closes the one it would open.
   const pool = new Pool({ connectionString });
+  const scripts = new WholeScripts(pool, complete);
   try {
-    const adapter = bindMigrationAwareSqlAdapterFactory(new WholeScripts(pool));
-    return await work(
-      await bindings.SchemaEngine.new(
-        { datamodels: [[schema.path, schema.content]] },
-        () => undefined,
-        adapter,
-      ),
-    );
+    const adapter = bindMigrationAwareSqlAdapterFactory(scripts);
+    const datamodels = [[schema.path, schema.content]];
+    return await work(await Engine.new({ datamodels }, () => undefined, adapter));
+  } catch (error) {
+    throw scripts.failure ?? error;
   } finally {
     await pool.end();
   }

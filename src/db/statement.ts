@@ -1,12 +1,12 @@
 /** A statement ready to run. A name makes PostgreSQL keep its plan on the connection. */
-export interface Statement {
+export interface BoundStatement {
   name?: string;
   text: string;
   values: unknown[];
 }
 
 /** A statement whose parameters are filled in by name. */
-export type Template = (input: Record<string, unknown>) => Statement;
+export type Template = (input: Record<string, unknown>) => BoundStatement;
 
 /** Plans kept on a connection cost memory there, so that only so many statements get one: the first that come. */
 const MOST_NAMES = 600;

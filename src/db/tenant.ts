@@ -2,7 +2,8 @@ import type { Pool, PoolClient } from 'pg';
 import { type Prisma, type PrismaClient } from '../generated/prisma/client';
 import { notingConnection, type Database, type Noted } from './client';
 import type { AccessScope } from './access-scope';
-import type { Statement } from './statement';
+import { sqlOn, tenantSql, type TenantSql } from './sql';
+import type { BoundStatement } from './statement';
 import { inTransaction } from './transaction';
 
 /** Models of the installation as a whole; all others belong to one company. */
@@ -15,7 +16,7 @@ export type TenantClient = Omit<
   '$transaction' | '$connect' | '$disconnect' | '$extends' | '$on'
 >;
 
-type Query = <Row>(statement: Statement) => Promise<Row[]>;
+type Query = <Row>(statement: BoundStatement) => Promise<Row[]>;
 
 /** What a request gives along with everything that is done for it. */
 export interface RequestContext {
@@ -31,6 +32,8 @@ export interface Db extends RequestContext {
   /** Names the company's part of this database among all that the process works with: for what is kept of it in memory. */
   readonly key: string;
   readonly prisma: TenantClient;
+  /** Runs a statement of `<room>/queries/` for this company, on the open transaction if there is one. */
+  readonly sql: TenantSql;
   /** Runs a statement that names its company itself (every projection does), on the transaction if there is one. */
   query: Query;
   /** The same for statements whose rows are texts, numbers and booleans as the driver has them: inside a transaction too they go to the connection itself. */
@@ -50,7 +53,7 @@ export interface Db extends RequestContext {
 }
 
 /** A company's part of the database, asked by statements alone. */
-export type Statements = Pick<Db, 'company_id' | 'key' | 'query'>;
+export type Statements = Pick<Db, 'company_id' | 'key' | 'query' | 'sql'>;
 
 const TRANSACTION = { maxWait: 5_000, timeout: 10_000 };
 
@@ -89,9 +92,17 @@ function outside(database: Database, company_id: bigint): Db {
     direct: (statement) =>
       statement.name === undefined ? unplanned(statement) : planned(statement),
     joint: queryOf(joint),
+    sql: tenantSql(database.sql, company_id),
     statements: (work) =>
       evenIfChosen(() =>
-        inTransaction(prepared, (client) => work({ company_id, key, query: queryOf(client) })),
+        inTransaction(prepared, (client) =>
+          work({
+            company_id,
+            key,
+            query: queryOf(client),
+            sql: tenantSql(sqlOn(client), company_id),
+          }),
+        ),
       ),
     afterCommit: (work) => work(),
     transaction: async (work) => {
@@ -132,7 +143,7 @@ export function withContext(db: Db, context: RequestContext): Db {
 
 const queryOf =
   (connection: Pool | PoolClient): Query =>
-  async <Row>(statement: Statement) =>
+  async <Row>(statement: BoundStatement) =>
     (await connection.query(statement)).rows as Row[];
 
 /** One of two that wait for each other is chosen to fail; it has changed nothing and may simply run again. */
@@ -153,7 +164,12 @@ function inside(prisma: TenantClient, { afterwards, noted, ...named }: Opened): 
     ...named,
     prisma,
     afterCommit: (work) => void afterwards.push(work),
-    query: <Row>({ text, values }: Statement) => prisma.$queryRawUnsafe<Row[]>(text, ...values),
+    sql: tenantSql(
+      sqlOn(() => noted.client!),
+      named.company_id,
+    ),
+    query: <Row>({ text, values }: BoundStatement) =>
+      prisma.$queryRawUnsafe<Row[]>(text, ...values),
     direct: (statement) => (noted.client ? queryOf(noted.client)(statement) : db.query(statement)),
     transaction: (work) => work(db),
     statements: (work) => work(db),

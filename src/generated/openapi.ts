@@ -13,13 +13,13 @@ export interface paths {
         };
         /**
          * List buyers
-         * @description Call destinations, in the order of their ids unless `order` says otherwise. `total_count` is exact, with filters too.
+         * @description Call destinations, in the order of their ids unless `order` says otherwise. `total_count` is exact, also with filters.
          */
         get: operations["listBuyers"];
         put?: never;
         /**
          * Create a buyer
-         * @description Every field is optional. Fields that are left out take their defaults, or the values of the buyer named in `copy_another_buyer`.
+         * @description Every field is optional. Omitted fields take their defaults, or the values of the buyer named in `copy_another_buyer`.
          */
         post: operations["createBuyer"];
         delete?: never;
@@ -53,25 +53,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a buyer
-         * @description One buyer, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One buyer, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showBuyer"];
         /**
          * Change a buyer
-         * @description Changes the fields that are sent and leaves the rest. A blank value clears a field; a field that has a default goes back to it. With `If-Match` set to the record's checksum the change happens only if nobody else changed the record since.
+         * @description Changes only the fields that are sent. A blank value clears a field; a field with a default returns to it. With `If-Match` set to the record's checksum, the change is made only if the record has not changed since.
          */
         put: operations["updateBuyer"];
         post?: never;
         /**
          * Delete a buyer
-         * @description The buyer leaves its groups and its fleet and is no longer listed or shown. Its `user_buyer_id` is free again.
+         * @description The buyer leaves its groups and its fleet and is no longer listed or shown. Its `user_buyer_id` can be used again.
          */
         delete: operations["deleteBuyer"];
         options?: never;
@@ -84,14 +84,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Your own identifier of the buyer. */
+                /** @description Your own identifier for the buyer. */
                 user_buyer_id: components["parameters"]["UserBuyerId"];
             };
             cookie?: never;
         };
         /**
          * Show a buyer by your own identifier
-         * @description The buyer whose `user_buyer_id` is the one in the path. Letter case counts.
+         * @description The buyer with the `user_buyer_id` in the path. The match is case-sensitive.
          */
         get: operations["showBuyerByUserBuyerId"];
         put?: never;
@@ -117,7 +117,7 @@ export interface paths {
         put?: never;
         /**
          * Create a buyer group
-         * @description `name` is required. Buyers are named by id or uuid in `buyer_ids`, or by your own identifiers in `add_user_buyer_ids`.
+         * @description `name` is required. Name buyers by id or uuid in `buyer_ids`, or by your own identifiers in `add_user_buyer_ids`.
          */
         post: operations["createBuyerGroup"];
         delete?: never;
@@ -151,25 +151,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a buyer group
-         * @description One buyer group, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One buyer group, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showBuyerGroup"];
         /**
          * Change a buyer group
-         * @description Changes the fields that are sent and leaves the rest. `buyer_ids` replaces the members; the add and remove fields change single members and may be sent by any number of clients at once. Within one request `buyer_ids` is applied first, then the additions, then the removals.
+         * @description Changes only the fields that are sent. `buyer_ids` replaces the members. The add and remove fields change single members, and several clients may send them at the same time. Within one request `buyer_ids` is applied first, then the additions, then the removals.
          */
         put: operations["updateBuyerGroup"];
         post?: never;
         /**
          * Delete a buyer group
-         * @description The group's buyers stay. They just leave the group.
+         * @description The buyers themselves stay; they only leave the group.
          */
         delete: operations["deleteBuyerGroup"];
         options?: never;
@@ -186,13 +186,13 @@ export interface paths {
         };
         /**
          * List buyer fleets
-         * @description Named sets of buyers, known to system tokens by `user_fleet_id`.
+         * @description Named sets of buyers. System tokens refer to them by `user_fleet_id`.
          */
         get: operations["listBuyerFleets"];
         put?: never;
         /**
          * Create a buyer fleet
-         * @description `name` and `user_fleet_id` are required. A buyer joins a fleet by its own `buyer_fleet_id`.
+         * @description `name` and `user_fleet_id` are required. To add a buyer to a fleet, set the buyer's `buyer_fleet_id`.
          */
         post: operations["createBuyerFleet"];
         delete?: never;
@@ -226,25 +226,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a buyer fleet
-         * @description One buyer fleet, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One buyer fleet, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showBuyerFleet"];
         /**
          * Change a buyer fleet
-         * @description Changes the fields that are sent and leaves the rest.
+         * @description Changes only the fields that are sent.
          */
         put: operations["updateBuyerFleet"];
         post?: never;
         /**
          * Delete a buyer fleet
-         * @description The fleet's buyers stay, without a fleet. Its `user_fleet_id` is free again.
+         * @description The buyers stay, without a fleet. Its `user_fleet_id` can be used again.
          */
         delete: operations["deleteBuyerFleet"];
         options?: never;
@@ -261,13 +261,13 @@ export interface paths {
         };
         /**
          * List suppression lists
-         * @description Do-not-call lists. Columns of an import (`status`, `import_count`, `import_percent` and so on) are those of the file that is at work on the list, else of the last one.
+         * @description Do-not-call lists. The import columns (`status`, `import_count`, `import_percent` and so on) describe the file being imported into the list, or else the last one.
          */
         get: operations["listBuyerSuppressions"];
         put?: never;
         /**
          * Create a suppression list
-         * @description `name` is required. As `multipart/form-data` a CSV file of numbers can come with it in `import_file`; it is imported in the background, and `status` and `import_percent` of the list tell how far it is. A list blocks nothing until it is attached to a buyer.
+         * @description `name` is required. With `multipart/form-data` a CSV file of numbers can be sent along in `import_file`. It is imported in the background; `status` and `import_percent` of the list show the progress. A list blocks nothing until it is attached to a buyer, an offer or a schedule.
          */
         post: operations["createBuyerSuppression"];
         delete?: never;
@@ -301,25 +301,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a suppression list
-         * @description One suppression list, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One suppression list, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showBuyerSuppression"];
         /**
          * Change a suppression list
-         * @description Changes the fields that are sent and leaves the rest. `buyer_ids` replaces the buyers; the add and remove fields change single ones and may be sent by any number of clients at once. `caller_id_column_name` or `headers` sent while the last import is `failed` or `stopped` starts that import again.
+         * @description Changes only the fields that are sent. `buyer_ids` replaces the buyers. The add and remove fields change single buyers, and several clients may send them at the same time. Sending `caller_id_column_name` or `headers` while the last import is `failed` or `stopped` starts that import again.
          */
         put: operations["updateBuyerSuppression"];
         post?: never;
         /**
          * Delete a suppression list
-         * @description The list leaves its buyers at once, imports into it stop, and its numbers and files are erased in the background.
+         * @description The list is detached from its buyers at once, imports into it stop, and its numbers and files are erased in the background.
          */
         delete: operations["deleteBuyerSuppression"];
         options?: never;
@@ -332,7 +332,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -340,8 +340,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Put numbers on a suppression list
-         * @description Up to 10,000 numbers, in any spelling. The answer counts what was accepted, added and removed, and names each number that was rejected and why. Numbers that are on the list already are accepted and not added again.
+         * Add numbers to a suppression list
+         * @description Up to 10,000 numbers, in any format. The response counts how many were accepted, added and removed, and lists each rejected number with the reason. Numbers that are already on the list are accepted but not added again.
          */
         post: operations["blockBuyerSuppressionCallers"];
         delete?: never;
@@ -355,7 +355,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -363,8 +363,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take numbers off a suppression list
-         * @description Up to 10,000 numbers, in any spelling. The answer counts what was accepted, added and removed, and names each number that was rejected and why. Numbers that are not on the list are accepted and change nothing.
+         * Remove numbers from a suppression list
+         * @description Up to 10,000 numbers, in any format. The response counts how many were accepted, added and removed, and lists each rejected number with the reason. Numbers that are not on the list are accepted and change nothing.
          */
         post: operations["unblockBuyerSuppressionCallers"];
         delete?: never;
@@ -378,14 +378,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * List the numbers of a suppression list
-         * @description The numbers in ascending order; `caller_id` tells whether one is among them. By cursor, page 1,000 costs what page 1 does.
+         * @description The numbers in ascending order. Use `caller_id` to check for a single number. By cursor, page 1,000 is as fast as page 1.
          */
         get: operations["listBuyerSuppressionCallerIds"];
         put?: never;
@@ -405,13 +405,13 @@ export interface paths {
         };
         /**
          * List suppression files
-         * @description CSV files that put numbers on suppression lists or take them off.
+         * @description CSV files that add numbers to suppression lists or remove them.
          */
         get: operations["listBuyerSuppressionFiles"];
         put?: never;
         /**
          * Create a suppression file
-         * @description As `multipart/form-data`, with the CSV file in `import_file`. The import begins as soon as the record has a file and a list; until then it waits as `pending`. The files of one list are applied in the order they came. Comma, semicolon, tab or bar between columns; UTF-8 or UTF-16; plain or gzip.
+         * @description Send `multipart/form-data` with the CSV file in `import_file`. The import begins as soon as the record has a file and a list; until then it waits as `pending`. The files of one list are imported in the order they arrived. Columns are separated by comma, semicolon, tab or bar; UTF-8 or UTF-16; plain or gzip.
          */
         post: operations["createBuyerSuppressionFile"];
         delete?: never;
@@ -429,7 +429,7 @@ export interface paths {
         };
         /**
          * A suppression file with defaults
-         * @description Nothing is stored. Use it to fill a form. The parameters are put into the record.
+         * @description Nothing is stored. Use it to fill a form. The parameters are copied into the record.
          */
         get: operations["newBuyerSuppressionFile"];
         put?: never;
@@ -445,19 +445,19 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a suppression file
-         * @description One suppression file, by number or uuid; ask again to see its import move. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One suppression file, by id or uuid. Request it again to follow its import. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showBuyerSuppressionFile"];
         /**
          * Change a suppression file
-         * @description Changes the fields that are sent and leaves the rest. A file that has failed or was stopped starts again from its first row when what its import depends on is sent: `caller_id_column_name`, `headers`, `apply_block_or_unblock`, `buyer_suppression_id` or `import_file`; one that has succeeded, when that changes. What a file has put on a list already is not put there twice. While it runs these fields are refused: stop it first.
+         * @description Changes only the fields that are sent. A failed or stopped file starts again from its first row when a field that its import depends on is sent: `caller_id_column_name`, `headers`, `apply_block_or_unblock`, `buyer_suppression_id` or `import_file`. A file that has succeeded starts again when one of these fields changes. Numbers the file has already added to a list are not added twice. While the import is running these fields are refused: stop it first.
          */
         put: operations["updateBuyerSuppressionFile"];
         post?: never;
@@ -472,7 +472,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -481,7 +481,7 @@ export interface paths {
         put?: never;
         /**
          * Stop an import
-         * @description The import ends where it is. What it has done stays done; `import_count` says how far it came. A file that is not at work any more is refused.
+         * @description The import stops where it is. What it has already done remains; `import_count` shows how far it got. Refused when the file is no longer being imported.
          */
         post: operations["stopBuyerSuppressionFile"];
         delete?: never;
@@ -495,14 +495,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
-         * List the rows that were rejected
-         * @description Rows of the file whose number could not be taken, with their line in the file and the reason. The first 100,000 are kept; `rejected_count` of the file counts them all.
+         * List the rejected rows
+         * @description Rows of the file whose number was not accepted, with the line in the file and the reason. The first 100,000 are kept; `rejected_count` of the file counts them all.
          */
         get: operations["listRejectedRows"];
         put?: never;
@@ -518,14 +518,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Download the uploaded file
-         * @description The file as it was uploaded, byte by byte.
+         * @description The file exactly as it was uploaded.
          */
         get: operations["downloadImportFile"];
         put?: never;
@@ -545,13 +545,13 @@ export interface paths {
         };
         /**
          * List offers
-         * @description What calls and leads come to: campaigns, with the buyers who may get them. A companion of the reference resources.
+         * @description Campaigns that calls and leads belong to, with the buyers that may receive them.
          */
         get: operations["listOffers"];
         put?: never;
         /**
          * Create an offer
-         * @description `name` is required. The answer holds its `lead_token`: a landing page posts leads with it, without other credentials.
+         * @description `name` is required. The response contains the offer's `lead_token`: a landing page submits leads with it and needs no other credentials.
          */
         post: operations["createOffer"];
         delete?: never;
@@ -585,25 +585,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show an offer
-         * @description One offer, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One offer, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showOffer"];
         /**
          * Change an offer
-         * @description Changes the fields that are sent and leaves the rest. When it is unpaused, the leads that waited come into action.
+         * @description Changes only the fields that are sent. When the offer is unpaused, the leads that waited become active.
          */
         put: operations["updateOffer"];
         post?: never;
         /**
          * Delete an offer
-         * @description Its `lead_token` is refused from then on, its leads are removed and its schedules go on without it. Its `user_offer_id` is free again.
+         * @description Its `lead_token` is refused from then on, its leads are removed and its schedules continue without it. Its `user_offer_id` can be used again.
          */
         delete: operations["deleteOffer"];
         options?: never;
@@ -620,7 +620,7 @@ export interface paths {
         };
         /**
          * List traffic sources
-         * @description Where leads and calls come from. A companion of the reference resources.
+         * @description Where leads and calls come from, such as campaigns and partners.
          */
         get: operations["listTrafficSources"];
         put?: never;
@@ -660,25 +660,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a traffic source
-         * @description One traffic source, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One traffic source, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showTrafficSource"];
         /**
          * Change a traffic source
-         * @description Changes the fields that are sent and leaves the rest.
+         * @description Changes only the fields that are sent.
          */
         put: operations["updateTrafficSource"];
         post?: never;
         /**
          * Delete a traffic source
-         * @description It is no longer listed or shown, and no lead can be submitted for it. Its `user_traffic_source_id` is free again.
+         * @description It is no longer listed or shown, and no lead can be submitted for it. Its `user_traffic_source_id` can be used again.
          */
         delete: operations["deleteTrafficSource"];
         options?: never;
@@ -695,14 +695,22 @@ export interface paths {
         };
         /**
          * List phone numbers
-         * @description The company's own numbers: leads are called and texted from them, and what comes in for them is the company's.
+         * @description The company's own numbers. Leads are called and texted from them, and calls and texts to them belong to the company.
          */
         get: operations["listPhoneNumbers"];
         put?: never;
         /**
          * Buy a phone number
-         * @description Buys `requested_number`, or without it the first that a search with `country`, `toll_free` and `prefix` finds. Everything may stand in the query string or in the body; what is in the body counts. A number has one owner in the whole installation, however many ask for it at once: one gets it, the others are answered 422 on `requested_number`, and the carrier is asked to sell it once.
-         *     A carrier that cannot be asked, or does not answer, is 503. Send the same again then: whether it has sold the number already is found out before it is asked anew, and a purchase that was cut short is finished by whoever asks for the number next; without `requested_number` the company's own come first.
+         * @description Buys `requested_number`. Without it, buys the first number that a search with `country`,
+         *     `toll_free` and `prefix` finds. The fields may be sent in the query string or in the body;
+         *     the body takes precedence. A number has one owner in the whole installation. When several
+         *     requests ask for the same number at once, one gets it, the others get 422 on
+         *     `requested_number`, and the purchase is sent to the carrier only once.
+         *
+         *     When the carrier cannot be reached or does not respond, the response is 503. Send the same
+         *     request again: the service first checks whether the carrier has already sold the number,
+         *     then asks for it again. An interrupted purchase is completed by the next request for the
+         *     same number. Without `requested_number` the company's own interrupted purchases come first.
          */
         post: operations["createPhoneNumber"];
         delete?: never;
@@ -719,8 +727,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Search numbers for sale
-         * @description What the carrier has for sale, without the numbers that somebody in this installation owns. Nothing is reserved. The sandbox sells numbers that regulators keep for fiction. A search finds 1,000 numbers at most, and `total_count` counts those that it found: a narrower one finds others.
+         * Search for numbers to buy
+         * @description Numbers the carrier has for sale, except those already owned in this installation. Nothing is reserved. The sandbox offers only numbers that regulators reserve for fiction. A search finds at most 1,000 numbers, and `total_count` counts the numbers found; narrow the search to find others.
          */
         get: operations["searchPhoneNumbers"];
         put?: never;
@@ -756,25 +764,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven digits and more are a telephone number. */
+                /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven or more digits are read as a telephone number. */
                 id: components["parameters"]["NumberId"];
             };
             cookie?: never;
         };
         /**
          * Show a phone number
-         * @description One number, by its id, its uuid or the telephone number itself. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One number, by its id, its uuid or the telephone number itself. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showPhoneNumber"];
         /**
          * Change a phone number
-         * @description Changes the fields that are sent and leaves the rest.
+         * @description Changes only the fields that are sent.
          */
         put: operations["updatePhoneNumber"];
         post?: never;
         /**
          * Release a phone number
-         * @description Gives the number back to the carrier. It is no longer listed or shown, nobody is called or texted from it, and somebody may own it again; leads that had it get another when they are next called or texted. A number that was made known by `number add` stays with the carrier. When the carrier cannot be asked, the answer is 503 and the number stays the company's.
+         * @description Returns the number to the carrier. It is no longer listed or shown, no lead is called or texted from it, and it can be bought again. Leads that used it get another number when they are next called or texted. A number registered with `number add` stays with the carrier. When the carrier cannot be reached, the response is 503 and the company keeps the number.
          */
         delete: operations["deletePhoneNumber"];
         options?: never;
@@ -791,13 +799,13 @@ export interface paths {
         };
         /**
          * List schedules
-         * @description Plans by which leads are called, texted and mailed. A companion of the reference resources.
+         * @description Plans for calling, texting and emailing leads.
          */
         get: operations["listSchedules"];
         put?: never;
         /**
          * Create a schedule
-         * @description `name` is required. The answer holds its `lead_token`: a lead submitted with it starts the actions of the schedule.
+         * @description `name` is required. The response contains the schedule's `lead_token`: a lead submitted with it starts the actions of the schedule.
          */
         post: operations["createSchedule"];
         delete?: never;
@@ -831,25 +839,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a schedule
-         * @description One schedule, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One schedule, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showSchedule"];
         /**
          * Change a schedule
-         * @description Changes the fields that are sent and leaves the rest. Leads in the schedule follow it from their next action on.
+         * @description Changes only the fields that are sent. Leads already in the schedule follow the change from their next action on.
          */
         put: operations["updateSchedule"];
         post?: never;
         /**
          * Delete a schedule
-         * @description Its `lead_token` is refused from then on, and its leads are removed: nothing more is done for them.
+         * @description Its `lead_token` is refused from then on and its leads are removed: no further action is taken for them.
          */
         delete: operations["deleteSchedule"];
         options?: never;
@@ -866,13 +874,13 @@ export interface paths {
         };
         /**
          * List schedule actions
-         * @description The steps of schedules. A companion of the reference resources.
+         * @description The steps of schedules, in order.
          */
         get: operations["listScheduleActions"];
         put?: never;
         /**
          * Create a schedule action
-         * @description `schedule_id` and `action_type` are required, and what its kind needs: `dial` a `connect_to`; `sms` a `body`; `email` a `subject` and a `body`; `wait` a `wait_amount` with its `wait_unit`, or a `wait_until`; `webhook` a `url`; `move_to_schedule` a `to_schedule_id`. Fields of another kind are refused.
+         * @description `schedule_id` and `action_type` are required, and the fields its type needs: `dial` needs `connect_to`; `sms` needs `body`; `email` needs `subject` and `body`; `wait` needs `wait_amount` with `wait_unit`, or `wait_until`; `webhook` needs `url`; `move_to_schedule` needs `to_schedule_id`. Fields of another type are refused.
          */
         post: operations["createScheduleAction"];
         delete?: never;
@@ -906,25 +914,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a schedule action
-         * @description One schedule action, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One schedule action, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showScheduleAction"];
         /**
          * Change a schedule action
-         * @description Changes the fields that are sent and leaves the rest. Leads that have not come to it yet meet it as it then is.
+         * @description Changes only the fields that are sent. Leads that have not reached the action yet get the changed version.
          */
         put: operations["updateScheduleAction"];
         post?: never;
         /**
          * Delete a schedule action
-         * @description Leads that have not come to it yet pass it over.
+         * @description Leads that have not reached the action yet skip it.
          */
         delete: operations["deleteScheduleAction"];
         options?: never;
@@ -941,13 +949,13 @@ export interface paths {
         };
         /**
          * List call centers
-         * @description Where agents sit. A companion of the reference resources.
+         * @description The sites or teams that agents work in.
          */
         get: operations["listCallCenters"];
         put?: never;
         /**
          * Create a call center
-         * @description `name` is required. An agent joins a call center by its own `call_center_ids`.
+         * @description `name` is required. To add an agent to a call center, set the agent's `call_center_ids`.
          */
         post: operations["createCallCenter"];
         delete?: never;
@@ -981,25 +989,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a call center
-         * @description One call center, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One call center, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showCallCenter"];
         /**
          * Change a call center
-         * @description Changes the fields that are sent and leaves the rest.
+         * @description Changes only the fields that are sent.
          */
         put: operations["updateCallCenter"];
         post?: never;
         /**
          * Delete a call center
-         * @description Its agents stay, and are in it no more. Its `user_call_center_id` is free again.
+         * @description Its agents stay, without this call center. Its `user_call_center_id` can be used again.
          */
         delete: operations["deleteCallCenter"];
         options?: never;
@@ -1016,13 +1024,13 @@ export interface paths {
         };
         /**
          * List agent statuses
-         * @description What agents can be doing. `available`, `on_call`, `wrap_up`, `away` and `offline` are built in; others are yours to make. A companion of the reference resources.
+         * @description The states an agent can be in. `available`, `on_call`, `wrap_up`, `away` and `offline` are built in; you can add your own.
          */
         get: operations["listAgentStatuses"];
         put?: never;
         /**
          * Create an agent status
-         * @description `key` and `name` are required. What is not built in can be changed and deleted.
+         * @description `key` and `name` are required. Statuses that are not built in can be changed and deleted.
          */
         post: operations["createAgentStatus"];
         delete?: never;
@@ -1056,25 +1064,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show an agent status
-         * @description One agent status, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One agent status, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showAgentStatus"];
         /**
          * Change an agent status
-         * @description Changes the fields that are sent and leaves the rest. Of a built-in status `name`, `position` and `external_record_id` can be changed; another `key` or `is_online` is refused with 422.
+         * @description Changes only the fields that are sent. For a built-in status only `name`, `position` and `external_record_id` can be changed; another `key` or `is_online` is refused with 422.
          */
         put: operations["updateAgentStatusSettings"];
         post?: never;
         /**
          * Delete an agent status
-         * @description A built-in status, and one that agents are in, is refused with 422. The `key` is free again.
+         * @description Refused with 422 for a built-in status and for one that agents are currently in. Its `key` can be used again.
          */
         delete: operations["deleteAgentStatus"];
         options?: never;
@@ -1091,13 +1099,13 @@ export interface paths {
         };
         /**
          * List agents
-         * @description Users who take calls: the status each is in, and the call centers and buyers each belongs to. A companion of the reference resources.
+         * @description Users who take calls, each with the current status, call centers and buyers.
          */
         get: operations["listAgents"];
         put?: never;
         /**
          * Create an agent
-         * @description `user_id` names a user of the company; with `user_email` instead the user is made when the address is new. A user is one agent at most. An agent starts `offline` unless another status is named, and that is the first row of its status timestamps.
+         * @description `user_id` names a user of the company. With `user_email` instead, the user is created if the address is new. A user can be only one agent. An agent starts `offline` unless another status is named, and that start is the first of its status timestamps.
          */
         post: operations["createAgent"];
         delete?: never;
@@ -1131,25 +1139,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show an agent
-         * @description One agent, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One agent, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showAgent"];
         /**
          * Change an agent
-         * @description Changes the fields that are sent and leaves the rest. Another `agent_status_id` does what `PUT /agents/{id}/status` does.
+         * @description Changes only the fields that are sent. Sending another `agent_status_id` does the same as `PUT /agents/{id}/status`.
          */
         put: operations["updateAgent"];
         post?: never;
         /**
          * Delete an agent
-         * @description The agent leaves its call centers and buyers, and its streams end. Messages that reached it, and its status timestamps, stay. Its user stays, and can be made an agent again.
+         * @description The agent leaves its call centers and buyers, and its streams end. Messages that reached it and its status timestamps remain. Its user remains and can become an agent again.
          */
         delete: operations["deleteAgent"];
         options?: never;
@@ -1162,15 +1170,15 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         get?: never;
         /**
-         * Change the status an agent is in
-         * @description By `agent_status_id` or by `key`. A change writes one row of the agent's status timestamps, however many requests come at once; for the status that the agent is in already nothing is written.
+         * Change an agent's status
+         * @description By `agent_status_id` or by `key`. Each change adds exactly one status timestamp, however many requests arrive at once. Nothing is written when the agent is already in that status.
          */
         put: operations["updateAgentStatus"];
         post?: never;
@@ -1189,7 +1197,7 @@ export interface paths {
         };
         /**
          * List agent status timestamps
-         * @description One row for each change of an agent's status, and one for the status it started in, in order.
+         * @description One row for each change of an agent's status, and one for the initial status, in chronological order.
          */
         get: operations["listAgentStatusTimestamps"];
         put?: never;
@@ -1209,13 +1217,13 @@ export interface paths {
         };
         /**
          * List agent messages
-         * @description Messages to agents, in the order of their ids. With `mine=true` those that reached the agent whose credentials these are.
+         * @description Messages to agents, in the order of their ids. With `mine=true`, only the messages that reached the agent whose credentials are used.
          */
         get: operations["listAgentMessages"];
         put?: never;
         /**
          * Create an agent message
-         * @description Reaches the agents of the buyers, of the buyers in the buyer groups, and of the call centers named; all agents when none is named. With `agent_status_id` only those that are in that status now. Agents with an open `GET /agent_messages/stream` are told at once.
+         * @description Sent to the agents of the named buyers, of the buyers in the named buyer groups, and of the named call centers; to all agents when none of these is given. With `agent_status_id`, only to those that are in that status now. Agents with an open `GET /agent_messages/stream` receive it at once.
          */
         post: operations["createAgentMessage"];
         delete?: never;
@@ -1252,8 +1260,21 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Messages of an agent as they come
-         * @description Server-sent events for the agent whose credentials these are, as `EventSource` reads them. Each message that reaches the agent, and each change of one, is an event `agent_message` whose data is the record; a message that is withdrawn or deleted is an event `agent_message_withdrawn` whose data is `{"id": …}`. The `id` of an event counts the agent's events from 1, without gaps. With `Last-Event-ID`, which browsers send by themselves, or `last_event_id`, the stream goes on after that event, whichever server answers: nothing is lost and nothing comes twice. Without it, it begins with what comes from now on; with 0, with everything there ever was. A comment every 15 seconds keeps the connection alive. The stream ends when the credentials are revoked, when the server stops, when the reader stops reading, and after `wait_seconds`: connect again. Credentials that belong to no agent are refused with 422.
+         * Stream an agent's messages as they arrive
+         * @description Server-sent events for the agent whose credentials are used, readable by `EventSource`. Each
+         *     message that reaches the agent, and each change to one, is an event `agent_message` whose
+         *     data is the record. A message that is withdrawn or deleted is an event
+         *     `agent_message_withdrawn` whose data is `{"id": …}`. The `id` of an event counts the agent's
+         *     events from 1, without gaps.
+         *
+         *     With `Last-Event-ID`, which browsers send automatically, or `last_event_id`, the stream
+         *     resumes after that event, on any server: no event is lost or repeated. Without it the stream
+         *     starts with new events; with 0 it starts with the agent's first event. A comment every 15
+         *     seconds keeps the connection alive.
+         *
+         *     The stream ends when the credentials are revoked, when the server stops, when the client
+         *     stops reading, and after `wait_seconds`: connect again. Credentials that belong to no agent
+         *     are refused with 422.
          */
         get: operations["streamAgentMessages"];
         put?: never;
@@ -1269,25 +1290,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show an agent message
-         * @description One agent message, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One agent message, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showAgentMessage"];
         /**
          * Change an agent message
-         * @description Changes the fields that are sent and leaves the rest. Other buyers, groups, call centers or another status: who is reached is worked out anew, and it is withdrawn from those who no longer are. Other `content`: everybody reached is told again.
+         * @description Changes only the fields that are sent. When buyers, groups, call centers or the status change, the recipients are determined again and the message is withdrawn from agents who are no longer among them. When `content` changes, the message is sent again to everyone it reached.
          */
         put: operations["updateAgentMessage"];
         post?: never;
         /**
          * Delete an agent message
-         * @description It is withdrawn from the agents it reached.
+         * @description The message is withdrawn from the agents it reached.
          */
         delete: operations["deleteAgentMessage"];
         options?: never;
@@ -1304,7 +1325,7 @@ export interface paths {
         };
         /**
          * List contacts
-         * @description What the company knows of numbers: whether they are on its blacklist, have opted out, and how often they were contacted. A companion of the reference resources.
+         * @description What the company knows about each telephone number: whether it is on the blacklist, whether it has opted out, and how often it was contacted.
          */
         get: operations["listContacts"];
         put?: never;
@@ -1325,8 +1346,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Put numbers on the blacklist
-         * @description Up to 10,000 numbers, in any spelling. Their calls are not taken, and no outbound action is taken for their leads: none goes out after this is answered.
+         * Add numbers to the blacklist
+         * @description Up to 10,000 numbers, in any format. Calls from them are refused and no outbound action is taken for their leads: nothing goes out after the response to this request.
          */
         post: operations["blockContacts"];
         delete?: never;
@@ -1345,8 +1366,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take numbers off the blacklist
-         * @description Up to 10,000 numbers, in any spelling. Their leads go on where they were stopped.
+         * Remove numbers from the blacklist
+         * @description Up to 10,000 numbers, in any format. Their leads continue where they were stopped.
          */
         post: operations["unblockContacts"];
         delete?: never;
@@ -1360,14 +1381,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a contact
-         * @description One contact, by number of the record or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One contact, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showContact"];
         put?: never;
@@ -1387,7 +1408,7 @@ export interface paths {
         };
         /**
          * List text messages
-         * @description What was sent to leads and what they answered. A companion of the reference resources.
+         * @description Texts sent to leads, and their replies.
          */
         get: operations["listTextMessages"];
         put?: never;
@@ -1409,7 +1430,7 @@ export interface paths {
         put?: never;
         /**
          * Receive a text message
-         * @description Takes a text message as if the carrier had delivered it, so that replies such as STOP can be tried. Only with the sandbox carrier; others deliver to `/telephony/sms`.
+         * @description Accepts a text message as if the carrier had delivered it, to try out replies such as STOP. Only with the sandbox carrier; other carriers deliver to `/telephony/sms`.
          */
         post: operations["receiveTextMessage"];
         delete?: never;
@@ -1423,14 +1444,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a text message
-         * @description One record, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One record, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showTextMessage"];
         put?: never;
@@ -1450,7 +1471,7 @@ export interface paths {
         };
         /**
          * List e-mails
-         * @description E-mails that were sent to leads; without `SMTP_URL` the mailbox of the sandbox. A companion of the reference resources.
+         * @description E-mails sent to leads. Without `SMTP_URL` they are only kept in the sandbox mailbox.
          */
         get: operations["listEmails"];
         put?: never;
@@ -1466,14 +1487,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show an e-mail
-         * @description One record, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One record, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showEmail"];
         put?: never;
@@ -1493,7 +1514,7 @@ export interface paths {
         };
         /**
          * List lead logs
-         * @description Everything that happened to leads, in order. A companion of the reference resources.
+         * @description Everything that happened to leads, in chronological order.
          */
         get: operations["listLeadLogs"];
         put?: never;
@@ -1513,13 +1534,13 @@ export interface paths {
         };
         /**
          * List leads
-         * @description Leads of all offers and schedules, in the order of their ids unless `order` says otherwise. `total_count` is exact, with filters too.
+         * @description Leads of all offers and schedules, in the order of their ids unless `order` says otherwise. `total_count` is exact, also with filters.
          */
         get: operations["listLeads"];
         put?: never;
         /**
          * Submit a lead
-         * @description A lead comes to the offer or the schedule whose `lead_token` is sent; no other credentials are needed, and browsers of any origin may post. Parameters may stand in the query string, in flat JSON, in `data`, in a form, or in a mixture. One lead lives for a number at an offer or a schedule: a second submission updates it, however many come at once.
+         * @description The lead is added to the offer or the schedule whose `lead_token` is sent. No other credentials are needed, and browsers may post from any origin. Parameters may be sent in the query string, as flat JSON, in `data`, in a form, or in a mixture. Each number has at most one live lead at an offer or a schedule: a second submission updates it, even when several arrive at once.
          */
         post: operations["submitLead"];
         delete?: never;
@@ -1558,8 +1579,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Submit a lead with the credentials of the company
-         * @description The same as a submission by `lead_token`, for servers that hold credentials of the company and name the offer or the schedule.
+         * Submit a lead with company credentials
+         * @description The same as a submission by `lead_token`, for servers that have company credentials and name the offer or the schedule.
          */
         post: operations["captureLead"];
         delete?: never;
@@ -1576,8 +1597,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sum leads up
-         * @description Leads, how far they came, and dollars: by offer, schedule, traffic source, status, local day or local hour of their creation. Every lead counts in one row.
+         * Report on leads
+         * @description Counts of leads, how far they got, and dollars, grouped by offer, schedule, traffic source, status, or the local day or hour of their creation. Every lead counts in exactly one row.
          */
         get: operations["reportLeads"];
         put?: never;
@@ -1593,19 +1614,19 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a lead
-         * @description One lead, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One lead, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showLead"];
         /**
          * Change a lead
-         * @description Changes the fields that are sent and leaves the rest. What concerns its number (`opt_out`, `blocked`) holds for all leads of that number.
+         * @description Changes only the fields that are sent. Fields that concern its number (`opt_out`, `blocked`) apply to all leads with that number.
          */
         put: operations["updateLead"];
         post?: never;
@@ -1620,7 +1641,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -1630,7 +1651,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a lead
-         * @description It leaves its schedule and is no longer listed or shown; nothing goes out to it after this is answered.
+         * @description The lead leaves its schedule and is no longer listed or shown. Nothing is sent to it after the response to this request.
          */
         delete: operations["deleteLead"];
         options?: never;
@@ -1643,14 +1664,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
-         * Show what happened to a lead and what will
-         * @description What its schedule has done and would do, with times and reasons: a step that is put off or will not be done says why.
+         * Show a lead's past and future actions
+         * @description What its schedule has done and will do, with times and reasons. A step that is delayed or will not be done says why.
          */
         get: operations["showLeadTimeline"];
         put?: never;
@@ -1666,14 +1687,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
-         * Tell whether a buyer is there for a lead
-         * @description Whether one of the buyers of its offer could take its call now, and for each that could not the reason. Nothing is reserved.
+         * Check whether a buyer is available for a lead
+         * @description Whether one of the buyers of its offer could take its call now, with the reason for each buyer that could not. Nothing is reserved.
          */
         get: operations["showBuyerAvailability"];
         put?: never;
@@ -1689,19 +1710,19 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number of the lead, in any spelling. */
+                /** @description Number of the lead, in any format. */
                 caller_id: components["parameters"]["CallerInPath"];
             };
             cookie?: never;
         };
         /**
          * Opt a lead out
-         * @description No more calls, text messages or e-mails go to its number: none goes out after this is answered. The same as the other methods of this path; the answer is not to be stored. HEAD is refused.
+         * @description No more calls, text messages or e-mails go to its number: nothing goes out after the response to this request. The same as the other methods of this path. The response must not be cached. HEAD is refused.
          */
         get: operations["optOutLeadByGet"];
         /**
          * Opt a lead out
-         * @description No more calls, text messages or e-mails go to its number: none goes out after this is answered.
+         * @description No more calls, text messages or e-mails go to its number: nothing goes out after the response to this request.
          */
         put: operations["optOutLead"];
         post?: never;
@@ -1716,25 +1737,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number of the lead, in any spelling. */
+                /** @description Number of the lead, in any format. */
                 caller_id: components["parameters"]["CallerInPath"];
             };
             cookie?: never;
         };
         /**
          * Remove a lead
-         * @description It leaves its schedule or offer, and no further action is taken for it: none goes out after this is answered. The same as the other methods of this path; the answer is not to be stored. HEAD is refused.
+         * @description The lead leaves its schedule or offer and no further action is taken for it: nothing goes out after the response to this request. The same as the other methods of this path. The response must not be cached. HEAD is refused.
          */
         get: operations["removeLeadByGet"];
         put?: never;
         /**
          * Remove a lead
-         * @description It leaves its schedule or offer, and no further action is taken for it: none goes out after this is answered.
+         * @description The lead leaves its schedule or offer and no further action is taken for it: nothing goes out after the response to this request.
          */
         post: operations["removeLead"];
         /**
          * Remove a lead
-         * @description It leaves its schedule or offer, and no further action is taken for it: none goes out after this is answered.
+         * @description The lead leaves its schedule or offer and no further action is taken for it: nothing goes out after the response to this request.
          */
         delete: operations["removeLeadByDelete"];
         options?: never;
@@ -1747,7 +1768,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number of the lead, in any spelling. */
+                /** @description Number of the lead, in any format. */
                 caller_id: components["parameters"]["CallerInPath"];
             };
             cookie?: never;
@@ -1755,12 +1776,12 @@ export interface paths {
         get?: never;
         /**
          * Move a lead to the end of its schedule
-         * @description The remaining actions are passed over, and its end-of-schedule actions run.
+         * @description The remaining actions are skipped and its end-of-schedule actions run.
          */
         put: operations["moveLeadToEnd"];
         /**
          * Move a lead to the end of its schedule
-         * @description The remaining actions are passed over, and its end-of-schedule actions run.
+         * @description The remaining actions are skipped and its end-of-schedule actions run.
          */
         post: operations["moveLeadToEndByPost"];
         delete?: never;
@@ -1776,14 +1797,14 @@ export interface paths {
             path: {
                 /** @description `lead_token` of the offer or the schedule. No other credentials are needed. */
                 lead_token: components["parameters"]["LeadTokenInPath"];
-                /** @description Number of the lead, in any spelling. */
+                /** @description Number of the lead, in any format. */
                 caller_number: components["parameters"]["CallerNumber"];
             };
             cookie?: never;
         };
         /**
          * Show a lead by its number
-         * @description The live lead of a number at the offer or schedule of a `lead_token`, else the last one. Whoever knows the token and the number may read the lead.
+         * @description The live lead of a number at the offer or schedule with this `lead_token`, or else the most recent one. The token and the number are enough to read the lead.
          */
         get: operations["showLeadByCallerNumber"];
         put?: never;
@@ -1805,7 +1826,7 @@ export interface paths {
         put?: never;
         /**
          * Begin a call
-         * @description For a softswitch of your own: tells of a call that has come in, and answers what to do with it. A buyer is chosen, its caps are taken up, and `instruction` says whom to dial with everything that is needed; or what the caller is given when nobody can take it. What then happens is told to `/call_sessions/{id}/events`, which answers the next instruction. A `call_sid` that is known already is the same call: it is answered as it stands, and nothing is taken up again.
+         * @description For a softswitch of your own: reports a call that has come in and returns what to do with it. A buyer is chosen and its caps are reserved, and `instruction` says which number to dial, with all the details; when no buyer can take the call, it says what the caller gets instead. Report what happens next to `/call_sessions/{id}/events`, which returns the next instruction. A known `call_sid` is the same call: its current state is returned and nothing is reserved again.
          */
         post: operations["createCallSession"];
         delete?: never;
@@ -1819,14 +1840,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a call and what to do with it
-         * @description The instruction that holds now, for a softswitch that has lost it. Changes nothing.
+         * @description The current instruction, for a softswitch that has lost it. Changes nothing.
          */
         get: operations["showCallSession"];
         put?: never;
@@ -1842,7 +1863,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -1850,8 +1871,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Tell what happened to a call
-         * @description Answers the next instruction. An event that comes twice, or after what it tells of is over, changes nothing and is answered as the call stands.
+         * Report a call event
+         * @description Returns the next instruction. An event that is repeated, or that arrives after the step it reports is over, changes nothing; the response is the current state of the call.
          */
         post: operations["createCallEvent"];
         delete?: never;
@@ -1865,14 +1886,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show why a call went where it went
-         * @description Each time a buyer was looked for: every candidate in the order considered, chosen or the reason it was not, the caps as they stood and when they reset, the draw and its seed.
+         * @description Each time buyers were considered: every candidate in the order considered, whether it was chosen or why not, the caps at that time and when they reset, the draw and its seed.
          */
         get: operations["showCallDecision"];
         put?: never;
@@ -1894,7 +1915,7 @@ export interface paths {
         put?: never;
         /**
          * Explain where a call would go
-         * @description The decision about a call that does not take place: for any caller, offer, tokens and any time. Nothing is taken up and nothing is kept.
+         * @description The decision for a hypothetical call: for any caller, offer, tokens and time. Nothing is reserved and nothing is stored.
          */
         post: operations["explainRouting"];
         delete?: never;
@@ -1914,13 +1935,29 @@ export interface paths {
         put?: never;
         /**
          * Replay calls with changed buyers
-         * @description What a change of buyers or groups would do to calls and revenue, buyer by buyer, before it is made: calls of an offer that have come in (`from`, `to`), or so many that have not (`synthetic`), are replayed twice, with the offer as it is configured now and with `changes`. Both replays are the same model, so that `difference` comes from the changes alone. Nothing is written and nothing is taken up.
+         * @description Shows what a change to buyers or groups would do to calls and revenue, buyer by buyer,
+         *     before you make it. Past calls of an offer (`from`, `to`), or a number of imaginary ones
+         *     (`synthetic`), are replayed twice: with the offer as it is configured now and with
+         *     `changes`. Both replays use the same model, so `difference` comes from the changes alone.
+         *     Nothing is written and nothing is reserved.
          *
-         *     Every call is decided as a live one is: by the same rules, draws, hours, filters, suppression lists and caps. Caps are counted in the replay, by the hours, days and months of their owner's time zone, starting with what earlier calls had used of them; calls under way take up slots for as long as they ring and last. A call that a buyer does not answer goes on to the next.
+         *     Every call is decided as a live one is: by the same rules, draws, hours, filters,
+         *     suppression lists and caps. The replay counts caps by the hours, days and months of their
+         *     owner's time zone, starting with what earlier calls had used; calls under way occupy slots
+         *     while they ring and last. A call that a buyer does not answer goes on to the next.
          *
-         *     A real call comes in when it did, from whom it did, with its tokens, and is drawn with the seeds it was drawn with. A buyer that was really dialed for it answers and pays as it did, if it answered within its `timeout_seconds`; any other answers by chance, as often as it did in this time (`answer_rate`), and the call lasts as long as it did. Where it lasts as long as a conversion of type `duration` asks for, the buyer pays that conversion's revenue; a conversion of type `postback` is paid by chance, as often as was observed (`conversion_rate`). Rates of a buyer with fewer than 20 attempts are those of all buyers together. What else the answer rests on is said in `assumptions`. The same `seed` gives the same answer as long as neither the calls nor the configuration change.
+         *     A real call comes in at its real time, from its real caller, with its tokens, and is drawn
+         *     with its original seeds. A buyer that was really dialed for it answers and pays as it did,
+         *     if it answered within its `timeout_seconds`. Any other buyer answers by chance, as often as
+         *     it did in this period (`answer_rate`), and the call lasts as long as it did. When the call
+         *     lasts as long as a conversion of type `duration` requires, the buyer pays that conversion's
+         *     revenue. A conversion of type `postback` is paid by chance, as often as was observed
+         *     (`conversion_rate`). For a buyer with fewer than 20 attempts the rates are those of all
+         *     buyers together. `assumptions` lists everything else the result rests on. The same `seed`
+         *     gives the same result as long as neither the calls nor the configuration change.
          *
-         *     At most 31 days, 100,000 calls, and 1,000,000 times calls times buyers of the offer.
+         *     At most 31 days, 100,000 calls, and 1,000,000 for the number of calls multiplied by the
+         *     number of buyers of the offer.
          */
         post: operations["simulateRouting"];
         delete?: never;
@@ -1938,13 +1975,13 @@ export interface paths {
         };
         /**
          * List calls
-         * @description Calls that came in and that went out, in the order of their ids unless `order` says otherwise. `total_count` is exact, with filters too. Durations are whole seconds; those of a call in progress count up to now.
+         * @description Incoming and outgoing calls, in the order of their ids unless `order` says otherwise. `total_count` is exact, also with filters. Durations are whole seconds; those of a call in progress count up to now.
          */
         get: operations["listCalls"];
         put?: never;
         /**
          * Place a call
-         * @description Calls a number, as the schedules call their leads: from a number of the company, and who answers is connected to where the calls of the schedule go, else to the buyer of the offer whose turn it is. Nobody is called who has opted out or is on the blacklist of the company or on a suppression list of the offer or the schedule; hours are not looked at. A call that the carrier refuses is answered as `failed`, with the reason. While the carrier cannot be reached nothing is left of the call (503); where it is not known whether the carrier has placed it, the same request asks it that first. Fields may stand in the query string, in JSON, in a form, or in a mixture.
+         * @description Calls a number as a schedule calls its leads: from a number of the company. The person who answers is connected to the destination of the schedule's calls, or else to the next buyer of the offer. Numbers that have opted out, or are on the company's blacklist or on a suppression list of the offer or the schedule, are not called; business and daylight hours are not checked. A call that the carrier refuses is returned as `failed`, with the reason. When the carrier cannot be reached (503) no call is left behind; when it is not known whether the carrier has placed the call, repeating the request checks that with the carrier first. Fields may be sent in the query string, in JSON, in a form, or in a mixture.
          */
         post: operations["createCall"];
         delete?: never;
@@ -1964,7 +2001,7 @@ export interface paths {
         put?: never;
         /**
          * Press keys in a call
-         * @description For a call that came in and goes on. While a buyer is asked to press 1, the one key that is sent is the buyer's answer: 1 takes the call, any other declines it. A carrier connects the two when its prompt is over, within ten seconds. While a buyer is connected, the keys are handed to your softswitch, which plays them to the buyer: they are in `key_presses` of the next instructions, and an event of the call. A call that a carrier has connected takes no keys (422): carriers that speak TwiML can play tones only by ending the connection.
+         * @description For an incoming call that is in progress. While a buyer is being asked to press 1, the single key that is sent is the buyer's answer: 1 accepts the call, any other key declines it. A carrier connects the two when its prompt is over, within ten seconds. While a buyer is connected, the keys are passed to your softswitch, which plays them to the buyer: they appear in `key_presses` of the next instructions and as an event of the call. A call that a carrier has connected accepts no keys (422): carriers that speak TwiML can play tones only by ending the connection.
          */
         post: operations["sendKeyPress"];
         delete?: never;
@@ -1981,8 +2018,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sum calls up
-         * @description Calls, attempts, conversions, dollars and the reasons for which buyers were passed over: by buyer, offer, traffic source, local day or local hour. Every call counts in one row, that of the buyer it was connected to or last tried with; every attempt, and every reason, in the row of its own buyer.
+         * Report on calls
+         * @description Calls, attempts, conversions, dollars and the reasons buyers were skipped, grouped by buyer, offer, traffic source, or local day or hour. Every call counts in one row, that of the buyer it was connected to or last tried with. Every attempt, and every reason, counts in the row of its own buyer.
          */
         get: operations["reportCalls"];
         put?: never;
@@ -1998,7 +2035,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description uuid of the call, or its number. */
+                /** @description uuid or id of the call. */
                 uuid: components["parameters"]["CallUuid"];
             };
             cookie?: never;
@@ -2006,8 +2043,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Tell what came of a call, for postbacks
-         * @description The same as a POST to the call itself, under the path that the postbacks of buyers are usually given.
+         * Record the outcome of a call (for postbacks)
+         * @description The same as a POST to the call itself, under the path that is usually given to buyers for their postbacks.
          */
         post: operations["updateCallByUuid"];
         delete?: never;
@@ -2021,20 +2058,20 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a call
-         * @description One record, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged; the durations of a call in progress change by the second.
+         * @description One record, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged; the durations of a call in progress change every second.
          */
         get: operations["showCall"];
         put?: never;
         /**
-         * Tell what came of a call
-         * @description What is known of a call afterwards, or while it goes on: what its buyer pays, what its traffic source is paid, tokens, and that it is to end. All of it is taken or nothing, and caps, the lead, the conversion and the reports follow at once. Fields may stand in the query string, in JSON, in a form, or in a mixture.
+         * Record the outcome of a call
+         * @description Records facts that become known after a call or during it: what its buyer pays, what its traffic source is paid, tokens, and that it should end. Either all fields are applied or none. Caps, the lead, the conversion and the reports are updated at once. Fields may be sent in the query string, in JSON, in a form, or in a mixture.
          */
         post: operations["updateCall"];
         delete?: never;
@@ -2048,14 +2085,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
-         * List what happened in a call
-         * @description Everything that happened in the call, in order.
+         * List the events of a call
+         * @description Everything that happened in the call, in chronological order.
          */
         get: operations["listCallEvents"];
         put?: never;
@@ -2071,14 +2108,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
-         * List the buyers a call was tried with
-         * @description Every buyer that was rung for the call, in order, and what came of it.
+         * List the attempts of a call
+         * @description Every buyer that was rung for the call, in order, with the result.
          */
         get: operations["listCallAttempts"];
         put?: never;
@@ -2098,13 +2135,13 @@ export interface paths {
         };
         /**
          * List outgoing webhooks
-         * @description Who is told of what happens, and asked before a buyer is dialed. A companion of the reference resources.
+         * @description HTTP requests to your own systems: notifications of events, and a question before a buyer is dialed, which your system can answer with no.
          */
         get: operations["listOutgoingWebhooks"];
         put?: never;
         /**
          * Create an outgoing webhook
-         * @description `name`, `trigger_type` and `url` are required. `secret`, with which what is sent is signed, is in this answer, and never again. What happens from now on is sent; the payloads of all kinds of events stand under `webhooks` of this document.
+         * @description `name`, `trigger_type` and `url` are required. The response contains the `secret` used to sign what is sent; it is never shown again. Only events from now on are sent. The payloads of all event types are listed under `webhooks` in this document.
          */
         post: operations["createOutgoingWebhook"];
         delete?: never;
@@ -2138,25 +2175,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show an outgoing webhook
-         * @description One webhook, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One webhook, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showOutgoingWebhook"];
         /**
          * Change an outgoing webhook
-         * @description Changes the fields that are sent and leaves the rest. Of what happens while it is paused it is never told; what waits then waits until it is unpaused. What was made before a change is sent as it was made.
+         * @description Changes only the fields that are sent. Events that happen while the webhook is paused are never sent; deliveries already waiting continue to wait until it is unpaused. Deliveries created before a change are sent as they were created.
          */
         put: operations["updateOutgoingWebhook"];
         post?: never;
         /**
          * Delete an outgoing webhook
-         * @description Nothing more is sent, what waits neither. Its logs stay.
+         * @description Nothing more is sent, including deliveries that are waiting. Its logs remain.
          */
         delete: operations["deleteOutgoingWebhook"];
         options?: never;
@@ -2169,7 +2206,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -2177,8 +2214,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a new secret
-         * @description The new `secret` is in this answer, and never again. For 24 hours what is sent is signed with the one before too: `webhook-signature` then holds two, separated by a space. To rotate again within that time ends the oldest at once.
+         * Rotate the secret
+         * @description The response contains the new `secret`; it is never shown again. For 24 hours everything sent is also signed with the previous secret: `webhook-signature` then holds two signatures, separated by a space. Rotating again within that time invalidates the oldest secret at once.
          */
         post: operations["rotateOutgoingWebhookSecret"];
         delete?: never;
@@ -2196,7 +2233,7 @@ export interface paths {
         };
         /**
          * List webhook logs
-         * @description Each attempt to deliver, and each question before a buyer was dialed, with what was sent and answered. Values of headers that carry secrets are `[hidden]`. A companion of the reference resources.
+         * @description Each delivery attempt, and each question asked before a buyer was dialed, with the request and the response. Values of headers that carry secrets are shown as `[hidden]`.
          */
         get: operations["listWebhookLogs"];
         put?: never;
@@ -2212,14 +2249,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a webhook log
-         * @description One attempt, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One attempt, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showWebhookLog"];
         put?: never;
@@ -2235,7 +2272,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -2243,8 +2280,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver once more
-         * @description What the attempt was about is due now, under the same `webhook-id`, whether it is dead, waits for its next attempt or has arrived; its attempts are counted anew. Refused when the webhook is deleted, when there is nothing that could be sent, and for questions before a buyer was dialed.
+         * Deliver again
+         * @description Delivers the attempt's event again now, with the same `webhook-id`, whether it is dead, waiting for its next attempt or delivered; its attempts are counted from the start again. Refused when the webhook is deleted, when there is nothing that could be sent, and for questions asked before a buyer was dialed.
          */
         post: operations["redeliverWebhookLog"];
         delete?: never;
@@ -2262,13 +2299,13 @@ export interface paths {
         };
         /**
          * List manual fires
-         * @description What was fired by hand, in the order of their ids.
+         * @description Webhooks fired by hand, in the order of their ids.
          */
         get: operations["listWebhookManualFires"];
         put?: never;
         /**
          * Fire a webhook
-         * @description Delivers an event of type `manual` to a webhook of any `trigger_type`, about a lead, a call or a conversion. The record and its delivery are made together; `webhook_log_ids`, and for the lead it is about `lead_log_ids`, fill as attempts happen. While the webhook is paused the delivery waits.
+         * @description Delivers an event of type `manual` to a webhook of any `trigger_type`, about a lead, a call or a conversion. The record and its delivery are created together. `webhook_log_ids`, and `lead_log_ids` of the lead it is about, fill up as attempts are made. While the webhook is paused the delivery waits.
          */
         post: operations["createWebhookManualFire"];
         delete?: never;
@@ -2302,14 +2339,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a manual fire
-         * @description One fire, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One fire, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showWebhookManualFire"];
         put?: never;
@@ -2328,14 +2365,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List endpoints of sellers
-         * @description Where sellers of calls ask who would take one, and hand it over. A companion of the reference resources.
+         * List inbound endpoints
+         * @description Endpoints where sellers of calls ask which buyer would take a call, and hand the call over.
          */
         get: operations["listInboundWebhooks"];
         put?: never;
         /**
          * Create an endpoint
-         * @description `name`, `vanity_uri` and `offer_id` are required. With `has_auth_token` a token is made that senders must show: it is in this answer, and never again.
+         * @description `name`, `vanity_uri` and `offer_id` are required. With `has_auth_token` the endpoint gets a token that senders must present; the response contains it and it is never shown again.
          */
         post: operations["createInboundWebhook"];
         delete?: never;
@@ -2369,25 +2406,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show an endpoint
-         * @description One endpoint, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One endpoint, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showInboundWebhook"];
         /**
          * Change an endpoint
-         * @description Changes the fields that are sent and leaves the rest. `reset_auth_token` replaces the token, `has_auth_token` makes one or takes it away; a new one is in this answer, and never again.
+         * @description Changes only the fields that are sent. `reset_auth_token` replaces the token; `has_auth_token` creates or removes it. The response contains a new token, which is never shown again.
          */
         put: operations["updateInboundWebhook"];
         post?: never;
         /**
          * Delete an endpoint
-         * @description It answers nobody any more, and its `vanity_uri` is free again. What is held for its pings is held until it runs out.
+         * @description The endpoint no longer accepts requests, and its `vanity_uri` can be used again. Buyers held for its pings stay held until the hold expires.
          */
         delete: operations["deleteInboundWebhook"];
         options?: never;
@@ -2400,20 +2437,20 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                /** @description `vanity_uri` of the endpoint. If the endpoint has a token, `auth_token` must be sent. */
                 vanity_uri: components["parameters"]["VanityUri"];
             };
             cookie?: never;
         };
         /**
-         * Ask who would take a call
-         * @description Answers the buyers that could take the caller's call now, in the order in which they would be tried, with what each pays. The first is held for `hold_seconds`: its caps are taken up, as if the call were there, and `held` says so; the others are told and not held. A buyer's `ping_id`, or `try_all_buyers_ping_id`, is then posted. When no buyer can be had, `success` is false, `errors` says why, and the status of the answer is 200 all the same. Every key that is not named here is a token of the call. The same as by POST; the answer is not to be stored. HEAD is refused.
+         * Ask which buyers would take a call
+         * @description Returns the buyers that could take the caller's call now, in the order in which they would be tried, with the price each pays. The first one is held for `hold_seconds`: its caps are reserved as if the call were in progress, and `held` says so. The others are listed but not held. Then post a buyer's `ping_id`, or `try_all_buyers_ping_id`. When no buyer is available, `success` is false and `errors` says why, and the HTTP status is still 200. Every key that is not named here becomes a token of the call. The same as POST. The response must not be cached. HEAD is refused.
          */
         get: operations["pingInboundWebhookByGet"];
         put?: never;
         /**
-         * Ask who would take a call
-         * @description Answers the buyers that could take the caller's call now, in the order in which they would be tried, with what each pays. The first is held for `hold_seconds`: its caps are taken up, as if the call were there, and `held` says so; the others are told and not held. A buyer's `ping_id`, or `try_all_buyers_ping_id`, is then posted. When no buyer can be had, `success` is false, `errors` says why, and the status of the answer is 200 all the same. Every key that is not named here is a token of the call.
+         * Ask which buyers would take a call
+         * @description Returns the buyers that could take the caller's call now, in the order in which they would be tried, with the price each pays. The first one is held for `hold_seconds`: its caps are reserved as if the call were in progress, and `held` says so. The others are listed but not held. Then post a buyer's `ping_id`, or `try_all_buyers_ping_id`. When no buyer is available, `success` is false and `errors` says why, and the HTTP status is still 200. Every key that is not named here becomes a token of the call.
          */
         post: operations["pingInboundWebhook"];
         delete?: never;
@@ -2427,20 +2464,20 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                /** @description `vanity_uri` of the endpoint. If the endpoint has a token, `auth_token` must be sent. */
                 vanity_uri: components["parameters"]["VanityUri"];
             };
             cookie?: never;
         };
         /**
          * Hand a call over
-         * @description Answers the number to forward the call to. With the `ping_id` of the buyer that is held, or `try_all_buyers_ping_id`, in time, that buyer is had for certain, whatever its caps say by then. With that of another buyer, or too late (`late`, and `warnings` say so), a buyer is chosen anew among those the `ping_id` stands for; without any, among all. What is had is held for `hold_seconds` from now on: the call that comes from the caller to the offer until then is the buyer's. The same post again is answered the same. The same as by POST; the answer is not to be stored. HEAD is refused.
+         * @description Returns the number to forward the call to. With the `ping_id` of the held buyer, or `try_all_buyers_ping_id`, in time, that buyer is certain, whatever its caps say by then. With the `ping_id` of another buyer, or too late (`late` and `warnings` say so), a buyer is chosen again from those the `ping_id` stands for; without a `ping_id`, from all. The chosen buyer is held for `hold_seconds` from now on: a call from the caller to the offer within that time goes to this buyer. Repeating the same post returns the same response. The same as POST. The response must not be cached. HEAD is refused.
          */
         get: operations["postInboundWebhookByGet"];
         put?: never;
         /**
          * Hand a call over
-         * @description Answers the number to forward the call to. With the `ping_id` of the buyer that is held, or `try_all_buyers_ping_id`, in time, that buyer is had for certain, whatever its caps say by then. With that of another buyer, or too late (`late`, and `warnings` say so), a buyer is chosen anew among those the `ping_id` stands for; without any, among all. What is had is held for `hold_seconds` from now on: the call that comes from the caller to the offer until then is the buyer's. The same post again is answered the same.
+         * @description Returns the number to forward the call to. With the `ping_id` of the held buyer, or `try_all_buyers_ping_id`, in time, that buyer is certain, whatever its caps say by then. With the `ping_id` of another buyer, or too late (`late` and `warnings` say so), a buyer is chosen again from those the `ping_id` stands for; without a `ping_id`, from all. The chosen buyer is held for `hold_seconds` from now on: a call from the caller to the offer within that time goes to this buyer. Repeating the same post returns the same response.
          */
         post: operations["postInboundWebhook"];
         delete?: never;
@@ -2454,20 +2491,20 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                /** @description `vanity_uri` of the endpoint. If the endpoint has a token, `auth_token` must be sent. */
                 vanity_uri: components["parameters"]["VanityUri"];
             };
             cookie?: never;
         };
         /**
-         * Ask and hand over in one
-         * @description A ping, and the post of all its buyers, in one request. The same as by POST; the answer is not to be stored. HEAD is refused.
+         * Ping and post in one request
+         * @description A ping, followed by the post of all its buyers, in one request. The same as POST. The response must not be cached. HEAD is refused.
          */
         get: operations["fullInboundWebhookByGet"];
         put?: never;
         /**
-         * Ask and hand over in one
-         * @description A ping, and the post of all its buyers, in one request.
+         * Ping and post in one request
+         * @description A ping, followed by the post of all its buyers, in one request.
          */
         post: operations["fullInboundWebhook"];
         delete?: never;
@@ -2487,7 +2524,7 @@ export interface paths {
         put?: never;
         /**
          * Receive a text message from the carrier
-         * @description The URL for incoming messages of your numbers. STOP, UNSUBSCRIBE and CANCEL at its beginning opt the sender out, START opts in again. Signed by the carrier; nothing else may send it.
+         * @description The URL for incoming messages of your numbers. A message that starts with STOP, UNSUBSCRIBE or CANCEL opts the sender out; START opts the sender in again. Requests must be signed by the carrier.
          */
         post: operations["receiveSms"];
         delete?: never;
@@ -2507,7 +2544,7 @@ export interface paths {
         put?: never;
         /**
          * Receive the status of a text message
-         * @description The carrier is told this URL with each message. Signed by the carrier; nothing else may send it.
+         * @description The carrier gets this URL with each message. Requests must be signed by the carrier.
          */
         post: operations["receiveMessageStatus"];
         delete?: never;
@@ -2527,7 +2564,7 @@ export interface paths {
         put?: never;
         /**
          * Receive the status of a call
-         * @description The carrier is told this URL with each call. Signed by the carrier; nothing else may send it.
+         * @description The carrier gets this URL with each call. Requests must be signed by the carrier.
          */
         post: operations["receiveCallStatus"];
         delete?: never;
@@ -2547,7 +2584,7 @@ export interface paths {
         put?: never;
         /**
          * Receive a call from the carrier
-         * @description The URL for incoming calls of your numbers. The call goes to the offer of the number, or to the buyer that it forwards to. A call that is told of again is the same call. Signed by the carrier; nothing else may send it.
+         * @description The URL for incoming calls of your numbers. The call goes to the offer of the number, or to the buyer that the number forwards to. A call that is reported again is the same call. Requests must be signed by the carrier.
          */
         post: operations["receiveCall"];
         delete?: never;
@@ -2566,8 +2603,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Receive the status of a call that came in
-         * @description The URL for status callbacks of your numbers: it tells that a call is over, whoever hung up. Signed by the carrier; nothing else may send it.
+         * Receive the status of an incoming call
+         * @description The URL for status callbacks of your numbers: reports that a call has ended, on whichever side. Requests must be signed by the carrier.
          */
         post: operations["receiveCallEnd"];
         delete?: never;
@@ -2586,8 +2623,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Receive what has become of the dialing of buyers
-         * @description The carrier is told this URL with the buyers that it dials, and asks it what to do when it no longer does. Signed by the carrier; nothing else may send it.
+         * Receive the result of dialing buyers
+         * @description The carrier gets this URL with the buyers it dials, and asks it what to do once it has stopped dialing. Requests must be signed by the carrier.
          */
         post: operations["receiveDialStatus"];
         delete?: never;
@@ -2606,8 +2643,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Receive the status of one buyer that is dialed
-         * @description The carrier is told this URL with each buyer that it dials. Signed by the carrier; nothing else may send it.
+         * Receive the status of a buyer being dialed
+         * @description The carrier gets this URL with each buyer it dials. Requests must be signed by the carrier.
          */
         post: operations["receiveAttemptStatus"];
         delete?: never;
@@ -2626,8 +2663,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Receive that a buyer who must press 1 has answered
-         * @description The carrier is told this URL with each buyer that has `press_one_to_accept`. Signed by the carrier; nothing else may send it.
+         * Receive that a buyer has answered and must press 1
+         * @description The carrier gets this URL with each buyer that has `press_one_to_accept`. Requests must be signed by the carrier.
          */
         post: operations["receiveWhisper"];
         delete?: never;
@@ -2646,8 +2683,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Receive the key that a buyer has pressed
-         * @description The carrier is told this URL where it asks a buyer for a key: 1 takes the call. Signed by the carrier; nothing else may send it.
+         * Receive the key that a buyer pressed
+         * @description The carrier gets this URL when it asks a buyer for a key: 1 accepts the call. Requests must be signed by the carrier.
          */
         post: operations["receiveKey"];
         delete?: never;
@@ -2666,8 +2703,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Receive what a caller has left as a voicemail
-         * @description The carrier is told this URL where it records the caller. Signed by the carrier; nothing else may send it.
+         * Receive a caller's voicemail
+         * @description The carrier gets this URL when it records the caller. Requests must be signed by the carrier.
          */
         post: operations["receiveVoicemail"];
         delete?: never;
@@ -2685,13 +2722,13 @@ export interface paths {
         };
         /**
          * List users
-         * @description People of the company and partners: whoever has a user token or has been invited to one.
+         * @description People in the company, and partners: everyone who has a user token or was invited to one.
          */
         get: operations["listUsers"];
         put?: never;
         /**
          * Create a user
-         * @description `email` is required and unique in the company. Unless `invite` is false an invitation is mailed, with a link that sets up a user token once.
+         * @description `email` is required and must be unique in the company. Unless `invite` is false, an invitation is mailed with a link that creates a user token once.
          */
         post: operations["createUser"];
         delete?: never;
@@ -2725,25 +2762,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a user
-         * @description One user, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One user, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showUser"];
         /**
          * Change a user
-         * @description Changes the fields that are sent and leaves the rest. `team_ids` replaces all teams of the user.
+         * @description Changes only the fields that are sent. `team_ids` replaces all teams of the user.
          */
         put: operations["updateUser"];
         post?: never;
         /**
          * Delete a user
-         * @description The user leaves all teams and the user’s tokens are revoked. The address is free again.
+         * @description The user leaves all teams and the user's tokens are revoked. The address can be used again.
          */
         delete: operations["deleteUser"];
         options?: never;
@@ -2756,7 +2793,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -2764,8 +2801,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Mail an invitation
-         * @description Mails a new invitation, which is good for seven days and for one token. Earlier ones are void.
+         * Send an invitation
+         * @description Mails a new invitation, valid for seven days and for one token. Earlier invitations become invalid.
          */
         post: operations["inviteUser"];
         delete?: never;
@@ -2785,7 +2822,7 @@ export interface paths {
         put?: never;
         /**
          * Accept an invitation
-         * @description Makes a token of the user who was invited, by the `invitation_token` of the link that was mailed. It does so once; the token is in this answer and in no other.
+         * @description Creates a token for the invited user from the `invitation_token` of the link that was mailed. An invitation works once, and the token is shown only in this response.
          */
         post: operations["acceptInvitation"];
         delete?: never;
@@ -2803,13 +2840,13 @@ export interface paths {
         };
         /**
          * List teams
-         * @description Teams: what their users may do, and with which records.
+         * @description The teams of the company: what their users may do, and with which records.
          */
         get: operations["listAccessControlLists"];
         put?: never;
         /**
          * Create a team
-         * @description `name` is required. Addresses in `users_emails` that have no account are invited. Nobody can give what they do not have: `permissions` and `superuser` go no further than the caller’s own.
+         * @description `name` is required. Addresses in `users_emails` without an account are invited. Callers can only grant what they have themselves: `permissions` and `superuser` cannot exceed the caller's own.
          */
         post: operations["createAccessControlList"];
         delete?: never;
@@ -2843,25 +2880,25 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show a team
-         * @description One team, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One team, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showAccessControlList"];
         /**
          * Change a team
-         * @description Changes the fields that are sent and leaves the rest; a list replaces what it names. Users of the team feel it within three seconds.
+         * @description Changes only the fields that are sent; a list replaces the previous one. The change takes effect for the users of the team within three seconds.
          */
         put: operations["updateAccessControlList"];
         post?: never;
         /**
          * Delete a team
-         * @description The users stay, without what the team allowed them.
+         * @description The users remain, without the permissions of the team.
          */
         delete: operations["deleteAccessControlList"];
         options?: never;
@@ -2878,7 +2915,7 @@ export interface paths {
         };
         /**
          * List changes
-         * @description Who changed what, from what to what, when, by which credentials and in which request: one entry for each write that these credentials or others of the company made, written in the transaction of the write. What landing pages, carriers and calls bring is kept by the logs of leads and calls instead. Secrets are never in it.
+         * @description Who changed what, the values before and after, when, with which credentials and in which request. One entry for each write made with these credentials or others of the company, stored in the transaction of the write. Writes caused by landing pages, carriers and calls are in the logs of leads and calls instead. Secrets are never included.
          */
         get: operations["listChangeLogs"];
         put?: never;
@@ -2904,7 +2941,7 @@ export interface paths {
         put?: never;
         /**
          * Create an access token
-         * @description Makes a key pair of the company or a token of a user. The secret is in this answer and in no other: it is stored as a keyed digest. Nobody can give what they do not have: `permissions` and `superuser` go no further than the caller's own.
+         * @description Creates a key pair of the company or a token for a user. The secret is shown only in this response; it is stored as a keyed digest. Callers can only grant what they have themselves: `permissions` and `superuser` cannot exceed the caller's own.
          */
         post: operations["createAccessToken"];
         delete?: never;
@@ -2938,21 +2975,21 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         /**
          * Show an access token
-         * @description One access token, by number or uuid. With `If-None-Match` set to its checksum the answer is 304 while it is unchanged.
+         * @description One access token, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
          */
         get: operations["showAccessToken"];
         put?: never;
         post?: never;
         /**
          * Revoke an access token
-         * @description Revokes the credentials: requests that carry them are refused at once by the server process that answers this, and within three seconds by every other.
+         * @description Revokes the credentials. Requests that use them are refused at once by the server process that handles this request, and within three seconds by all others.
          */
         delete: operations["revokeAccessToken"];
         options?: never;
@@ -2968,7 +3005,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who am I
+         * Show the current credentials
          * @description Whose credentials these are and what they may do.
          */
         get: operations["showMe"];
@@ -2989,7 +3026,7 @@ export interface paths {
         };
         /**
          * List the collections
-         * @description Every closed list of values in this contract, so that a form can be built from the API.
+         * @description Every closed list of values in this contract, so that forms can be built from the API.
          */
         get: operations["listCollections"];
         put?: never;
@@ -3009,7 +3046,7 @@ export interface paths {
         };
         /**
          * List the time zones
-         * @description Every accepted time zone, by its IANA name and by its display name, with the offset that holds now.
+         * @description Every accepted time zone, by its IANA name and by its display name, with its current offset.
          */
         get: operations["listTimeZones"];
         put?: never;
@@ -3025,7 +3062,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the collection, as `listCollections` gives it. */
+                /** @description Name of the collection, as returned by `listCollections`. */
                 collection: components["parameters"]["CollectionName"];
             };
             cookie?: never;
@@ -3056,17 +3093,17 @@ export interface webhooks {
         put?: never;
         /**
          * A lead was submitted
-         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description The same at every attempt: take what has come under it before for done. */
+                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
                     "webhook-id": components["parameters"]["WebhookId"];
                     /** @description When this attempt was made, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                 };
                 path?: never;
@@ -3078,14 +3115,14 @@ export interface webhooks {
                 };
             };
             responses: {
-                /** @description It has arrived. */
+                /** @description The event has been delivered. */
                 "2XX": {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
                 "4XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3111,17 +3148,17 @@ export interface webhooks {
         put?: never;
         /**
          * A lead has changed
-         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description The same at every attempt: take what has come under it before for done. */
+                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
                     "webhook-id": components["parameters"]["WebhookId"];
                     /** @description When this attempt was made, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                 };
                 path?: never;
@@ -3133,14 +3170,14 @@ export interface webhooks {
                 };
             };
             responses: {
-                /** @description It has arrived. */
+                /** @description The event has been delivered. */
                 "2XX": {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
                 "4XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3166,17 +3203,17 @@ export interface webhooks {
         put?: never;
         /**
          * A lead has opted out
-         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description The same at every attempt: take what has come under it before for done. */
+                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
                     "webhook-id": components["parameters"]["WebhookId"];
                     /** @description When this attempt was made, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                 };
                 path?: never;
@@ -3188,14 +3225,14 @@ export interface webhooks {
                 };
             };
             responses: {
-                /** @description It has arrived. */
+                /** @description The event has been delivered. */
                 "2XX": {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
                 "4XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3220,18 +3257,18 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Data of a lead have changed
-         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         * The data of a lead has changed
+         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description The same at every attempt: take what has come under it before for done. */
+                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
                     "webhook-id": components["parameters"]["WebhookId"];
                     /** @description When this attempt was made, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                 };
                 path?: never;
@@ -3243,14 +3280,14 @@ export interface webhooks {
                 };
             };
             responses: {
-                /** @description It has arrived. */
+                /** @description The event has been delivered. */
                 "2XX": {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
                 "4XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3276,17 +3313,17 @@ export interface webhooks {
         put?: never;
         /**
          * A call has begun
-         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description The same at every attempt: take what has come under it before for done. */
+                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
                     "webhook-id": components["parameters"]["WebhookId"];
                     /** @description When this attempt was made, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                 };
                 path?: never;
@@ -3298,14 +3335,14 @@ export interface webhooks {
                 };
             };
             responses: {
-                /** @description It has arrived. */
+                /** @description The event has been delivered. */
                 "2XX": {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
                 "4XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3330,18 +3367,18 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A buyer is dialed
-         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         * A buyer is being dialed
+         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description The same at every attempt: take what has come under it before for done. */
+                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
                     "webhook-id": components["parameters"]["WebhookId"];
                     /** @description When this attempt was made, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                 };
                 path?: never;
@@ -3353,14 +3390,14 @@ export interface webhooks {
                 };
             };
             responses: {
-                /** @description It has arrived. */
+                /** @description The event has been delivered. */
                 "2XX": {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
                 "4XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3386,17 +3423,17 @@ export interface webhooks {
         put?: never;
         /**
          * A buyer has answered
-         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description The same at every attempt: take what has come under it before for done. */
+                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
                     "webhook-id": components["parameters"]["WebhookId"];
                     /** @description When this attempt was made, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                 };
                 path?: never;
@@ -3408,14 +3445,14 @@ export interface webhooks {
                 };
             };
             responses: {
-                /** @description It has arrived. */
+                /** @description The event has been delivered. */
                 "2XX": {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
                 "4XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3441,17 +3478,17 @@ export interface webhooks {
         put?: never;
         /**
          * A buyer pays for a call
-         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description The same at every attempt: take what has come under it before for done. */
+                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
                     "webhook-id": components["parameters"]["WebhookId"];
                     /** @description When this attempt was made, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                 };
                 path?: never;
@@ -3463,14 +3500,14 @@ export interface webhooks {
                 };
             };
             responses: {
-                /** @description It has arrived. */
+                /** @description The event has been delivered. */
                 "2XX": {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
                 "4XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3496,17 +3533,17 @@ export interface webhooks {
         put?: never;
         /**
          * A buyer does not pay for a call
-         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description The same at every attempt: take what has come under it before for done. */
+                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
                     "webhook-id": components["parameters"]["WebhookId"];
                     /** @description When this attempt was made, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                 };
                 path?: never;
@@ -3518,14 +3555,14 @@ export interface webhooks {
                 };
             };
             responses: {
-                /** @description It has arrived. */
+                /** @description The event has been delivered. */
                 "2XX": {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
                 "4XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3550,18 +3587,18 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A traffic source is paid for a call
-         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         * A traffic source earns a payout for a call
+         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description The same at every attempt: take what has come under it before for done. */
+                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
                     "webhook-id": components["parameters"]["WebhookId"];
                     /** @description When this attempt was made, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                 };
                 path?: never;
@@ -3573,14 +3610,14 @@ export interface webhooks {
                 };
             };
             responses: {
-                /** @description It has arrived. */
+                /** @description The event has been delivered. */
                 "2XX": {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
                 "4XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3606,17 +3643,17 @@ export interface webhooks {
         put?: never;
         /**
          * A call has ended
-         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description The same at every attempt: take what has come under it before for done. */
+                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
                     "webhook-id": components["parameters"]["WebhookId"];
                     /** @description When this attempt was made, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                 };
                 path?: never;
@@ -3628,14 +3665,14 @@ export interface webhooks {
                 };
             };
             responses: {
-                /** @description It has arrived. */
+                /** @description The event has been delivered. */
                 "2XX": {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
                 "4XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3661,17 +3698,17 @@ export interface webhooks {
         put?: never;
         /**
          * An ended call has changed
-         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description The same at every attempt: take what has come under it before for done. */
+                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
                     "webhook-id": components["parameters"]["WebhookId"];
                     /** @description When this attempt was made, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                 };
                 path?: never;
@@ -3683,14 +3720,14 @@ export interface webhooks {
                 };
             };
             responses: {
-                /** @description It has arrived. */
+                /** @description The event has been delivered. */
                 "2XX": {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
                 "4XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3716,17 +3753,17 @@ export interface webhooks {
         put?: never;
         /**
          * An agent can take calls
-         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description The same at every attempt: take what has come under it before for done. */
+                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
                     "webhook-id": components["parameters"]["WebhookId"];
                     /** @description When this attempt was made, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                 };
                 path?: never;
@@ -3738,14 +3775,14 @@ export interface webhooks {
                 };
             };
             responses: {
-                /** @description It has arrived. */
+                /** @description The event has been delivered. */
                 "2XX": {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
                 "4XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3770,18 +3807,18 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * An agent cannot take calls any more
-         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         * An agent can no longer take calls
+         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description The same at every attempt: take what has come under it before for done. */
+                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
                     "webhook-id": components["parameters"]["WebhookId"];
                     /** @description When this attempt was made, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                 };
                 path?: never;
@@ -3793,14 +3830,14 @@ export interface webhooks {
                 };
             };
             responses: {
-                /** @description It has arrived. */
+                /** @description The event has been delivered. */
                 "2XX": {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
                 "4XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3826,17 +3863,17 @@ export interface webhooks {
         put?: never;
         /**
          * A webhook was fired by hand
-         * @description Sent to outgoing webhooks of this `trigger_type` that have no body of their own. Delivered at least once.
+         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description The same at every attempt: take what has come under it before for done. */
+                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
                     "webhook-id": components["parameters"]["WebhookId"];
                     /** @description When this attempt was made, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                 };
                 path?: never;
@@ -3848,14 +3885,14 @@ export interface webhooks {
                 };
             };
             responses: {
-                /** @description It has arrived. */
+                /** @description The event has been delivered. */
                 "2XX": {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description It has not, and is sent again; 410 pauses the webhook. */
+                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
                 "4XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3881,17 +3918,17 @@ export interface webhooks {
         put?: never;
         /**
          * A buyer is about to be dialed
-         * @description Asked before a buyer is dialed, within the `timeout_seconds` of the webhook, at most 3. The buyer is not dialed when the answer is a 4xx, or a 2xx with `accept` false in its JSON. Any other answer, or none, lets it be dialed. It is asked once.
+         * @description Asked before a buyer is dialed, with the `timeout_seconds` of the webhook, at most 3. The buyer is not dialed when the response is a 4xx, or a 2xx with `accept` false in its JSON. With any other response, or none, it is dialed. Asked once.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description The same at every attempt: take what has come under it before for done. */
+                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
                     "webhook-id": components["parameters"]["WebhookId"];
                     /** @description When this attempt was made, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                 };
                 path?: never;
@@ -3903,7 +3940,7 @@ export interface webhooks {
                 };
             };
             responses: {
-                /** @description What the receiver says to it. */
+                /** @description The receiver's decision. */
                 "2XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3912,7 +3949,7 @@ export interface webhooks {
                         "application/json": components["schemas"]["WebhookVetoAnswer"];
                     };
                 };
-                /** @description The buyer is not to be dialed. */
+                /** @description The buyer must not be dialed. */
                 "4XX": {
                     headers: {
                         [name: string]: unknown;
@@ -3930,23 +3967,23 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
-        /** @description Number or uuid of a record. */
+        /** @description Id or uuid of a record. */
         RecordId: string | number;
         RecordIds: components["schemas"]["RecordId"][] | null;
         UserBuyerIds: string[] | null;
         /**
          * Format: date-time
-         * @description ISO 8601 with milliseconds and offset, in the zone of `time_zone`, UTC when absent.
+         * @description ISO 8601 with milliseconds and offset, in the zone given by `time_zone`, by default UTC.
          */
         Timestamp: string | null;
         /** @description Dollars. */
         Money: number;
         Count: number;
-        /** @description How many are allowed; null for no limit. */
+        /** @description The allowed number; null for no limit. */
         CountLimit: number | null;
         /**
          * Format: money
-         * @description How many dollars are allowed; null for no limit.
+         * @description The allowed number of dollars; null for no limit.
          */
         MoneyLimit: number | null;
         /**
@@ -3961,7 +3998,7 @@ export interface components {
         CallDestination: string;
         /**
          * Format: token-pair
-         * @description key:value; the key is lowercase letters, digits and underscores.
+         * @description key:value; the key consists of lowercase letters, digits and underscores.
          */
         TokenPair: string;
         /**
@@ -3977,12 +4014,12 @@ export interface components {
         /** @enum {string} */
         ListFormat: "json" | "csv";
         /**
-         * @description How calls are routed to the buyer: by its `tier`, by minus its current revenue, or by minus its earnings per call.
+         * @description How the buyer is ranked for calls: by its `tier`, by its current revenue times -1, or by its earnings per call times -1, so that the highest comes first.
          * @enum {string}
          */
         RouteByType: "tier" | "revenue" | "epc";
         /**
-         * @description Which caller ID the buyer is shown: that of the caller, none, or the number of yours in `display_service_number_id`.
+         * @description The caller ID shown to the buyer: that of the caller, none, or your own number in `display_service_number_id`.
          * @enum {string}
          */
         DisplayCallerIdType: "display_caller_id" | "display_fake_caller_id" | "display_service_number_id";
@@ -3999,12 +4036,12 @@ export interface components {
          */
         ConversionType: "duration" | "postback";
         /**
-         * @description `pending` waits for its file, its list, or the files before it; `failed` says why in `error_message`.
+         * @description `pending` waits for its file, its list, or the files before it; `failed` gives the reason in `error_message`.
          * @enum {string}
          */
         ImportStatus: "pending" | "running" | "succeeded" | "failed" | "stopped";
         /**
-         * @description `block` puts the numbers of the file on the list, `unblock` takes them off.
+         * @description `block` adds the numbers of the file to the list, `unblock` removes them.
          * @enum {string|null}
          */
         ApplyBlockOrUnblock: "block" | "unblock" | null;
@@ -4031,7 +4068,7 @@ export interface components {
          */
         BuyerOrder: "id" | "name" | "calls_count" | "recent_calls_count" | "outgoing_webhooks_count" | "paused" | "number" | "created_at" | "last_call_at" | "tier" | "weight" | "time_zone" | "user_buyer_id" | "attempt_daily_used" | "attempt_hourly_used" | "attempt_monthly_used" | "attempt_total_used" | "buyer_conversion_daily_used" | "buyer_conversion_hourly_used" | "buyer_conversion_monthly_used" | "buyer_conversion_total_used" | "connection_daily_used" | "connection_hourly_used" | "connection_monthly_used" | "connection_total_used" | "earned_revenue_daily_used" | "earned_revenue_hourly_used" | "earned_revenue_monthly_used" | "earned_revenue_total_used" | "revenue_daily_used" | "revenue_hourly_used" | "revenue_monthly_used" | "revenue_total_used";
         /**
-         * @description Without it, groups come in the order of their ids.
+         * @description By default, groups are in the order of their ids.
          * @enum {string}
          */
         BuyerGroupOrder: "name" | "maxed_out" | "weight" | "tier" | "cap_reset_at" | "time_zone" | "created_at" | "updated_at" | "paused" | "paused_at" | "paused_by_user_id" | "unpaused_at" | "user_updated_at" | "dial_buyers_type" | "call_limits.in_progress_count" | "call_limits.in_progress_used" | "call_limits.revenue_hourly_used" | "call_limits.revenue_daily_used" | "call_limits.revenue_monthly_used" | "call_limits.revenue_total_used" | "call_limits.earned_revenue_hourly_used" | "call_limits.earned_revenue_daily_used" | "call_limits.earned_revenue_monthly_used" | "call_limits.earned_revenue_total_used" | "call_limits.buyer_conversion_hourly_used" | "call_limits.buyer_conversion_daily_used" | "call_limits.buyer_conversion_monthly_used" | "call_limits.buyer_conversion_total_used" | "call_limits.connection_hourly_used" | "call_limits.connection_daily_used" | "call_limits.connection_monthly_used" | "call_limits.connection_total_used" | "call_limits.attempt_hourly_used" | "call_limits.attempt_daily_used" | "call_limits.attempt_monthly_used" | "call_limits.attempt_total_used";
@@ -4062,7 +4099,7 @@ export interface components {
          */
         NumberOrder: "id" | "created_at" | "phone_number" | "country" | "name";
         /**
-         * @description The country whose numbers are looked for, US unless told.
+         * @description The country in which to search for numbers, by default US.
          * @enum {string}
          */
         NumberCountry: "US" | "CA" | "GB" | "AU";
@@ -4086,7 +4123,7 @@ export interface components {
          */
         ScheduleActionOrder: "id" | "position" | "created_at" | "updated_at";
         /**
-         * @description `dial` calls the lead and connects it, `sms` and `email` write to it, `wait` waits, `webhook` sends a request, `exit` ends the schedule and runs its end-of-schedule actions, `opt_out` and `block` end all contact with the number, `restart` begins anew, `move_to_schedule` goes on in another schedule.
+         * @description `dial` calls the lead and connects it, `sms` and `email` send it a message, `wait` waits, `webhook` sends a request, `exit` ends the schedule and runs its end-of-schedule actions, `opt_out` and `block` end all contact with the number, `restart` starts the schedule again, `move_to_schedule` continues in another schedule.
          * @enum {string}
          */
         ActionType: "dial" | "sms" | "email" | "wait" | "webhook" | "exit" | "opt_out" | "block" | "restart" | "move_to_schedule";
@@ -4103,12 +4140,12 @@ export interface components {
         /** @enum {string} */
         MessageDirection: "outbound" | "inbound";
         /**
-         * @description `sending` is handed to the carrier, `queued` taken by it, `sent` passed on, `delivered` confirmed; `undelivered` and `failed` say why in `error_message`; `received` came in.
+         * @description `sending`: being handed to the carrier; `queued`: accepted by the carrier; `sent`: passed on; `delivered`: confirmed. `undelivered` and `failed` give the reason in `error_message`. `received`: an incoming message.
          * @enum {string}
          */
         MessageStatus: "sending" | "queued" | "sent" | "delivered" | "undelivered" | "failed" | "received";
         /**
-         * @description `unknown`: the process ended while the e-mail was handed over; it is not sent again.
+         * @description `unknown`: the process ended while the e-mail was being handed over; it is not sent again.
          * @enum {string}
          */
         EmailStatus: "sending" | "sent" | "failed" | "unknown";
@@ -4125,7 +4162,7 @@ export interface components {
          */
         LeadOrder: "id" | "created_at" | "updated_at" | "status" | "lead_priority" | "next_action_at" | "last_action_at" | "email";
         /**
-         * @description `queue` waits at an offer for a call; `scheduled` has a next action; `waiting` waits as its schedule says, or for a callback; `running` is being called. `completed` has done its schedule without being called, `completed_attempted` with, `completed_connected` answered, `completed_converted` paid; `exceeded_max_calls` and `expired` left it early; `dnc` was suppressed; `failure` could not be contacted at all. `disabled` is removed, or waits while its offer or schedule is paused; `blocked` is on the blacklist; `opt_out` has opted out.
+         * @description `queue`: waits at an offer for a call. `scheduled`: has a next action. `waiting`: waits because of its schedule or for a callback. `running`: is being called. `completed`: has finished its schedule without being called; `completed_attempted`: after being called; `completed_connected`: after answering; `completed_converted`: after a buyer paid. `exceeded_max_calls` and `expired`: left the schedule early. `dnc`: was suppressed. `failure`: could not be contacted at all. `disabled`: is removed, or waits while its offer or schedule is paused. `blocked`: is on the blacklist. `opt_out`: has opted out.
          * @enum {string}
          */
         LeadStatus: "queue" | "scheduled" | "waiting" | "running" | "completed" | "completed_attempted" | "completed_connected" | "completed_converted" | "exceeded_max_calls" | "expired" | "dnc" | "failure" | "disabled" | "blocked" | "opt_out";
@@ -4139,12 +4176,12 @@ export interface components {
         /** @enum {string} */
         CallCategory: "inbound" | "outbound";
         /**
-         * @description `sending` is handed to the carrier, `queued` taken by it; `failed` says why in `error_message`; `canceled` was given up before it was answered.
+         * @description `sending`: being handed to the carrier; `queued`: accepted by the carrier. `failed` gives the reason in `error_message`. `canceled`: given up before it was answered.
          * @enum {string}
          */
         CallStatus: "sending" | "queued" | "ringing" | "in_progress" | "completed" | "busy" | "no_answer" | "failed" | "canceled";
         /**
-         * @description `answered` is being asked for the key press; `declined` did not press it; `released` was rung beside the one that took the call; `canceled`: the caller hung up.
+         * @description `answered`: is being asked for the key press; `declined`: did not press it; `released`: rang at the same time as the buyer that took the call; `canceled`: the caller hung up.
          * @enum {string}
          */
         CallAttemptStatus: "ringing" | "answered" | "connected" | "completed" | "no_answer" | "busy" | "failed" | "declined" | "released" | "canceled";
@@ -4197,17 +4234,17 @@ export interface components {
             errors: {
                 [key: string]: string[];
             };
-            /** @description Also sent as `X-Request-Id`; finds the request in the log. */
+            /** @description Also sent as `X-Request-Id`; use it to find the request in the log. */
             request_id: string;
         };
         PageMetadata: {
             /** @description Key of the array of records. */
             root: string;
-            /** @description Null when the page was asked for by cursor. */
+            /** @description Null when the page was requested by cursor. */
             page: number | null;
             total_pages: number;
             per_page: number;
-            /** @description How many records there are in all, exactly. */
+            /** @description The exact total number of records. */
             total_count: number;
             /** @description `cursor` of the next page; 0 when there is none. */
             next_cursor: number | string;
@@ -4220,7 +4257,7 @@ export interface components {
         };
         /** @description Always empty here. */
         NoErrors: Record<string, never>;
-        /** @description Changes with the record. Also sent as `ETag`. */
+        /** @description Changes whenever the record changes. Also sent as `ETag`. */
         Checksum: string;
         /** @description Opening times of one weekday, in the buyer's time zone. */
         ScheduleEntry: {
@@ -4228,9 +4265,9 @@ export interface components {
             day: number;
             times: string[];
         };
-        /** @description Empty for always. */
+        /** @description An empty list means always. */
         WeekSchedule: components["schemas"]["ScheduleEntry"][];
-        /** @description When the buyer is open, and the hourly limits that hold then. The first open entry counts. */
+        /** @description When the buyer is open, and the hourly limits that apply then. The first entry that is open applies. */
         BusinessHours: {
             attempt_hourly_limit?: components["schemas"]["CountLimit"];
             connection_hourly_limit?: components["schemas"]["CountLimit"];
@@ -4257,23 +4294,23 @@ export interface components {
             revenue_max?: number | null;
             /** Format: money */
             revenue_increment?: number | null;
-            /** @description Seconds in which the same caller pays once. */
+            /** @description Seconds in which the buyer pays only once for the same caller. */
             duplicate_timeframe?: number;
-            /** @description All of them must hold. */
+            /** @description All of them must match. */
             token_values?: components["schemas"]["TokenFilter"][];
-            /** @description Put on the call when it converts. */
+            /** @description Added to the call when it converts. */
             attribution_token_values?: components["schemas"]["TokenPair"][];
         };
-        /** @description The conversions of one time frame; in each call the first that matches fires. The first frame that is open is the current one. */
+        /** @description The conversions of one time frame. In each call the first one that matches is used. The first time frame that is open is the current one. */
         ConversionTimeFrame: {
             buyer_conversions_attributes: components["schemas"]["ConversionAttributes"][];
             schedule: components["schemas"]["WeekSchedule"];
         };
         BuyerFields: {
-            /** @description Your own identifier of the buyer; unique among your buyers. */
+            /** @description Your own identifier for the buyer; unique among your buyers. */
             user_buyer_id?: string | null;
             number?: components["schemas"]["CallDestination"];
-            /** @description Shown on menus and in logs. */
+            /** @description Shown in menus and logs. */
             name?: string;
             /** Format: email */
             email?: string | null;
@@ -4281,7 +4318,7 @@ export interface components {
             /** @default buyer */
             buyer_type?: components["schemas"]["BuyerType"];
             /**
-             * @description Ring time; when unanswered within it, the call goes on to the next buyer.
+             * @description Ring time. When the buyer does not answer within it, the call goes on to the next buyer.
              * @default 120
              */
             timeout_seconds?: number;
@@ -4294,16 +4331,16 @@ export interface components {
             /** @default false */
             record_calls?: boolean;
             /**
-             * @description After answering, the buyer must press 1 before being connected.
+             * @description After answering, the buyer must press 1 to be connected.
              * @default false
              */
             press_one_to_accept?: boolean | null;
             ping_timeout_seconds?: number | null;
-            /** @description Calls and leads go to this buyer only when all of these hold. */
+            /** @description Calls and leads go to this buyer only when all of these match. */
             record_token_filter_list?: components["schemas"]["TokenFilter"][] | null;
             /**
              * Format: token-pairs
-             * @description key:value pairs, separated by commas, put on the calls and leads of this buyer.
+             * @description key:value pairs, separated by commas, added to the calls and leads of this buyer.
              */
             record_token_additional_list?: string | null;
             /** @default tier */
@@ -4314,27 +4351,27 @@ export interface components {
              */
             tier?: number | null;
             /**
-             * @description Weight divided by the total weight of the tier is the share of its calls.
+             * @description The buyer's share of the calls in its tier is its weight divided by the total weight of the tier.
              * @default 1
              */
             weight?: number | null;
-            /** @description Hours over which earnings per call are worked out. */
+            /** @description Hours over which earnings per call are calculated. */
             epc_timeframe?: number | null;
             /**
              * Format: money
-             * @description Stands in for the earnings per call until `epc_assumed_calls_count` calls fall in the time frame.
+             * @description Used as the earnings per call until `epc_assumed_calls_count` calls fall within the time frame.
              */
             epc_assumed_amount?: number | null;
             epc_assumed_calls_count?: number | null;
             /** @default display_caller_id */
             display_caller_id_type?: components["schemas"]["DisplayCallerIdType"];
-            /** @description Number or uuid of the telephone number that is shown with `display_service_number_id`. */
+            /** @description Id or uuid of the telephone number that is shown with `display_service_number_id`. */
             display_service_number_id?: string | number | null;
-            /** @description Suppression lists of the buyer. Replaces them all. */
+            /** @description Suppression lists of the buyer. Replaces all current ones. */
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
-            /** @description Number or uuid of the fleet the buyer is in. */
+            /** @description Id or uuid of the fleet the buyer belongs to. */
             buyer_fleet_id?: string | number | null;
-            /** @description Calls at the same time. */
+            /** @description Maximum number of simultaneous calls. */
             concurrency_cap_limit?: components["schemas"]["CountLimit"];
             attempt_total_limit?: components["schemas"]["CountLimit"];
             attempt_monthly_limit?: components["schemas"]["CountLimit"];
@@ -4351,9 +4388,9 @@ export interface components {
             earned_revenue_total_limit?: components["schemas"]["MoneyLimit"];
             earned_revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
             earned_revenue_daily_limit?: components["schemas"]["MoneyLimit"];
-            /** @description A buyer without any is always open. */
+            /** @description A buyer without business hours is always open. */
             business_hours_schedule?: components["schemas"]["BusinessHours"][] | null;
-            /** @description All conversions of the buyer. What is sent replaces what was there; `current_conversion_*` of the same request is applied after it. */
+            /** @description All conversions of the buyer. Replaces all current ones; `current_conversion_*` in the same request is applied afterwards. */
             buyer_conversions_schedule?: components["schemas"]["ConversionTimeFrame"][] | null;
             /**
              * Format: money
@@ -4381,20 +4418,20 @@ export interface components {
             current_conversion_duplicate_timeframe?: number;
             /** @description Shown in call logs. */
             current_conversion_name?: string | null;
-            /** @description The conversion happens only when all of these hold. */
+            /** @description The call converts only when all of these match. */
             current_conversion_token_values?: components["schemas"]["TokenFilter"][] | null;
-            /** @description Put on the call when it converts. */
+            /** @description Added to the call when it converts. */
             current_conversion_attribution_token_values?: components["schemas"]["TokenPair"][] | null;
-            /** @description Makes a team that may read and edit this buyer and view the calls it paid for, unless there is one already. */
+            /** @description Creates a team that may read and edit this buyer and view the calls it paid for, unless there is one already. */
             generate_team?: boolean;
-            /** @description The users of that team, which is made if there is none, by their addresses. Replaces them all; who has no account is invited to collaborate. */
+            /** @description The users of that team, by e-mail address; the team is created if there is none. Replaces all current users. Addresses without an account are invited to collaborate. */
             team_users_emails?: components["schemas"]["UsersEmails"];
-            /** @description The members of that team view calls to these offers only. Replaces them all; blank for calls to any offer. */
+            /** @description The members of that team view only calls to these offers. Replaces all current ones; blank for calls to any offer. */
             team_offer_ids?: components["schemas"]["RecordIds"];
             serializer?: components["schemas"]["BuyerSerializer"];
         };
         BuyerCreate: {
-            /** @description Number or uuid of a buyer whose settings are copied; the fields of this request win. */
+            /** @description Id or uuid of a buyer whose settings are copied; the fields of this request take precedence. */
             copy_another_buyer?: string | number;
         } & components["schemas"]["BuyerFields"];
         BuyerUpdate: {
@@ -4402,7 +4439,7 @@ export interface components {
             reset_total_caps?: boolean;
         } & components["schemas"]["BuyerFields"];
         Buyer: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -4410,17 +4447,17 @@ export interface components {
             type?: "Buyer";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -4432,7 +4469,7 @@ export interface components {
             paused?: boolean;
             time_zone?: string;
             user_buyer_id?: string | null;
-            /** @description What the buyer pays for a call now, dollars. */
+            /** @description What the buyer currently pays for a call, in dollars. */
             bid_price?: number | null;
             route_by_type?: components["schemas"]["RouteByType"];
             buyer_type?: components["schemas"]["BuyerType"];
@@ -4443,7 +4480,7 @@ export interface components {
             token_values_hash?: {
                 [key: string]: string;
             };
-            /** @description Tokens the current conversion puts on a call. */
+            /** @description Tokens that the current conversion adds to a call. */
             attribution_token_values?: string[];
             attribution_token_values_hash?: {
                 [key: string]: string;
@@ -4455,9 +4492,9 @@ export interface components {
             dtmf_tones?: string | null;
             concurrency_cap_limit?: components["schemas"]["CountLimit"];
             concurrency_cap_used?: components["schemas"]["Count"];
-            /** @description The cap that is reached: concurrency, or metric and interval as in attempt_daily. The one that frees last, if several are. */
+            /** @description The cap that has been reached: concurrency, or metric and interval, for example attempt_daily. If several are reached, the one that becomes free last. */
             maxed_out_by?: string | null;
-            /** @description When the reached caps of the hour, day and month are free again. Null when none is reached or one of them never resets. */
+            /** @description When the reached hourly, daily and monthly caps are free again. Null when none is reached or when one that is reached never resets. */
             cap_reset_at?: components["schemas"]["Timestamp"];
             current_conversion_revenue_max?: number | null;
             current_conversion_revenue_min?: number | null;
@@ -4470,11 +4507,11 @@ export interface components {
             current_conversion_attribution_token_value_ids?: number[];
             ping_timeout_seconds?: number | null;
             buyer_suppression_ids?: number[];
-            /** @description Number of the filter list. A buyer has one, under its own number; null while it is empty. */
+            /** @description Id of the filter list. A buyer has one, with the same id as the buyer; null while it is empty. */
             record_token_filter_id?: number | null;
             record_token_filter_data_count?: number;
             record_token_filter_data?: string[];
-            /** @description Number of the list of additional tokens. A buyer has one, under its own number; null while it is empty. */
+            /** @description Id of the list of additional tokens. A buyer has one, with the same id as the buyer; null while it is empty. */
             record_token_additional_id?: number | null;
             record_token_additional_data_count?: number;
             record_token_additional_data?: string[];
@@ -4529,15 +4566,15 @@ export interface components {
             epc_assumed_amount?: number | null;
             epc_assumed_calls_count?: number | null;
             buyer_fleet_id?: number | null;
-            /** @description With `buyer_grid`. */
+            /** @description Only with `buyer_grid`. */
             call_limit_id?: number | null;
-            /** @description With `buyer_grid`. */
+            /** @description Only with `buyer_grid`. */
             current_conversion_id?: number | null;
-            /** @description With `buyer_grid`. */
+            /** @description Only with `buyer_grid`. */
             buyer_conversion_ids?: number[];
-            /** @description With `buyer_grid`. */
+            /** @description Only with `buyer_grid`. */
             paused_by_user_id?: number | null;
-            /** @description Teams that it is granted to. With `buyer_grid`. */
+            /** @description Teams that the buyer is granted to. Only with `buyer_grid`. */
             team_ids?: number[];
         };
         BuyerReply: {
@@ -4564,15 +4601,15 @@ export interface components {
             reset_total_caps?: boolean;
             /** @default sequentially */
             dial_buyers_type?: components["schemas"]["DialBuyersType"];
-            /** @description The buyers of the group. Replaces them all. */
+            /** @description The buyers of the group. Replaces all current ones. */
             buyer_ids?: components["schemas"]["RecordIds"];
-            /** @description Buyers to add. Those already there stay. */
+            /** @description Buyers to add. Buyers already in the group are left unchanged. */
             add_buyer_ids?: components["schemas"]["RecordIds"];
-            /** @description Buyers to take out. Those not there are passed over. */
+            /** @description Buyers to remove. Buyers not in the group are ignored. */
             remove_buyer_ids?: components["schemas"]["RecordIds"];
             /** @description Buyers to add, by their `user_buyer_id`. */
             add_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
-            /** @description Buyers to take out, by their `user_buyer_id`. */
+            /** @description Buyers to remove, by their `user_buyer_id`. */
             remove_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
             /**
              * @description The lowest tier is considered first. May be negative.
@@ -4580,7 +4617,7 @@ export interface components {
              */
             tier?: number | null;
             /**
-             * @description Weight divided by the total weight of the tier is the share of its calls.
+             * @description The buyer's share of the calls in its tier is its weight divided by the total weight of the tier.
              * @default 1
              */
             weight?: number | null;
@@ -4589,7 +4626,7 @@ export interface components {
              * @default Eastern Time (US & Canada)
              */
             time_zone?: string | null;
-            /** @description Calls at the same time. Answered as `concurrency_cap_limit`. */
+            /** @description Maximum number of simultaneous calls. Returned as `concurrency_cap_limit`. */
             concurrency_cap?: components["schemas"]["CountLimit"];
             external_record_id?: string | null;
             attempt_total_limit?: components["schemas"]["CountLimit"];
@@ -4612,17 +4649,17 @@ export interface components {
             earned_revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
             earned_revenue_daily_limit?: components["schemas"]["MoneyLimit"];
             earned_revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
-            /** @description Makes a team that may read and edit this group and its buyers and view the calls they paid for, unless there is one already. */
+            /** @description Creates a team that may read and edit this group and its buyers and view the calls they paid for, unless there is one already. */
             generate_team?: boolean;
-            /** @description The users of that team, which is made if there is none, by their addresses. Replaces them all; who has no account is invited to collaborate. */
+            /** @description The users of that team, by e-mail address; the team is created if there is none. Replaces all current users. Addresses without an account are invited to collaborate. */
             team_users_emails?: components["schemas"]["UsersEmails"];
-            /** @description The members of that team view calls to these offers only. Replaces them all; blank for calls to any offer. */
+            /** @description The members of that team view only calls to these offers. Replaces all current ones; blank for calls to any offer. */
             team_offer_ids?: components["schemas"]["RecordIds"];
-            /** @description Teams that are granted the group and its buyers. Replaces them all. */
+            /** @description Teams that are granted the group and its buyers. Replaces all current ones. */
             team_ids?: components["schemas"]["RecordIds"];
-            /** @description Number or uuid of an offer: the teams of the group get access to it. */
+            /** @description Id or uuid of an offer that the teams of the group are granted access to. */
             grant_team_offer_id?: string | number | null;
-            /** @description Number or uuid of an offer: the teams of the group lose access to it. */
+            /** @description Id or uuid of an offer that the teams of the group lose access to. */
             revoke_team_offer_id?: string | number | null;
             serializer?: components["schemas"]["BuyerGroupSerializer"];
         };
@@ -4633,7 +4670,7 @@ export interface components {
             name?: string | null;
         } & components["schemas"]["BuyerGroupFields"];
         BuyerGroup: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -4641,17 +4678,17 @@ export interface components {
             type?: "BuyerGroup";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -4661,11 +4698,11 @@ export interface components {
             concurrency_cap_used?: components["schemas"]["Count"];
             buyer_ids?: number[];
             buyers_count?: number;
-            /** @description Whether a cap is reached now. */
+            /** @description Whether a cap is currently reached. */
             maxed_out?: boolean;
-            /** @description The cap that is reached: concurrency, or metric and interval as in attempt_daily. The one that frees last, if several are. */
+            /** @description The cap that has been reached: concurrency, or metric and interval, for example attempt_daily. If several are reached, the one that becomes free last. */
             maxed_out_by?: string | null;
-            /** @description When the reached caps of the hour, day and month are free again. Null when none is reached or one of them never resets. */
+            /** @description When the reached hourly, daily and monthly caps are free again. Null when none is reached or when one that is reached never resets. */
             cap_reset_at?: components["schemas"]["Timestamp"];
             weight?: number;
             tier?: number;
@@ -4715,9 +4752,9 @@ export interface components {
             revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
             revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
             revenue_total_limit?: components["schemas"]["MoneyLimit"];
-            /** @description With `buyer_group_grid`. */
+            /** @description Only with `buyer_group_grid`. */
             call_limit_id?: number | null;
-            /** @description Teams that it is granted to. With `buyer_group_grid`. */
+            /** @description Teams that the group is granted to. Only with `buyer_group_grid`. */
             team_ids?: number[];
         };
         BuyerGroupReply: {
@@ -4739,7 +4776,7 @@ export interface components {
         };
         BuyerFleetFields: {
             name?: string;
-            /** @description Unique among your fleets; lowercase letters, digits and underscores. System tokens name the fleet by it. */
+            /** @description Unique among your fleets; lowercase letters, digits and underscores. System tokens refer to the fleet by it. */
             user_fleet_id?: string;
             description?: string | null;
             external_record_id?: string | null;
@@ -4748,7 +4785,7 @@ export interface components {
         BuyerFleetCreate: WithRequired<components["schemas"]["BuyerFleetFields"], "name" | "user_fleet_id">;
         BuyerFleetUpdate: components["schemas"]["BuyerFleetFields"];
         BuyerFleet: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -4756,17 +4793,17 @@ export interface components {
             type?: "BuyerFleet";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -4796,30 +4833,30 @@ export interface components {
         };
         /**
          * Format: binary
-         * @description A CSV file: comma, semicolon, tab or bar between columns, UTF-8 or UTF-16, plain or gzip.
+         * @description A CSV file: columns separated by comma, semicolon, tab or bar, UTF-8 or UTF-16, plain or gzip.
          */
         ImportFile: string;
-        /** @description Names of the columns of the CSV file. When the first row of the file is not these names, it is taken for a row of numbers. Left out, the names are those of the first row, or `column_1`, `column_2` and so on where the first row holds a telephone number. */
+        /** @description Names of the columns of the CSV file. If the first row of the file does not consist of these names, it is read as a row of numbers. By default the names are taken from the first row, or are `column_1`, `column_2` and so on if the first row contains a telephone number. */
         CsvHeaders: string[] | null;
         BuyerSuppressionFields: {
             name?: string;
-            /** @description Column of the CSV file that holds the numbers. Left out, it is the one column that looks like telephone numbers. Later files of the list that name no column are looked through for this one first. */
+            /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. If a later file of the list names no column, this one is looked for first. */
             caller_id_column_name?: string | null;
-            /** @description Names of the columns of the file that is sent with the list, or of its failed import, which starts again with them. */
+            /** @description Names of the columns of the file that is sent with the list, or of its failed import, which starts again with these names. */
             headers?: components["schemas"]["CsvHeaders"];
-            /** @description The buyers the list is attached to. Replaces them all. */
+            /** @description The buyers the list is attached to. Replaces all current ones. */
             buyer_ids?: components["schemas"]["RecordIds"];
-            /** @description Buyers to attach it to. Those already there stay. */
+            /** @description Buyers to attach the list to. Buyers that already have it are left unchanged. */
             add_buyer_ids?: components["schemas"]["RecordIds"];
-            /** @description Buyers to take it from. Those without it are passed over. */
+            /** @description Buyers to detach the list from. Buyers without it are ignored. */
             remove_buyer_ids?: components["schemas"]["RecordIds"];
-            /** @description Buyers to attach it to, by their `user_buyer_id`. */
+            /** @description Buyers to attach the list to, by their `user_buyer_id`. */
             add_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
-            /** @description Buyers to take it from, by their `user_buyer_id`. */
+            /** @description Buyers to detach the list from, by their `user_buyer_id`. */
             remove_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
-            /** @description The offers the list is attached to. Replaces them all. */
+            /** @description The offers the list is attached to. Replaces all current ones. */
             offer_ids?: components["schemas"]["RecordIds"];
-            /** @description The schedules the list is attached to. Replaces them all. */
+            /** @description The schedules the list is attached to. Replaces all current ones. */
             schedule_ids?: components["schemas"]["RecordIds"];
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerSuppressionSerializer"];
@@ -4830,7 +4867,7 @@ export interface components {
         } & WithRequired<components["schemas"]["BuyerSuppressionFields"], "name">;
         BuyerSuppressionUpdate: components["schemas"]["BuyerSuppressionFields"];
         BuyerSuppression: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -4838,41 +4875,41 @@ export interface components {
             type?: "BuyerSuppression";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             company_id?: number;
             name?: string | null;
-            /** @description Path of the last uploaded file; answers a GET with it. */
+            /** @description Path of the last uploaded file, for GET requests. */
             import_file_url?: string | null;
             /**
-             * @description Of the file at work on the list, else of the last one. Null when there was none.
+             * @description Status of the file being imported, or else of the last one. Null when there was none.
              * @enum {string|null}
              */
             status?: "pending" | "running" | "succeeded" | "failed" | "stopped" | null;
             caller_id_column_name?: string | null;
             /** @description Names of the columns of that file. */
             headers?: string[];
-            /** @description How many numbers the list blocks now, exactly. */
+            /** @description How many numbers the list currently blocks, exactly. */
             blocked?: number;
-            /** @description Why the import failed, and what to do. */
+            /** @description Why the import failed, and what to do about it. */
             error_message?: string | null;
-            /** @description Rows of that file whose number was taken so far. */
+            /** @description Rows of that file whose number has been accepted so far. */
             import_count?: number;
-            /** @description Rows of that file. Null until they are counted. */
+            /** @description Rows of that file. Null until they have been counted. */
             total_count?: number | null;
-            /** @description How much of that file is done, from 0 to 100. */
+            /** @description Progress of that file, from 0 to 100. */
             import_percent?: number;
             started_at?: components["schemas"]["Timestamp"];
             failed_at?: components["schemas"]["Timestamp"];
@@ -4904,11 +4941,11 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         CallerIds: {
-            /** @description Telephone numbers in any spelling. Without `+` and country code they are read as numbers of the company's country. */
+            /** @description Telephone numbers in any format. Without `+` and country code they are read as numbers of the company's country. */
             caller_ids: (string | number)[];
             serializer?: components["schemas"]["BuyerSuppressionSerializer"];
         };
-        /** @description What was no telephone number. */
+        /** @description Values that were not telephone numbers. */
         RejectedCallerIds: {
             caller_id: string;
             reason: string;
@@ -4921,9 +4958,9 @@ export interface components {
             buyer_suppression: components["schemas"]["BuyerSuppression"];
             /** @description How many of `caller_ids` were telephone numbers. */
             accepted: number;
-            /** @description How many numbers were not on the list before. */
+            /** @description How many numbers were newly added to the list. */
             added: number;
-            /** @description How many numbers were on the list before. */
+            /** @description How many numbers were removed from the list. */
             removed: number;
             rejected: components["schemas"]["RejectedCallerIds"];
             checksum: components["schemas"]["Checksum"];
@@ -4938,13 +4975,13 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         BuyerSuppressionFileFields: {
-            /** @description Left out, the name of the uploaded file. */
+            /** @description By default, the name of the uploaded file. */
             name?: string | null;
-            /** @description Number or uuid of the list. */
+            /** @description Id or uuid of the list. */
             buyer_suppression_id?: string | number | null;
             /** @default block */
             apply_block_or_unblock?: components["schemas"]["ApplyBlockOrUnblock"];
-            /** @description Column of the CSV file that holds the numbers. Left out, it is the one column that looks like telephone numbers. */
+            /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. */
             caller_id_column_name?: string | null;
             headers?: components["schemas"]["CsvHeaders"];
             external_record_id?: string | null;
@@ -4956,7 +4993,7 @@ export interface components {
             import_file?: components["schemas"]["ImportFile"];
         } & components["schemas"]["BuyerSuppressionFileFields"];
         BuyerSuppressionFile: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -4964,17 +5001,17 @@ export interface components {
             type?: "BuyerSuppressionFile";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -4983,26 +5020,26 @@ export interface components {
             buyer_suppression_id?: number | null;
             /** @enum {string} */
             apply_block_or_unblock?: "block" | "unblock";
-            /** @description Path of the uploaded file; answers a GET with it. */
+            /** @description Path of the uploaded file, for GET requests. */
             import_file_url?: string | null;
-            /** @description Who uploaded it; null when it was done with a key pair of the company. */
+            /** @description The user who uploaded it; null if it was uploaded with a key pair of the company. */
             user_id?: number | null;
             status?: components["schemas"]["ImportStatus"];
-            /** @description The column that holds the numbers, once it is known. */
+            /** @description The column that contains the numbers, once it is known. */
             caller_id_column_name?: string | null;
-            /** @description Why the import failed, and what to do. */
+            /** @description Why the import failed, and what to do about it. */
             error_message?: string | null;
-            /** @description Rows whose number was taken so far. */
+            /** @description Rows whose number has been accepted so far. */
             import_count?: number;
-            /** @description Rows of the file. Null until they are counted. */
+            /** @description Rows of the file. Null until they have been counted. */
             total_count?: number | null;
-            /** @description How much of the file is done, from 0 to 100. */
+            /** @description Progress of the file, from 0 to 100. */
             import_percent?: number;
-            /** @description Rows that were rejected so far; see `rejected_rows`. */
+            /** @description Rows rejected so far; see `rejected_rows`. */
             rejected_count?: number;
-            /** @description How many numbers were put on the list that were not there before. */
+            /** @description How many numbers were newly added to the list. */
             added_count?: number;
-            /** @description How many numbers were taken off the list. */
+            /** @description How many numbers were removed from the list. */
             removed_count?: number;
             started_at?: components["schemas"]["Timestamp"];
             stopped_at?: components["schemas"]["Timestamp"];
@@ -5029,9 +5066,9 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         RejectedRow: {
-            /** @description Line of the file the row begins on, from 1. */
+            /** @description Line of the file on which the row begins, starting at 1. */
             line: number;
-            /** @description What stood in the column of the numbers; at most 200 characters. */
+            /** @description The value in the column of numbers; at most 200 characters. */
             caller_id: string;
             reason: string;
         };
@@ -5045,7 +5082,7 @@ export interface components {
         };
         OfferFields: {
             name?: string;
-            /** @description Your own identifier of the offer. Unique. */
+            /** @description Your own identifier for the offer. Unique. */
             user_offer_id?: string | null;
             description?: string | null;
             /**
@@ -5054,62 +5091,62 @@ export interface components {
              */
             time_zone?: string | null;
             /**
-             * @description A paused offer takes no lead into action: leads are kept as `disabled`, and come into action when it is unpaused.
+             * @description No lead of a paused offer becomes active: its leads are kept as `disabled`, and become active when it is unpaused.
              * @default false
              */
             paused?: boolean;
-            /** @description The buyers that calls to the offer may go to. Replaces them all. */
+            /** @description The buyers that calls to the offer may go to. Replaces all current ones. */
             buyer_ids?: components["schemas"]["RecordIds"];
-            /** @description Buyers to add. Those already there stay. */
+            /** @description Buyers to add. Buyers already in the group are left unchanged. */
             add_buyer_ids?: components["schemas"]["RecordIds"];
-            /** @description Buyers to take out. Those not there are passed over. */
+            /** @description Buyers to remove. Buyers not in the group are ignored. */
             remove_buyer_ids?: components["schemas"]["RecordIds"];
             /** @description Buyers to add, by their `user_buyer_id`. */
             add_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
-            /** @description Buyers to take out, by their `user_buyer_id`. */
+            /** @description Buyers to remove, by their `user_buyer_id`. */
             remove_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
-            /** @description The buyer groups of the offer. Replaces them all. */
+            /** @description The buyer groups of the offer. Replaces all current ones. */
             buyer_group_ids?: components["schemas"]["RecordIds"];
             /** @description What callers hear first. */
             greeting_message?: string | null;
             /** @default hang_up */
             fallback_type?: components["schemas"]["FallbackType"];
-            /** @description What the caller hears with `message`, and before a voicemail. */
+            /** @description What the caller hears with `message`, and before leaving a voicemail. */
             fallback_message?: string | null;
             /**
              * Format: call-destination
-             * @description Where the caller goes with `number`.
+             * @description Where the caller is sent with `number`.
              */
             fallback_number?: string | null;
             /** @default route_as_new */
             callback_behavior?: components["schemas"]["CallbackBehavior"];
             /**
-             * @description Passes over buyers that would not pay for the caller, because they have within the `duplicate_timeframe` of their current conversion.
+             * @description Skips buyers that would not pay for the caller because they already did within the `duplicate_timeframe` of their current conversion.
              * @default false
              */
             skip_duplicates?: boolean;
             /**
-             * @description Least time between two calls to a buyer.
+             * @description Minimum number of seconds between two calls to the same buyer.
              * @default 0
              */
             spacing_seconds?: number;
             /**
-             * @description What traffic sources are paid for a call. The first that fits counts.
+             * @description What traffic sources are paid for a call. The first entry that matches applies.
              * @default []
              */
             payouts?: components["schemas"]["OfferPayout"][];
-            /** @description Suppression lists of the offer: calls from their numbers are not taken and leads with them not contacted. Replaces them all. */
+            /** @description Suppression lists of the offer: calls from their numbers are refused and leads with their numbers are not contacted. Replaces all current ones. */
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
             external_record_id?: string | null;
             serializer?: components["schemas"]["OfferSerializer"];
         };
         OfferCreate: WithRequired<components["schemas"]["OfferFields"], "name">;
         OfferUpdate: {
-            /** @description Gives it a new `lead_token`; the one before is refused from then on. */
+            /** @description Creates a new `lead_token`; the previous one is refused from then on. */
             reset_lead_token?: boolean;
         } & components["schemas"]["OfferFields"];
         Offer: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -5117,17 +5154,17 @@ export interface components {
             type?: "Offer";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -5139,7 +5176,7 @@ export interface components {
             paused?: boolean;
             paused_at?: components["schemas"]["Timestamp"];
             unpaused_at?: components["schemas"]["Timestamp"];
-            /** @description What leads for the offer are submitted with. Null in an answer to `new`. */
+            /** @description The token with which leads are submitted to the offer. Null in a response to `new`. */
             lead_token?: string | null;
             greeting_message?: string | null;
             fallback_type?: components["schemas"]["FallbackType"];
@@ -5154,7 +5191,7 @@ export interface components {
             buyer_suppression_ids?: number[];
             /** @description Schedules whose leads belong to the offer. */
             schedule_ids?: number[];
-            /** @description With `offer_grid`. */
+            /** @description Only with `offer_grid`. */
             paused_by_user_id?: number | null;
         };
         OfferReply: {
@@ -5175,95 +5212,95 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         /**
-         * @description What a caller is given when no buyer is left: the end of the call, a message and the end, a message and a recording, or another number.
+         * @description What happens to a caller when no buyer is left: the call ends; a message is played and the call ends; a message is played and a voicemail recorded; or the call goes to another number.
          * @enum {string}
          */
         FallbackType: "hang_up" | "message" | "voicemail" | "number";
         /**
-         * @description Where somebody goes who was connected to a buyer of the offer before.
+         * @description Where to route a caller who was connected to a buyer of the offer before.
          * @enum {string}
          */
         CallbackBehavior: "route_as_new" | "same_buyer_first" | "same_buyer_only";
         OfferPayout: {
-            /** @description Number of the traffic source; null for all. */
+            /** @description Id of the traffic source; null for all. */
             traffic_source_id?: number | null;
             /**
-             * @description Dollars, or a part of what the buyer pays.
+             * @description Dollars, or a percentage of what the buyer pays.
              * @enum {string}
              */
             payout_type: "fixed" | "percentage";
             /** @description Dollars, or percent. */
             amount: number;
             /**
-             * @description A call that the buyer pays for, or one that has lasted `duration` seconds. `buyer_conversion` when left out.
+             * @description A call that the buyer pays for, or a call that has lasted `duration` seconds. By default `buyer_conversion`.
              * @enum {string}
              */
             paid_for?: "buyer_conversion" | "duration";
-            /** @description Seconds, with `duration`. */
+            /** @description Seconds, with `paid_for` `duration`. */
             duration?: number;
-            /** @description Seconds in which the same caller is paid for once. 0 when left out. */
+            /** @description Seconds in which a payout is made only once for the same caller. By default 0. */
             duplicate_timeframe?: number;
         };
         /**
-         * @description Why a buyer does not get a call; of several the first in this order. `already_tried`: it was dialed for the same call before. `spacing`: the offer gives a buyer one call in so many seconds. `vetoed`: a webhook that is asked before a buyer is dialed said no.
+         * @description Why a buyer does not get a call. When several reasons apply, the first in this order is given. `already_tried`: it was dialed for the same call before. `spacing`: the offer limits how often a buyer gets a call. `vetoed`: a pre-dial webhook refused it.
          * @enum {string}
          */
         SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "already_tried" | "not_previous_buyer" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "duplicate_caller" | "spacing" | "no_number" | "vetoed";
-        /** @description What the reason is made of: `cap`, `used`, `limit` and `resets_at`; `opens_at`; `buyer_suppression_ids`; `filter`; `pays_again_at`; `next_call_at`; `previous_buyer_id`; `outgoing_webhook_id` and `veto`. */
+        /** @description The facts behind the reason: `cap`, `used`, `limit` and `resets_at`; `opens_at`; `buyer_suppression_ids`; `filter`; `pays_again_at`; `next_call_at`; `previous_buyer_id`; `outgoing_webhook_id` and `veto`. */
         SkipDetails: {
             [key: string]: unknown;
         } | null;
         ConsideredBuyer: {
             buyer_id: number;
             name: string | null;
-            /** @description Its place in the order in which buyers are tried, from 1; members of a group that rings all at once share one. Null of those that cannot take the call. */
+            /** @description Its position in the order in which buyers are tried, starting at 1. Members of a group that is dialed all at once share one position. Null for buyers that cannot take the call. */
             rank: number | null;
-            /** @description Whether it is dialed. Those behind it in the order were not needed. */
+            /** @description Whether it is dialed. Buyers that come later in the order were not needed. */
             chosen: boolean;
             reason: components["schemas"]["SkipReason"] | null;
-            /** @description The same in words. */
+            /** @description The same, in words. */
             message: string | null;
             details: components["schemas"]["SkipDetails"];
             route_by_type: components["schemas"]["RouteByType"];
-            /** @description What it is ranked by: the tier, or minus the revenue or the earnings per call. */
+            /** @description The value it is ranked by: the tier, or the revenue or earnings per call times -1. */
             tier: number;
             weight: number;
-            /** @description Its part of all weight in its tier. */
+            /** @description Its share of the total weight in its tier. */
             share: number | null;
-            /** @description What it drew: the lowest of a tier goes first. The same seed draws the same. Null without weight. */
+            /** @description Its value in the weighted draw: the lowest in a tier goes first. The same seed gives the same draw. Null without a weight. */
             draw: number | null;
-            /** @description The group through which it comes to the call, whose caps count too. */
+            /** @description The group through which it is a candidate for the call. The caps of the group count too. */
             buyer_group_id: number | null;
         };
         CapStanding: {
             buyer_id: number | null;
             buyer_group_id: number | null;
-            /** @description Such as `attempt_daily`, or `concurrency`. */
+            /** @description For example `attempt_daily` or `concurrency`. */
             cap: string;
-            /** @description Before the call. */
+            /** @description The value before the call. */
             used: number;
             limit: number;
             /** Format: date-time */
             resets_at: string | null;
         };
         RoutingDecision: {
-            /** @description From 1: a call is decided anew when those dialed did not take it. */
+            /** @description Starts at 1. Another decision is made each time the buyers dialed did not take the call. */
             round: number;
             /** Format: date-time */
             at: string;
-            /** @description What the draw was made with. */
+            /** @description The seed of the draw. */
             seed: string;
             offer_id: number | null;
             /** @enum {string} */
             action: "dial" | "fallback" | "hang_up";
-            /** @description Why nobody is dialed: `no_buyers`, `no_buyer_available`, or what keeps the call from all of them. */
+            /** @description Why no buyer is dialed: `no_buyers`, `no_buyer_available`, or what keeps the call from all of them. */
             reason: string | null;
             message: string | null;
-            /** @description Who is dialed. */
+            /** @description The buyers that are dialed. */
             buyer_ids: number[];
-            /** @description Every buyer of the offer once: those that can take the call in their order, then the others. */
+            /** @description Every buyer of the offer exactly once: those that can take the call in their order, then the others. */
             candidates: components["schemas"]["ConsideredBuyer"][];
-            /** @description The caps of those who are dialed and of their groups, as they stood. */
+            /** @description The caps of the buyers that are dialed and of their groups, before the call. */
             caps: components["schemas"]["CapStanding"][];
         };
         CallDecisionReply: {
@@ -5275,24 +5312,24 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         RoutingQuestion: {
-            /** @description Number or uuid of the offer. */
+            /** @description Id or uuid of the offer. */
             offer_id: string | number;
             /**
              * Format: telephone
-             * @description Who calls. Null or left out: withheld.
+             * @description The number of the caller. Null or omitted: withheld.
              */
             caller_number?: string | null;
             tokens?: components["schemas"]["CallTokens"];
             /**
              * Format: date-time
-             * @description When. Caps stand as they would then if nothing happened until then. Now when left out.
+             * @description The time of the call, by default now. Caps stand as they would at that time if nothing happened until then.
              */
             at?: string | null;
-            /** @description To draw the same again. A new one when left out. */
+            /** @description Repeats an earlier draw. By default a new seed. */
             seed?: string | null;
             /**
              * Format: time-zone
-             * @description The zone of an `at` without one.
+             * @description The zone of `at` when it has no offset.
              */
             time_zone?: string | null;
         };
@@ -5304,24 +5341,24 @@ export interface components {
             decision: components["schemas"]["RoutingDecision"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        /** @description What is otherwise of one buyer or one group of the offer. Fields are called as they are where the record is changed, and mean the same; what is left out stays as it is. */
+        /** @description What differs for one buyer or one group of the offer. The fields have the same names and meaning as in the update of the record; omitted fields stay as they are. */
         SimulatedChange: {
-            /** @description Number or uuid of a buyer of the offer. Either this or `buyer_group_id`. */
+            /** @description Id or uuid of a buyer of the offer. Send either this or `buyer_group_id`. */
             buyer_id?: string | number;
-            /** @description Number or uuid of a group of the offer. */
+            /** @description Id or uuid of a group of the offer. */
             buyer_group_id?: string | number;
             paused?: boolean;
             tier?: number;
             weight?: number;
-            /** @description Of a buyer. */
+            /** @description Only for a buyer. */
             timeout_seconds?: number;
-            /** @description Of a buyer, with its hourly limits. Replaces what is there; none: always open. */
+            /** @description Only for a buyer, with its hourly limits. Replaces the current hours; an empty list means always open. */
             business_hours_schedule?: components["schemas"]["BusinessHours"][] | null;
-            /** @description Of a group. */
+            /** @description Only for a group. */
             dial_buyers_type?: components["schemas"]["DialBuyersType"];
-            /** @description Of a buyer. Calls at the same time. */
+            /** @description Only for a buyer. Maximum number of simultaneous calls. */
             concurrency_cap_limit?: components["schemas"]["CountLimit"];
-            /** @description Of a group. Calls at the same time. */
+            /** @description Only for a group. Maximum number of simultaneous calls. */
             concurrency_cap?: components["schemas"]["CountLimit"];
             attempt_total_limit?: components["schemas"]["CountLimit"];
             attempt_monthly_limit?: components["schemas"]["CountLimit"];
@@ -5338,81 +5375,81 @@ export interface components {
             earned_revenue_total_limit?: components["schemas"]["MoneyLimit"];
             earned_revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
             earned_revenue_daily_limit?: components["schemas"]["MoneyLimit"];
-            /** @description Hourly limits here are those of a group; those of a buyer belong to its hours. */
+            /** @description The hourly limits here are those of a group; those of a buyer belong to its business hours. */
             attempt_hourly_limit?: components["schemas"]["CountLimit"];
             connection_hourly_limit?: components["schemas"]["CountLimit"];
             buyer_conversion_hourly_limit?: components["schemas"]["CountLimit"];
             revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
             earned_revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
         };
-        /** @description Calls that have not come. */
+        /** @description Imaginary calls. */
         SyntheticCalls: {
             calls: number;
             /**
              * Format: date-time
-             * @description When the first may come.
+             * @description The earliest time of a call.
              */
             from: string;
             /**
              * Format: date-time
-             * @description Before when the last comes.
+             * @description The end of the period; all calls come in before it.
              */
             to: string;
             tokens?: components["schemas"]["CallTokens"];
-            /** @description Part of its attempts that a buyer answers. As was observed in the last 28 days when left out. */
+            /** @description The share of its attempts that a buyer answers. By default as observed in the last 28 days. */
             answer_rate?: number;
-            /** @description Part of its connected calls that a buyer with a conversion of type `postback` pays for. As was observed when left out. */
+            /** @description The share of its connected calls that a buyer with a conversion of type `postback` pays for. By default as observed. */
             conversion_rate?: number;
-            /** @description How long each call lasts. As those of the last 28 days when left out. */
+            /** @description How long each call lasts. By default as long as the calls of the last 28 days. */
             answered_seconds?: number;
         };
         RoutingSimulationCreate: {
-            /** @description Number or uuid of the offer. */
+            /** @description Id or uuid of the offer. */
             offer_id: string | number;
             /**
              * Format: date-time
-             * @description Replays the calls of the offer that came in from then on.
+             * @description Replays the calls of the offer that came in at or after this time.
              */
             from?: string | null;
             /**
              * Format: date-time
-             * @description Before when they came in. Now when left out.
+             * @description The end of the period; the calls came in before it. By default now.
              */
             to?: string | null;
-            /** @description In place of `from` and `to`. */
+            /** @description Instead of `from` and `to`. */
             synthetic?: components["schemas"]["SyntheticCalls"] | null;
-            /** @description Each buyer and each group at most once. None: both sides are the same. */
+            /** @description Each buyer and each group at most once. Without changes both replays are the same. */
             changes: components["schemas"]["SimulatedChange"][];
-            /** @description To get the same answer again. A new one when left out. */
+            /** @description Repeats an earlier simulation. By default a new seed. */
             seed?: string | null;
             /**
              * Format: time-zone
-             * @description The zone of times without one.
+             * @description The zone of times without an offset.
              */
             time_zone?: string | null;
         };
         SimulatedCounts: {
-            /** @description That were connected to the buyer or else last tried with it. */
+            /** @description Calls that were connected to the buyer, or else last tried with it. */
             calls: number;
             attempts: number;
             connects: number;
             conversions: number;
             /** @description Dollars. */
             revenue: number;
-            /** @description Dollars to traffic sources. */
+            /** @description Dollars paid to traffic sources. */
             payout: number;
         };
         SimulatedFigures: {
-            /** @description That were connected to the buyer or else last tried with it. */
+            /** @description Calls that were connected to the buyer, or else last tried with it. */
             calls: number;
             attempts: number;
             connects: number;
             conversions: number;
             /** @description Dollars. */
             revenue: number;
-            /** @description Dollars to traffic sources. */
+            /** @description Dollars paid to traffic sources. */
             payout: number;
-            /** @description How often the buyer was passed over, by reason: once each time one was looked for. */
+            /** @description How often the buyer was skipped, by reason; counted once each time a buyer was looked for. */
             skip_reasons: {
                 [key: string]: number;
             };
@@ -5420,17 +5457,17 @@ export interface components {
         SimulatedBuyer: {
             buyer_id: number;
             name: string | null;
-            /** @description Whether it is among the changes itself. */
+            /** @description Whether the buyer itself is among the changes. */
             changed: boolean;
-            /** @description Part of its attempts that it answers where nothing is known of the one. Null when it is no buyer of the offer any more. */
+            /** @description The share of its attempts that it answers when nothing is known about the individual attempt. Null when it no longer belongs to the offer. */
             answer_rate: number | null;
-            /** @description The same of connected calls and conversions of type `postback`. */
+            /** @description The same for connected calls and conversions of type `postback`. */
             conversion_rate: number | null;
-            /** @description What really happened. Null with synthetic calls. */
+            /** @description What really happened. Null for synthetic calls. */
             real: components["schemas"]["SimulatedCounts"] | null;
-            /** @description The replay with the offer as it is. */
+            /** @description The replay with the offer as it is configured now. */
             as_configured: components["schemas"]["SimulatedFigures"];
-            /** @description The replay with the changes. */
+            /** @description The replay with the changes applied. */
             as_changed: components["schemas"]["SimulatedFigures"];
             /** @description `as_changed` minus `as_configured`. */
             difference: components["schemas"]["SimulatedCounts"];
@@ -5443,10 +5480,10 @@ export interface components {
             from: string;
             /** Format: date-time */
             to: string;
-            /** @description How many were replayed. Those that no buyer was ever dialed for count for none. */
+            /** @description How many calls were replayed. Calls for which no buyer was ever dialed count for no buyer. */
             calls: number;
             seed: string;
-            /** @description The buyers of the offer, and those that calls really went to, by number. */
+            /** @description The buyers of the offer, and those that calls really went to, in the order of their ids. */
             buyers: components["schemas"]["SimulatedBuyer"][];
             totals: {
                 real: components["schemas"]["SimulatedCounts"] | null;
@@ -5454,7 +5491,7 @@ export interface components {
                 as_changed: components["schemas"]["SimulatedFigures"];
                 difference: components["schemas"]["SimulatedCounts"];
             };
-            /** @description What the answer rests on, in words. */
+            /** @description What the result rests on, in words. */
             assumptions: string[];
         };
         RoutingSimulationReply: {
@@ -5465,71 +5502,71 @@ export interface components {
             simulation: components["schemas"]["RoutingSimulation"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        /** @description What is known of the call, by names of lowercase letters, digits and underscores. What a lead of the caller brought counts where nothing is given. */
+        /** @description What is known about the call. Names consist of lowercase letters, digits and underscores. Where no value is given, the one from the caller's lead is used. */
         CallTokens: {
             [key: string]: string | number | boolean | null;
         };
         CallSessionCreate: {
             /**
              * Format: telephone
-             * @description A number of yours: it tells the offer, or the buyer that it forwards to, and the traffic source. Give this or `offer_id`.
+             * @description A number of yours: determines the offer, or the buyer that the number forwards to, and the traffic source. Send this or `offer_id`.
              */
             number_called?: string;
-            /** @description Number or uuid of the offer. */
+            /** @description Id or uuid of the offer. */
             offer_id?: string | number;
             /**
              * Format: telephone
-             * @description Who calls. Null, blank, `anonymous` or left out: withheld.
+             * @description The number of the caller. Null, blank, `anonymous` or omitted: withheld.
              */
             caller_number?: string | null;
             tokens?: components["schemas"]["CallTokens"];
-            /** @description Number or uuid. That of the number called when left out. */
+            /** @description Id or uuid. By default the traffic source of the number called. */
             traffic_source_id?: string | number | null;
             sub_id?: string | null;
-            /** @description Your own identifier of the call. Each is one call. */
+            /** @description Your own identifier of the call; one per call. */
             call_sid?: string | null;
         };
         CallEventCreate: {
             event: components["schemas"]["CallEventKind"];
             /**
              * Format: uuid
-             * @description Which of those dialed it is about. May be left out where one is.
+             * @description The attempt the event is about. Optional when only one buyer is being dialed.
              */
             attempt?: string | null;
-            /** @description With `key_press`: 1 takes the call, any other key declines it. */
+            /** @description With `key_press`: 1 accepts the call, any other key declines it. */
             key?: string | null;
-            /** @description With `duration` and `completed`: seconds since the buyer took the call. Worked out from the times of the events when left out. */
+            /** @description With `duration` and `completed`: seconds since the buyer took the call. By default calculated from the times of the events. */
             duration?: number | null;
             recording_url?: string | null;
             hangup_cause?: string | null;
         };
         /**
-         * @description `ringing`, `answered`, `key_press`, `no_answer`, `busy` and `failed` are about a buyer that was dialed. `duration`: the call goes on, and holds its slots. `completed`: the call is over, whoever hung up.
+         * @description `ringing`, `answered`, `key_press`, `no_answer`, `busy` and `failed` are about a buyer that was dialed. `duration`: the call is still in progress and keeps its slots. `completed`: the call has ended, on whichever side.
          * @enum {string}
          */
         CallEventKind: "ringing" | "answered" | "key_press" | "no_answer" | "busy" | "failed" | "duration" | "completed";
         CallInstruction: {
             /**
-             * @description `dial` these, all at once; `wait` for what comes of those that are being dialed; `ask_for_key`: ask who has answered to press 1; `connect` the caller to `attempt` and let the others go (`cancel`); `fallback`; `hang_up`.
+             * @description `dial`: dial all of these at once. `wait`: wait for the result of those being dialed. `ask_for_key`: ask the buyer that answered to press 1. `connect`: connect the caller to `attempt` and drop the others (`cancel`). `fallback` and `hang_up`.
              * @enum {string}
              */
             action: "dial" | "wait" | "ask_for_key" | "connect" | "fallback" | "hang_up";
-            /** @description Why nobody is dialed. */
+            /** @description Why no buyer is dialed. */
             reason: string | null;
             message: string | null;
             dial: components["schemas"]["DialBuyer"][];
             /** Format: uuid */
             attempt: string | null;
-            /** @description Those that still ring and are not wanted any more. */
+            /** @description Attempts that are still ringing and must be ended. */
             cancel: string[];
             fallback: {
                 type: components["schemas"]["FallbackType"];
                 message: string | null;
                 number: string | null;
             } | null;
-            /** @description A call of which nothing is told for so long is taken for dead, and its slots are given back. An event `duration` keeps it alive. */
+            /** @description If no event arrives for this many seconds, the call is considered dead and its slots are released. An event `duration` keeps it alive. */
             report_within_seconds: number | null;
-            /** @description With `connect`, all keys that somebody has asked to be played to the buyer (`/calls/send_key_press`), the first first. They stay here; play each `id` once. */
+            /** @description With `connect`, all keys to be played to the buyer (sent to `/calls/send_key_press`), the earliest first. They remain in this list; play each `id` once. */
             key_presses: {
                 id: number;
                 /** @description `w` waits half a second. */
@@ -5539,26 +5576,26 @@ export interface components {
         DialBuyer: {
             /**
              * Format: uuid
-             * @description What events call it.
+             * @description The identifier to use in events.
              */
             attempt: string;
             buyer_id: number;
             user_buyer_id: string | null;
             name: string | null;
             buyer_group_id: number | null;
-            /** @description + and digits, or a SIP address. */
+            /** @description `+` and digits, or a SIP address. */
             number: string;
             timeout_seconds: number;
-            /** @description What to show the buyer. Null: withheld. */
+            /** @description The caller ID to show the buyer. Null: withheld. */
             caller_id: string | null;
-            /** @description To send once it is answered: `w` waits half a second, `W` a whole one. */
+            /** @description Tones to send once it is answered: `w` waits half a second, `W` a whole second. */
             dtmf_tones: string | null;
-            /** @description Whether who answers is asked for a key before the caller is connected. */
+            /** @description Whether the buyer must press a key before the caller is connected. */
             press_one_to_accept: boolean;
             record_calls: boolean;
         };
         CallSession: {
-            /** @description Number of the call. */
+            /** @description Id of the call. */
             id: number;
             /** Format: uuid */
             uuid: string;
@@ -5585,12 +5622,12 @@ export interface components {
          */
         OutgoingWebhookOrder: "id" | "name" | "trigger_type" | "created_at" | "updated_at" | "paused";
         /**
-         * @description What it is told of. `lead_changed`: what a person would call a change of a lead. `contact_fields_changed`: its data or e-mail address. `buyer_answered`: also when a key is still asked for. `buyer_did_not_convert`: a call that a buyer took has ended and is not paid for. `every_call`: a call has ended. `call_changed`: what is known of an ended call has changed. `manual`: only what is fired by hand. `before_buyer_dialled`: asked each time before a buyer is dialed, and may say no.
+         * @description The events that are sent. `lead_changed`: a change to a lead that matters to people. `contact_fields_changed`: its data or e-mail address has changed. `buyer_answered`: also while a key press is still pending. `buyer_did_not_convert`: a call that a buyer took has ended without being paid for. `every_call`: a call has ended. `call_changed`: facts about an ended call have changed. `manual`: only what is fired by hand. `before_buyer_dialled`: a question asked each time before a buyer is dialed, which the receiver can answer with no.
          * @enum {string}
          */
         WebhookTriggerType: "new_lead_created" | "lead_changed" | "lead_opted_out" | "contact_fields_changed" | "new_call_started" | "buyer_dialled" | "buyer_answered" | "buyer_converted" | "buyer_did_not_convert" | "offer_converted" | "every_call" | "call_changed" | "agent_online" | "agent_offline" | "manual" | "before_buyer_dialled";
         /**
-         * @description Whose events it is told of. `BuyerGroup`: those of buyers that are in the group. `ScheduleAction`: calls that the action has placed, and leads whose last action it was.
+         * @description The record whose events are sent. `BuyerGroup`: events of the buyers in the group. `ScheduleAction`: calls placed by the action, and leads whose last action it was.
          * @enum {string}
          */
         WebhookOwnerType: "Company" | "Offer" | "Buyer" | "BuyerGroup" | "TrafficSource" | "ScheduleAction";
@@ -5598,39 +5635,39 @@ export interface components {
             name?: string;
             /** @default Company */
             owner_type?: components["schemas"]["WebhookOwnerType"] | null;
-            /** @description Number or uuid of the record that `owner_type` says; left out for `Company`. */
+            /** @description Id or uuid of the record of the type in `owner_type`; omit it for `Company`. */
             owner_id?: string | number | null;
             trigger_type?: components["schemas"]["WebhookTriggerType"];
-            /** @description http or https, to an address of the internet. May hold tokens behind the host, `{{token}}` or `[token]{default}`, whose values are escaped. */
+            /** @description http or https, to an address on the internet. The part after the host may contain tokens, `{{token}}` or `[token]{default}`, whose values are escaped. */
             url?: string;
             /**
-             * @description How it is sent, post when left out.
+             * @description The HTTP method, by default post.
              * @default post
              */
             method?: components["schemas"]["WebhookMethod"];
-            /** @description Sent beside our own. Values may hold tokens. */
+            /** @description Sent in addition to the service's own headers. Values may contain tokens. */
             headers?: {
                 [key: string]: string;
             } | null;
-            /** @description A template with tokens, whose values are escaped as the `Content-Type` asks. Blank: the event as JSON. get and delete have none. */
+            /** @description A template with tokens, whose values are escaped as the `Content-Type` requires. Blank: the event as JSON. get and delete have no body. */
             body?: string | null;
-            /** @description How long an answer is waited for: 3 to 29, 15 when left out. For `before_buyer_dialled` 1 to 3, 3 when left out: the caller waits. */
+            /** @description How long to wait for a response: 3 to 29, by default 15. For `before_buyer_dialled` 1 to 3, by default 3, because the caller is waiting. */
             timeout_seconds?: number | null;
-            /** @description Statuses that mean it has arrived; any 2xx when blank. A redirect, or 410, never does. */
+            /** @description Statuses that mean the delivery succeeded; any 2xx when blank. A redirect or a 410 never does. */
             success_codes?: number[] | null;
             /**
-             * @description How often it is tried again: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h after the attempt before. Then it is dead, and can be redelivered.
+             * @description How often to try again: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h after the previous attempt. After the last one the delivery is dead, and can be redelivered.
              * @default 9
              */
             retries?: number | null;
             /**
-             * @description Nothing is sent, and nothing that happens meanwhile ever will be; what waits goes on when it is unpaused.
+             * @description Nothing is sent. Events that happen in the meantime are never sent; deliveries that were already waiting continue when the webhook is unpaused.
              * @default false
              */
             paused?: boolean | null;
-            /** @description Only what meets all of these is told, by the tokens of the call and of its lead. */
+            /** @description Only events for which all of these match are sent, judged by the tokens of the call and of its lead. */
             record_token_filter_list?: components["schemas"]["TokenFilter"][] | null;
-            /** @description Told when the receiver has the webhook paused (410), and when a delivery is dead, once an hour at most. */
+            /** @description Notified when the receiver pauses the webhook (410), and when a delivery is dead; at most once an hour. */
             alert_email?: string | null;
             external_record_id?: string | null;
             serializer?: components["schemas"]["OutgoingWebhookSerializer"];
@@ -5638,7 +5675,7 @@ export interface components {
         OutgoingWebhookCreate: WithRequired<components["schemas"]["OutgoingWebhookFields"], "name" | "trigger_type" | "url">;
         OutgoingWebhookUpdate: components["schemas"]["OutgoingWebhookFields"];
         OutgoingWebhook: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -5646,17 +5683,17 @@ export interface components {
             type?: "OutgoingWebhook";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -5675,13 +5712,13 @@ export interface components {
             success_codes?: number[];
             retries?: number;
             paused?: boolean;
-            /** @description Why it was paused, where nobody did it by hand. */
+            /** @description Why it was paused, unless it was paused by hand. */
             paused_reason?: string | null;
             record_token_filter_list?: string[];
             alert_email?: string | null;
-            /** @description Counts the secrets it has had. The secret itself is shown once, when it is made. */
+            /** @description How many secrets it has had. The secret itself is shown only once, when it is created. */
             secret_version?: number;
-            /** @description When the secret took the place of the one before, which is good for 24 hours more. */
+            /** @description When the secret replaced the previous one, which remains valid for 24 hours. */
             secret_rotated_at?: components["schemas"]["Timestamp"];
         };
         OutgoingWebhookReply: {
@@ -5699,7 +5736,7 @@ export interface components {
             success: true;
             errors: components["schemas"]["NoErrors"];
             outgoing_webhook: components["schemas"]["OutgoingWebhook"];
-            /** @description The secret that was just made, this once: `whsec_` and base64, as libraries of Standard Webhooks take it. */
+            /** @description The new secret, shown only in this response: `whsec_` and base64, the format that Standard Webhooks libraries accept. */
             secret?: string;
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -5713,7 +5750,7 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         WebhookLog: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -5721,24 +5758,24 @@ export interface components {
             type?: "WebhookLog";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             company_id?: number;
-            /** @description The name of its webhook. */
+            /** @description The name of the webhook. */
             name?: string | null;
-            /** @description Of the webhook. */
+            /** @description The owner of the webhook. */
             owner_id?: number | null;
             owner_type?: components["schemas"]["WebhookOwnerType"];
             outgoing_webhook_id?: number;
@@ -5752,12 +5789,12 @@ export interface components {
                 [key: string]: string;
             };
             request_body?: string | null;
-            /** @description Status of the answer; null when there was none, and `notes` says why. */
+            /** @description Status of the response; null when there was none, in which case `notes` gives the reason. */
             code?: number | null;
             response_headers?: {
                 [key: string]: string;
             } | null;
-            /** @description The beginning of it. */
+            /** @description The beginning of the response body. */
             response_body?: string | null;
             started_at?: components["schemas"]["Timestamp"];
             /** @description Milliseconds. */
@@ -5767,10 +5804,10 @@ export interface components {
             trigger_type?: components["schemas"]["WebhookTriggerType"];
             /**
              * Format: uuid
-             * @description The `webhook-id`: the same at every attempt.
+             * @description The `webhook-id`: the same for every attempt.
              */
             event_id?: string;
-            /** @description Which attempt it was, from 1; 0 when there was nothing that could be sent. */
+            /** @description The number of the attempt, starting at 1; 0 when there was nothing that could be sent. */
             attempt?: number;
             webhook_manual_fire_id?: number | null;
         };
@@ -5792,29 +5829,29 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         WebhookManualFireCreate: {
-            /** @description Number or uuid of the webhook. It must be given. */
+            /** @description Id or uuid of the webhook. Required. */
             outgoing_webhook_id?: string | number | null;
-            /** @description Number or uuid of the conversion it is about, a call that a buyer pays for: the `id` of `data.conversion` in events of type `buyer_converted`. */
+            /** @description Id or uuid of the conversion it is about, which is a call that a buyer pays for: the `id` of `data.conversion` in events of type `buyer_converted`. */
             buyer_conversion_id?: string | number | null;
-            /** @description Number or uuid of the lead it is about. */
+            /** @description Id or uuid of the lead it is about. */
             lead_id?: string | number | null;
-            /** @description Number or uuid of the call it is about. One of these three must be given. */
+            /** @description Id or uuid of the call it is about. One of these three is required. */
             call_id?: string | number | null;
             /**
              * Format: date-time
-             * @description Now when left out.
+             * @description By default now.
              */
             created_at?: string | null;
             /**
              * Format: date-time
-             * @description As `created_at` when left out.
+             * @description By default the same as `created_at`.
              */
             updated_at?: string | null;
             /** @description Zone of times without an offset. */
             time_zone?: components["schemas"]["TimeZoneName"];
         };
         WebhookManualFire: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -5822,21 +5859,21 @@ export interface components {
             type?: "WebhookManualFire";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** @description The name of the webhook as it was. */
+            /** @description The name of the webhook at that time. */
             name?: string | null;
             context_menu_name?: string | null;
             company_id?: number;
@@ -5844,9 +5881,9 @@ export interface components {
             buyer_conversion_id?: number | null;
             lead_id?: number | null;
             call_id?: number | null;
-            /** @description Logs of its attempts. */
+            /** @description Logs of its delivery attempts. */
             webhook_log_ids?: number[];
-            /** @description What its attempts have left in the log of the lead. */
+            /** @description Entries that its attempts created in the log of the lead. */
             lead_log_ids?: number[];
         };
         WebhookManualFireReply: {
@@ -5884,7 +5921,7 @@ export interface components {
             created_at: string;
             call_id: number;
             buyer_id: number;
-            /** @description Which of the buyer's conversions it was by. */
+            /** @description The name of the buyer's conversion that was used. */
             name: string | null;
             revenue: components["schemas"]["Money"];
             payout: components["schemas"]["Money"];
@@ -5894,7 +5931,7 @@ export interface components {
             user_id: number;
             status: string;
         };
-        /** @description A call that looks for a buyer. When it has just come there is no record of it yet. */
+        /** @description A call for which a buyer is being looked for. A call that has just come in has no record yet. */
         DialledCall: {
             /** Format: uuid */
             uuid: string;
@@ -5917,7 +5954,7 @@ export interface components {
              */
             timestamp: string;
             /**
-             * @description With everything known of its records the event would be larger than 20 kB: of these there are only `id`, `uuid` and `routes_show_path`, where they can be read.
+             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
              * @constant
              */
             truncated?: true;
@@ -5925,7 +5962,7 @@ export interface components {
                 lead: components["schemas"]["Lead"];
             };
         };
-        /** @description Something happened to a call. `lead` and `buyer` are there when it has them. */
+        /** @description Something happened to a call. `lead` and `buyer` are included when the call has them. */
         WebhookCallEvent: {
             /** @enum {string} */
             type: "new_call_started" | "buyer_did_not_convert" | "offer_converted" | "every_call" | "call_changed";
@@ -5935,7 +5972,7 @@ export interface components {
              */
             timestamp: string;
             /**
-             * @description With everything known of its records the event would be larger than 20 kB: of these there are only `id`, `uuid` and `routes_show_path`, where they can be read.
+             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
              * @constant
              */
             truncated?: true;
@@ -5945,7 +5982,7 @@ export interface components {
                 buyer?: components["schemas"]["ToldBuyer"];
             };
         };
-        /** @description A buyer is dialed for a call, or has answered. */
+        /** @description A buyer is being dialed for a call, or has answered. */
         WebhookAttemptEvent: {
             /** @enum {string} */
             type: "buyer_dialled" | "buyer_answered";
@@ -5955,7 +5992,7 @@ export interface components {
              */
             timestamp: string;
             /**
-             * @description With everything known of its records the event would be larger than 20 kB: of these there are only `id`, `uuid` and `routes_show_path`, where they can be read.
+             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
              * @constant
              */
             truncated?: true;
@@ -5976,7 +6013,7 @@ export interface components {
              */
             timestamp: string;
             /**
-             * @description With everything known of its records the event would be larger than 20 kB: of these there are only `id`, `uuid` and `routes_show_path`, where they can be read.
+             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
              * @constant
              */
             truncated?: true;
@@ -5987,7 +6024,7 @@ export interface components {
                 conversion: components["schemas"]["ToldConversion"];
             };
         };
-        /** @description An agent can take calls from now on, or cannot any more. */
+        /** @description An agent can take calls from now on, or no longer can. */
         WebhookAgentEvent: {
             /** @enum {string} */
             type: "agent_online" | "agent_offline";
@@ -5997,7 +6034,7 @@ export interface components {
              */
             timestamp: string;
             /**
-             * @description With everything known of its records the event would be larger than 20 kB: of these there are only `id`, `uuid` and `routes_show_path`, where they can be read.
+             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
              * @constant
              */
             truncated?: true;
@@ -6005,7 +6042,7 @@ export interface components {
                 agent: components["schemas"]["ToldAgent"];
             };
         };
-        /** @description Somebody has fired the webhook by hand. */
+        /** @description The webhook was fired by hand. */
         WebhookManualEvent: {
             /** @constant */
             type: "manual";
@@ -6015,7 +6052,7 @@ export interface components {
              */
             timestamp: string;
             /**
-             * @description With everything known of its records the event would be larger than 20 kB: of these there are only `id`, `uuid` and `routes_show_path`, where they can be read.
+             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
              * @constant
              */
             truncated?: true;
@@ -6041,9 +6078,9 @@ export interface components {
             };
         };
         WebhookVetoAnswer: {
-            /** @description `false` and the buyer is not dialed. */
+            /** @description `false`: the buyer is not dialed. */
             accept?: boolean;
-            /** @description Shown in the decision about the call. */
+            /** @description Shown in the routing decision of the call. */
             reason?: string;
         };
         /** @enum {string} */
@@ -6055,11 +6092,11 @@ export interface components {
         InboundWebhookOrder: "id" | "name" | "vanity_uri" | "created_at" | "updated_at" | "paused";
         InboundWebhookFields: {
             name?: string;
-            /** @description What the addresses of the endpoint end in: 3 to 100 of a-z, 0-9, - and _. Nobody else of this installation may have it. */
+            /** @description The last part of the endpoint's URLs: 3 to 100 of a-z, 0-9, - and _. Unique in this installation. */
             vanity_uri?: string;
-            /** @description Number or uuid of the offer that the calls are for. */
+            /** @description Id or uuid of the offer that receives the calls. */
             offer_id?: string | number;
-            /** @description Number or uuid of the traffic source that the calls come from, where the sender names none. */
+            /** @description Id or uuid of the traffic source of the calls when the sender names none. */
             traffic_source_id?: string | number | null;
             /**
              * @description How long a buyer is held for a ping, and again for its post.
@@ -6067,14 +6104,14 @@ export interface components {
              */
             hold_seconds?: number | null;
             /**
-             * @description A paused endpoint takes no more pings and posts; what is held stays so until it runs out, and may be posted.
+             * @description A paused endpoint accepts no pings and no posts. Buyers already held stay held until the hold expires, and can still be posted.
              * @default false
              */
             paused?: boolean;
-            /** @description Whether senders must show a token. `true` makes one where there is none; `false` takes it away. */
+            /** @description Whether senders must present a token. `true` creates one if there is none; `false` removes it. */
             has_auth_token?: boolean;
             /**
-             * @description Makes a new token. The one before is refused from then on.
+             * @description Creates a new token. The previous one is refused from then on.
              * @default false
              */
             reset_auth_token?: boolean;
@@ -6084,7 +6121,7 @@ export interface components {
         InboundWebhookCreate: WithRequired<components["schemas"]["InboundWebhookFields"], "name" | "vanity_uri" | "offer_id">;
         InboundWebhookUpdate: components["schemas"]["InboundWebhookFields"];
         InboundWebhook: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -6092,17 +6129,17 @@ export interface components {
             type?: "InboundWebhook";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -6110,20 +6147,20 @@ export interface components {
             name?: string | null;
             vanity_uri?: string | null;
             offer_id?: number | null;
-            /** @description Its name. */
+            /** @description Name of the record. */
             offer?: string | null;
             traffic_source_id?: number | null;
-            /** @description Its name. */
+            /** @description Name of the record. */
             traffic_source?: string | null;
             hold_seconds?: number;
             paused?: boolean;
-            /** @description Whether senders must show a token. It is stored hashed and cannot be read. */
+            /** @description Whether senders must present a token. It is stored hashed and cannot be read. */
             has_auth_token?: boolean;
-            /** @description Path to ping at, by GET or POST. */
+            /** @description Path for pings, by GET or POST. */
             ping_path?: string | null;
-            /** @description Path to post to, by GET or POST. */
+            /** @description Path for posts, by GET or POST. */
             post_path?: string | null;
-            /** @description Path for both in one, by GET or POST. */
+            /** @description Path for ping and post in one request, by GET or POST. */
             full_path?: string | null;
         };
         InboundWebhookReply: {
@@ -6141,7 +6178,7 @@ export interface components {
             success: true;
             errors: components["schemas"]["NoErrors"];
             inbound_webhook: components["schemas"]["InboundWebhook"];
-            /** @description The token that was just made, this once. */
+            /** @description The new token, shown only in this response. */
             auth_token?: string;
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -6157,59 +6194,59 @@ export interface components {
         PingFields: {
             /**
              * Format: telephone
-             * @description Who would call, in any spelling; without `+` and country code it is read as a number of the company's country.
+             * @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country.
              */
             caller_id?: string | number | null;
             /**
              * Format: telephone
-             * @description The same; taken when `caller_id` is left out.
+             * @description The same; used when `caller_id` is omitted.
              */
             caller_number?: string | number | null;
             /**
              * Format: telephone
-             * @description The same; taken when both are left out.
+             * @description The same; used when both are omitted.
              */
             phone?: string | number | null;
-            /** @description Number, uuid or `user_traffic_source_id` of the traffic source; that of the endpoint when left out. */
+            /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
             traffic_source_id?: string | number | null;
-            /** @description Your own mark of where the call comes from. */
+            /** @description Your own label for where the call comes from. */
             sub_id?: string | null;
-            /** @description The token of the endpoint, where it has one. */
+            /** @description The token of the endpoint, if it has one. */
             auth_token?: string | null;
-            /** @description Tokens of the call. Parameters may stand here too; those beside it count. */
+            /** @description Tokens of the call. Parameters may be sent here too; parameters outside `data` take precedence. */
             data?: {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description Every key that is not named here becomes a token, as the keys of `data` do: up to 200 of them, 64 kB in all. */
+        /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
         PingRequest: {
             [key: string]: unknown;
         } & components["schemas"]["PingFields"];
-        /** @description Every key that is not named here becomes a token, as the keys of `data` do: up to 200 of them, 64 kB in all. */
+        /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
         PostRequest: ({
-            /** @description That of a buyer, or `try_all_buyers_ping_id`, as the ping was answered. The caller need not be named beside it. */
+            /** @description The `ping_id` of a buyer, or `try_all_buyers_ping_id`, from the response to the ping. The caller can then be omitted. */
             ping_id?: string | number | null;
         } & {
             [key: string]: unknown;
         }) & components["schemas"]["PingFields"];
         /**
-         * @description `accepted`, or why there is nothing: no buyer can take the call now; the caller is on a suppression list of the offer, or of every buyer; is on the blacklist of the company; is no possible number; the offer, or the endpoint, is paused.
+         * @description `accepted`, or why nothing is available: no buyer can take the call now; the caller is on a suppression list of the offer, or of every buyer; the caller is on the company's blacklist; the caller's number is not possible; the offer or the endpoint is paused.
          * @enum {string}
          */
         PingStatus: "accepted" | "no_buyer_available" | "caller_number_suppressed" | "caller_number_blacklisted" | "caller_number_invalid" | "offer_paused" | "webhook_paused";
-        /** @description Why `success` is false, in words. Empty otherwise. */
+        /** @description Why `success` is false, in words. Otherwise empty. */
         PingErrors: string[];
         PingBuyer: {
-            /** @description What to post for just this buyer. */
+            /** @description Post this to get exactly this buyer. */
             ping_id: string;
             buyer_id: number;
             user_buyer_id: string | null;
             name: string | null;
             /** @description Dollars that its current conversion pays; 0 without one. */
             bid_price: components["schemas"]["Money"];
-            /** @description Seconds after which it pays; null where it pays for what it reports itself, or has no conversion. */
+            /** @description Seconds after which it pays; null if it pays for what it reports itself, or has no conversion. */
             bid_duration: number | null;
-            /** @description Whether its caps are taken up for this ping. */
+            /** @description Whether its caps are reserved for this ping. */
             held: boolean;
             expires_at: components["schemas"]["Timestamp"];
         };
@@ -6219,9 +6256,9 @@ export interface components {
             errors: components["schemas"]["PingErrors"];
             /** @description In the order in which they would be tried. */
             buyers: components["schemas"]["PingBuyer"][];
-            /** @description What to post for whichever of them can be had, in their order. */
+            /** @description Post this to get the first of these buyers that is available, in their order. */
             try_all_buyers_ping_id: string | null;
-            /** @description The best of the buyers. */
+            /** @description The highest price among the buyers. */
             bid_price: components["schemas"]["Money"] | null;
             expires_at: components["schemas"]["Timestamp"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -6230,27 +6267,27 @@ export interface components {
             success: boolean;
             status: components["schemas"]["PingStatus"];
             errors: components["schemas"]["PingErrors"];
-            /** @description What is otherwise than the ping was answered, in words. */
+            /** @description What differs from the response to the ping, in words. */
             warnings: string[];
-            /** @description Whether the ping had run out, so that a buyer was chosen anew. */
+            /** @description Whether the ping had expired, so that a buyer was chosen again. */
             late: boolean;
-            /** @description What this post can be repeated by. */
+            /** @description Repeat the post with this to get the same response. */
             ping_id: string | null;
             buyer_id: number | null;
             user_buyer_id: string | null;
             name: string | null;
-            /** @description Dollars that the current conversion of the buyer pays. */
+            /** @description Dollars that the buyer's current conversion pays. */
             bid_price: components["schemas"]["Money"] | null;
             /** @description Seconds after which it pays. */
             bid_duration: number | null;
-            /** @description `+` and the digits of the number to forward the call to: one of the offer, else of the company, else of the buyer itself. */
+            /** @description `+` and the digits of the number to forward the call to: a number of the offer, or else of the company, or else of the buyer itself. */
             forwarding_number: string | null;
             /**
              * Format: uuid
-             * @description The call that has come of it.
+             * @description The call that resulted.
              */
             call_uuid: string | null;
-            /** @description Until when the call is waited for. */
+            /** @description How long the call is expected. */
             expires_at: components["schemas"]["Timestamp"];
         };
         FullReply: {
@@ -6259,34 +6296,34 @@ export interface components {
             errors: components["schemas"]["PingErrors"];
             /** @description In the order in which they would be tried. */
             buyers: components["schemas"]["PingBuyer"][];
-            /** @description What to post for whichever of them can be had, in their order. */
+            /** @description Post this to get the first of these buyers that is available, in their order. */
             try_all_buyers_ping_id: string | null;
             warnings: string[];
             /** @description Always false. */
             late: boolean;
-            /** @description What can be posted to get the same answer again. */
+            /** @description Post this to get the same response again. */
             ping_id: string | null;
             buyer_id: number | null;
             user_buyer_id: string | null;
             name: string | null;
-            /** @description Dollars that the current conversion of the buyer pays. */
+            /** @description Dollars that the buyer's current conversion pays. */
             bid_price: components["schemas"]["Money"] | null;
             /** @description Seconds after which it pays. */
             bid_duration: number | null;
-            /** @description `+` and the digits of the number to forward the call to: one of the offer, else of the company, else of the buyer itself. */
+            /** @description `+` and the digits of the number to forward the call to: a number of the offer, or else of the company, or else of the buyer itself. */
             forwarding_number: string | null;
             /**
              * Format: uuid
-             * @description The call that has come of it.
+             * @description The call that resulted.
              */
             call_uuid: string | null;
-            /** @description Until when the call is waited for. */
+            /** @description How long the call is expected. */
             expires_at: components["schemas"]["Timestamp"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         TrafficSourceFields: {
             name?: string;
-            /** @description Your own identifier of the traffic source. Unique. */
+            /** @description Your own identifier for the traffic source. Unique. */
             user_traffic_source_id?: string | null;
             /** Format: email */
             email?: string | null;
@@ -6297,7 +6334,7 @@ export interface components {
         TrafficSourceCreate: WithRequired<components["schemas"]["TrafficSourceFields"], "name">;
         TrafficSourceUpdate: components["schemas"]["TrafficSourceFields"];
         TrafficSource: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -6305,17 +6342,17 @@ export interface components {
             type?: "TrafficSource";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -6344,12 +6381,12 @@ export interface components {
         };
         NumberFields: {
             name?: string | null;
-            /** @description Number or uuid of the offer that its calls are for. Its leads are called and texted from it before other numbers. */
+            /** @description Id or uuid of the offer that receives its calls. Leads of the offer are called and texted from it in preference to other numbers. */
             offer_id?: string | number | null;
-            /** @description Number or uuid of the traffic source that its calls come from. */
+            /** @description Id or uuid of the traffic source that its calls come from. */
             traffic_source_id?: string | number | null;
             forward_type?: components["schemas"]["NumberForwardType"];
-            /** @description Number or uuid of the buyer. Must be there with `forward_type` `buyer_id`. */
+            /** @description Id or uuid of the buyer. Required with `forward_type` `buyer_id`. */
             buyer_id?: string | number | null;
             external_record_id?: string | null;
             serializer?: components["schemas"]["NumberSerializer"];
@@ -6357,18 +6394,18 @@ export interface components {
         NumberCreate: {
             /**
              * Format: telephone
-             * @description The number to buy, as a search gives it. Left out, the first that a search finds is bought.
+             * @description The number to buy, as a search returns it. By default, the first that a search finds is bought.
              */
             requested_number?: string;
             country?: components["schemas"]["NumberCountry"];
-            /** @description Whether a toll-free number is looked for, `false` unless told. */
+            /** @description Whether to buy a toll-free number, by default `false`. */
             toll_free?: boolean;
-            /** @description What the number that is looked for begins with: an area code or more. */
+            /** @description What the number to buy must begin with: an area code or more. */
             prefix?: string | null;
         } & components["schemas"]["NumberFields"];
         NumberUpdate: components["schemas"]["NumberFields"];
         Number: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -6376,17 +6413,17 @@ export interface components {
             type?: "Number";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -6396,29 +6433,29 @@ export interface components {
             phone_number?: string | null;
             /** @description The same as `phone_number`. */
             number?: string | null;
-            /** @description Two letters. */
+            /** @description Two-letter country code. */
             country?: string;
             toll_free?: boolean;
-            /** @description Who sold it. */
+            /** @description The carrier that sold it. */
             carrier?: string;
-            /** @description Whether it is a number for fiction, which rings nowhere. */
+            /** @description Whether it is a number reserved for fiction, which rings nowhere. */
             sandbox?: boolean;
             forward_type?: components["schemas"]["NumberForwardType"];
-            /** @description Null again once the offer is deleted. */
+            /** @description Null after the offer is deleted. */
             offer_id?: number | null;
             /** @description Name of the offer. */
             offer?: string | null;
-            /** @description Null again once the buyer is deleted; calls that went to it go to the offer then, and `forward_type` says so. */
+            /** @description Null after the buyer is deleted; calls to the number then go to the offer, and `forward_type` changes accordingly. */
             buyer_id?: number | null;
-            /** @description Name of the buyer, or its number where it has none. */
+            /** @description Name of the buyer, or its number if it has no name. */
             buyer?: string | null;
-            /** @description Null again once the traffic source is deleted. */
+            /** @description Null after the traffic source is deleted. */
             traffic_source_id?: number | null;
             /** @description Name of the traffic source. */
             traffic_source?: string | null;
-            /** @description When a lead was last given it to be called or texted from. */
+            /** @description When it was last assigned to a lead for calls or texts. */
             last_assigned_at?: components["schemas"]["Timestamp"];
-            /** @description The carrier's own id of it. Null for one that was made known by `number add`. */
+            /** @description The carrier's own id for it. Null for a number registered with `number add`. */
             carrier_number_id?: string | null;
         };
         NumberReply: {
@@ -6447,7 +6484,7 @@ export interface components {
             type: "PhoneNumberSearchResult";
             /** @description `+` and the digits. */
             phone_number: string;
-            /** @description Two letters. */
+            /** @description Two-letter country code. */
             country: string;
         };
         PhoneNumberSearchResultList: components["schemas"]["PhoneNumberSearchResultPage"] | components["schemas"]["PhoneNumberSearchResult"][];
@@ -6460,54 +6497,54 @@ export interface components {
         };
         ScheduleFields: {
             name?: string;
-            /** @description Your own identifier of the schedule. Unique. */
+            /** @description Your own identifier for the schedule. Unique. */
             user_schedule_id?: string | null;
             description?: string | null;
-            /** @description Number or uuid of the offer that its leads belong to. */
+            /** @description Id or uuid of the offer that its leads belong to. */
             offer_id?: string | number | null;
             /**
              * Format: time-zone
-             * @description Zone of its business hours, of waits until a time of day, and of leads whose own zone cannot be told.
+             * @description Zone of its business hours, of waits until a time of day, and of leads whose own zone is unknown.
              * @default Eastern Time (US & Canada)
              */
             time_zone?: string | null;
             /**
              * Format: time-range
-             * @description HH:MM..HH:MM, both minutes included. Leads are contacted only then, in every zone that their area code and zip allow.
+             * @description HH:MM..HH:MM, both minutes included. Leads are contacted only within these hours, in every zone that their area code and zip allow.
              * @default 08:00..20:59
              */
             daylight_hours?: string | null;
             /**
-             * @description When the people behind the schedule are there, in its `time_zone`. Leads are contacted only then. Empty for always.
+             * @description Business hours of the schedule, in its `time_zone`. Leads are contacted only within them. An empty list means always.
              * @default []
              */
             business_hours_schedule?: components["schemas"]["ScheduleEntry"][] | null;
-            /** @description Hours after which a lead leaves the schedule and its end-of-schedule actions run. A lead may have its own. */
+            /** @description Hours after which a lead leaves the schedule and its end-of-schedule actions run. A lead may have its own value. */
             hours_to_expire?: number | null;
-            /** @description Calls and text messages after which a lead leaves the schedule and its end-of-schedule actions run. A lead may have its own. */
+            /** @description Calls and text messages after which a lead leaves the schedule and its end-of-schedule actions run. A lead may have its own value. */
             max_contact_attempts?: number | null;
             /**
              * Format: mailbox
-             * @description Who its e-mails are from: `desk@example.com` or `Desk <desk@example.com>`. An action may have its own.
+             * @description The sender of its e-mails: `desk@example.com` or `Desk <desk@example.com>`. An action may have its own.
              */
             from_email?: string | null;
             /**
-             * @description A paused schedule contacts nobody: leads are kept as `disabled`, and go on when it is unpaused.
+             * @description No lead of a paused schedule is contacted: its leads are kept as `disabled`, and continue when it is unpaused.
              * @default false
              */
             paused?: boolean;
-            /** @description Suppression lists of the schedule: its calls and messages skip leads with their numbers. Replaces them all. */
+            /** @description Suppression lists of the schedule: its calls and messages skip leads with their numbers. Replaces all current ones. */
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
             external_record_id?: string | null;
             serializer?: components["schemas"]["ScheduleSerializer"];
         };
         ScheduleCreate: WithRequired<components["schemas"]["ScheduleFields"], "name">;
         ScheduleUpdate: {
-            /** @description Gives it a new `lead_token`; the one before is refused from then on. */
+            /** @description Creates a new `lead_token`; the previous one is refused from then on. */
             reset_lead_token?: boolean;
         } & components["schemas"]["ScheduleFields"];
         Schedule: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -6515,17 +6552,17 @@ export interface components {
             type?: "Schedule";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -6543,12 +6580,12 @@ export interface components {
             paused?: boolean;
             paused_at?: components["schemas"]["Timestamp"];
             unpaused_at?: components["schemas"]["Timestamp"];
-            /** @description What leads for the schedule are submitted with. Null in an answer to `new`. */
+            /** @description The token with which leads are submitted to the schedule. Null in a response to `new`. */
             lead_token?: string | null;
             buyer_suppression_ids?: number[];
-            /** @description Its actions in order, then its end-of-schedule actions in theirs. */
+            /** @description Its actions in order, then its end-of-schedule actions in order. */
             schedule_action_ids?: number[];
-            /** @description With `schedule_grid`. */
+            /** @description Only with `schedule_grid`. */
             paused_by_user_id?: number | null;
         };
         ScheduleReply: {
@@ -6569,55 +6606,55 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         ScheduleActionFields: {
-            /** @description Number or uuid of the schedule. */
+            /** @description Id or uuid of the schedule. */
             schedule_id?: string | number;
             action_type?: components["schemas"]["ActionType"];
             name?: string | null;
             /**
-             * @description Whether it is run when the lead leaves the schedule, rather than in its course.
+             * @description Whether it runs when the lead leaves the schedule, rather than as one of its regular steps.
              * @default false
              */
             end_of_schedule?: boolean;
-            /** @description Its place among the actions of its kind, which are done in ascending order. Left out, it comes last. Unique. */
+            /** @description Its position among the actions of its kind, which run in ascending order. By default, the last position. Unique. */
             position?: number | null;
-            /** @description The action is passed over unless the tokens of the lead meet all of them. */
+            /** @description The action is skipped unless the lead's tokens match all of these. */
             token_filter_list?: components["schemas"]["TokenFilter"][] | null;
-            /** @description Of `wait`. */
+            /** @description For `wait`. */
             wait_amount?: number | null;
-            /** @description Of `wait`. */
+            /** @description For `wait`. */
             wait_unit?: components["schemas"]["WaitUnit"];
-            /** @description Of `wait`, instead of an amount: the next such time of day, HH:MM in the zone of the schedule. */
+            /** @description For `wait`, instead of an amount: the next occurrence of this time of day, HH:MM in the zone of the schedule. */
             wait_until?: string | null;
             /**
              * Format: call-destination
-             * @description Of `dial`. Where the call goes when the lead answers.
+             * @description For `dial`. Where the call goes when the lead answers.
              */
             connect_to?: string | null;
-            /** @description Of `dial`. How long it rings; 30 when left out. */
+            /** @description For `dial`. How long it rings; by default 30. */
             timeout_seconds?: number | null;
-            /** @description Of `sms` (at most 1600 characters), `email` and `webhook`. `{{token}}` and `[token]{default}` are replaced. */
+            /** @description For `sms` (at most 1600 characters), `email` and `webhook`. `{{token}}` and `[token]{default}` are replaced. */
             body?: string | null;
-            /** @description Of `email`. Tokens are replaced. */
+            /** @description For `email`. Tokens are replaced. */
             subject?: string | null;
-            /** @description Of `email`: whether `body` is HTML; the values of tokens are escaped then. */
+            /** @description For `email`: whether `body` is HTML; if so, the values of tokens are escaped. */
             html?: boolean | null;
             /**
              * Format: mailbox
-             * @description Of `email`, instead of that of the schedule.
+             * @description For `email`, instead of the sender of the schedule.
              */
             from_email?: string | null;
             /**
              * Format: webhook-url
-             * @description Of `webhook`. Tokens in it are replaced and encoded.
+             * @description For `webhook`. Tokens in it are replaced and encoded.
              */
             url?: string | null;
-            /** @description Of `webhook`; post when left out. */
+            /** @description For `webhook`; by default post. */
             method?: components["schemas"]["WebhookMethod"];
-            /** @description Of `webhook`. */
+            /** @description For `webhook`. */
             headers?: {
                 [key: string]: string;
             } | null;
-            /** @description Of `move_to_schedule`. */
+            /** @description For `move_to_schedule`. */
             to_schedule_id?: string | number | null;
             external_record_id?: string | null;
             serializer?: components["schemas"]["ScheduleActionSerializer"];
@@ -6625,7 +6662,7 @@ export interface components {
         ScheduleActionCreate: WithRequired<components["schemas"]["ScheduleActionFields"], "schedule_id" | "action_type">;
         ScheduleActionUpdate: components["schemas"]["ScheduleActionFields"];
         ScheduleAction: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -6633,17 +6670,17 @@ export interface components {
             type?: "ScheduleAction";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -6697,7 +6734,7 @@ export interface components {
         CallCenterFields: {
             name?: string;
             description?: string | null;
-            /** @description Your own identifier of the call center; unique among yours. */
+            /** @description Your own identifier for the call center. Unique among yours. */
             user_call_center_id?: string | null;
             external_record_id?: string | null;
             serializer?: components["schemas"]["CallCenterSerializer"];
@@ -6705,7 +6742,7 @@ export interface components {
         CallCenterCreate: WithRequired<components["schemas"]["CallCenterFields"], "name">;
         CallCenterUpdate: components["schemas"]["CallCenterFields"];
         CallCenter: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -6713,17 +6750,17 @@ export interface components {
             type?: "CallCenter";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. */
+            /** @description Path of the record for PUT requests. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -6763,12 +6800,12 @@ export interface components {
             key?: string;
             name?: string;
             /**
-             * @description Whether an agent that is in it counts as online.
+             * @description Whether an agent in this status counts as online.
              * @default true
              */
             is_online?: boolean | null;
             /**
-             * @description Where it stands in menus, the lowest first.
+             * @description Its position in menus, the lowest first.
              * @default 0
              */
             position?: number | null;
@@ -6778,7 +6815,7 @@ export interface components {
         AgentStatusCreate: WithRequired<components["schemas"]["AgentStatusFields"], "key" | "name">;
         AgentStatusUpdate: components["schemas"]["AgentStatusFields"];
         AgentStatus: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -6786,17 +6823,17 @@ export interface components {
             type?: "AgentStatus";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. */
+            /** @description Path of the record for PUT requests. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -6805,7 +6842,7 @@ export interface components {
             name?: string | null;
             is_online?: boolean;
             position?: number;
-            /** @description Whether every company has it: it can be renamed, and not deleted. */
+            /** @description Whether every company has it. A built-in status can be renamed but not deleted. */
             built_in?: boolean;
         };
         AgentStatusReply: {
@@ -6833,44 +6870,44 @@ export interface components {
          */
         AgentOrder: "id" | "status_changed_at" | "created_at" | "updated_at";
         AgentFields: {
-            /** @description Shown to others; that of the user when blank. */
+            /** @description Shown to others; by default the name of the user. */
             name?: string | null;
-            /** @description Number or uuid of the status it is in. */
+            /** @description Id or uuid of the agent's current status. */
             agent_status_id?: string | number;
             call_center_ids?: components["schemas"]["RecordIds"];
-            /** @description Buyers it takes calls for. */
+            /** @description Buyers that the agent takes calls for. */
             buyer_ids?: components["schemas"]["RecordIds"];
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentSerializer"];
         };
         AgentCreate: {
-            /** @description Number or uuid of the user. */
+            /** @description Id or uuid of the user. */
             user_id?: string | number;
             /**
              * Format: email
-             * @description Address of the user, who is made when it is new. In place of `user_id`.
+             * @description Address of the user, who is created if it is new. Instead of `user_id`.
              */
             user_email?: string;
-            /** @description Shown to others; that of the user when blank. */
+            /** @description Shown to others; by default the name of the user. */
             name?: string | null;
-            /** @description Number or uuid of the status it is in. */
+            /** @description Id or uuid of the agent's current status. */
             agent_status_id?: string | number;
             call_center_ids?: components["schemas"]["RecordIds"];
-            /** @description Buyers it takes calls for. */
+            /** @description Buyers that the agent takes calls for. */
             buyer_ids?: components["schemas"]["RecordIds"];
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentSerializer"];
         };
         AgentUpdate: components["schemas"]["AgentFields"];
         AgentStatusChange: {
-            /** @description Number or uuid of the status. */
+            /** @description Id or uuid of the status. */
             agent_status_id?: string | number;
-            /** @description Key of the status. In place of `agent_status_id`. */
+            /** @description Key of the status. Instead of `agent_status_id`. */
             key?: string;
             serializer?: components["schemas"]["AgentSerializer"];
         };
         Agent: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -6878,17 +6915,17 @@ export interface components {
             type?: "Agent";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. */
+            /** @description Path of the record for PUT requests. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -6897,11 +6934,11 @@ export interface components {
             user_id?: number | null;
             user_email?: string | null;
             agent_status_id?: number | null;
-            /** @description Key of the status it is in. */
+            /** @description Key of the agent's current status. */
             status_key?: string | null;
-            /** @description Since when it has been in that status. */
+            /** @description When the agent entered its current status. */
             status_changed_at?: components["schemas"]["Timestamp"];
-            /** @description Whether that status counts as online. */
+            /** @description Whether the current status counts as online. */
             online?: boolean;
             call_center_ids?: number[];
             buyer_ids?: number[];
@@ -6923,21 +6960,21 @@ export interface components {
             agents: components["schemas"]["Agent"][];
             metadata: components["schemas"]["PageMetadata"];
         };
-        /** @description That an agent went into a status. */
+        /** @description Records that an agent entered a status. */
         AgentStatusTimestamp: {
             id?: number;
             company_id?: number;
-            /** @description The user who is the agent. */
+            /** @description The user of the agent. */
             user_id?: number;
             /** @description The same number as `user_id`. */
             collaborator_id?: number;
             /** @description The agent. */
             agent_widget_id?: number;
-            /** @description The status it went into. */
+            /** @description The status that the agent entered. */
             agent_status_id?: number;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description The key that the status had then. */
+            /** @description The key of the status at that time. */
             key?: string;
         };
         AgentStatusTimestampList: components["schemas"]["AgentStatusTimestampPage"] | components["schemas"]["AgentStatusTimestamp"][];
@@ -6951,35 +6988,35 @@ export interface components {
         /** @enum {string} */
         AgentMessageSerializer: "agent_message" | "agent_message_grid" | "";
         AgentMessageCreate: {
-            /** @description What it says. */
+            /** @description Text of the message. */
             content: string;
-            /** @description Only agents that are in this status; null for any. */
+            /** @description Only agents in this status; null for any status. */
             agent_status_id?: string | number | null;
-            /** @description Reaches the agents of these buyers. */
+            /** @description Sent to the agents of these buyers. */
             buyer_ids?: components["schemas"]["RecordIds"];
-            /** @description Reaches the agents of the buyers in these groups. */
+            /** @description Sent to the agents of the buyers in these groups. */
             buyer_group_ids?: components["schemas"]["RecordIds"];
-            /** @description Reaches the agents of these call centers. */
+            /** @description Sent to the agents of these call centers. */
             call_center_ids?: components["schemas"]["RecordIds"];
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentMessageSerializer"];
         };
         AgentMessageUpdate: {
-            /** @description What it says; may be blank. */
+            /** @description Text of the message; may be blank. */
             content?: string | null;
-            /** @description Only agents that are in this status; null for any. */
+            /** @description Only agents in this status; null for any status. */
             agent_status_id?: string | number | null;
-            /** @description Reaches the agents of these buyers. */
+            /** @description Sent to the agents of these buyers. */
             buyer_ids?: components["schemas"]["RecordIds"];
-            /** @description Reaches the agents of the buyers in these groups. */
+            /** @description Sent to the agents of the buyers in these groups. */
             buyer_group_ids?: components["schemas"]["RecordIds"];
-            /** @description Reaches the agents of these call centers. */
+            /** @description Sent to the agents of these call centers. */
             call_center_ids?: components["schemas"]["RecordIds"];
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentMessageSerializer"];
         };
         AgentMessage: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -6987,24 +7024,24 @@ export interface components {
             type?: "AgentMessage";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. */
+            /** @description Path of the record for PUT requests. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             company_id?: number;
             content?: string | null;
             agent_status_id?: number | null;
-            /** @description The user who wrote it; null when a key pair of the company did. */
+            /** @description The user who wrote it; null if it was sent with a key pair of the company. */
             user_id?: number | null;
             /** @description How many agents it reached. */
             agent_widget_count?: number;
@@ -7030,7 +7067,7 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         Contact: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -7038,24 +7075,24 @@ export interface components {
             type?: "Contact";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             company_id?: number;
             /** @description `+`, country code and digits. */
             caller_id?: string | null;
-            /** @description Whether it is on the blacklist of the company: its calls are not taken, and its leads are not contacted. */
+            /** @description Whether it is on the company's blacklist: its calls are refused, and its leads are not contacted. */
             blocked?: boolean;
             blocked_at?: components["schemas"]["Timestamp"];
             unblocked_at?: components["schemas"]["Timestamp"];
@@ -7090,7 +7127,7 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         ContactCallerIds: {
-            /** @description Telephone numbers in any spelling. Without `+` and country code they are read as numbers of the company's country. */
+            /** @description Telephone numbers in any format. Without `+` and country code they are read as numbers of the company's country. */
             caller_ids: (string | number)[];
         };
         ContactCallerIdsReply: {
@@ -7100,15 +7137,15 @@ export interface components {
             errors: components["schemas"]["NoErrors"];
             /** @description How many of `caller_ids` were telephone numbers. */
             accepted: number;
-            /** @description How many numbers were not on the blacklist before. */
+            /** @description How many numbers were newly added to the blacklist. */
             added: number;
-            /** @description How many numbers were on the blacklist before. */
+            /** @description How many numbers were removed from the blacklist. */
             removed: number;
             rejected: components["schemas"]["RejectedCallerIds"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         TextMessage: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -7116,17 +7153,17 @@ export interface components {
             type?: "TextMessage";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -7146,7 +7183,7 @@ export interface components {
             offer_id?: number | null;
             schedule_id?: number | null;
             schedule_action_id?: number | null;
-            /** @description The tokens of the lead as they then were. */
+            /** @description The lead's tokens at that time. */
             token_values?: {
                 [key: string]: unknown;
             };
@@ -7171,7 +7208,7 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         Email: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -7179,17 +7216,17 @@ export interface components {
             type?: "Email";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -7210,7 +7247,7 @@ export interface components {
             offer_id?: number | null;
             schedule_id?: number | null;
             schedule_action_id?: number | null;
-            /** @description The tokens of the lead as they then were. */
+            /** @description The lead's tokens at that time. */
             token_values?: {
                 [key: string]: unknown;
             };
@@ -7257,13 +7294,13 @@ export interface components {
             company_id?: number;
             lead_id?: number;
             event?: components["schemas"]["LeadEvent"];
-            /** @description In words, with the reason. */
+            /** @description The event in words, with the reason. */
             message?: string | null;
             schedule_action_id?: number | null;
             call_id?: number | null;
             text_message_id?: number | null;
             email_id?: number | null;
-            /** @description What else is known of it. */
+            /** @description Further details of the event. */
             details?: {
                 [key: string]: unknown;
             } | null;
@@ -7279,7 +7316,7 @@ export interface components {
         LeadFields: {
             /**
              * Format: telephone
-             * @description The number that is called and texted, in any spelling; without `+` and country code it is read as a number of the company's country. `phone` is taken when it is left out.
+             * @description The number that is called and texted, in any format. Without `+` and country code it is read as a number of the company's country. If it is omitted, `phone` is used.
              */
             caller_id?: string | number;
             /**
@@ -7294,10 +7331,10 @@ export interface components {
              * @description The lead is called at this time, and its schedule waits until then.
              */
             schedule_callback_at?: string | null;
-            /** @description The same, in so many seconds. */
+            /** @description The same, as a number of seconds from now. */
             schedule_callback_in_seconds?: number | null;
             /**
-             * @description Applies the data to all leads of this number at the offer or schedule, ended ones too.
+             * @description Applies the data to all leads of this number at the offer or schedule, including those that have ended.
              * @default false
              */
             update_all_matching_leads?: boolean;
@@ -7307,14 +7344,14 @@ export interface components {
              */
             apply_to?: "calls" | null;
             /**
-             * @description Takes the number off the blacklist of the company. Needs an `auth_token` with the permission `leads:update`.
+             * @description Removes the number from the company's blacklist. Needs an `auth_token` with the permission `leads:update`.
              * @default false
              */
             unblock_contact?: boolean;
-            /** @description `true` puts the number on the blacklist of the company: its calls are not taken and no outbound action is taken for it. */
+            /** @description `true` adds the number to the company's blacklist: its calls are refused and no outbound action is taken for it. */
             blocked?: boolean;
             /**
-             * @description Assigns a number of the company from which the lead is called; answered as `service_number_plain`.
+             * @description Assigns a number of the company from which the lead is called; returned as `service_number_plain`.
              * @default false
              */
             assign_service_number?: boolean;
@@ -7325,69 +7362,69 @@ export interface components {
              */
             assign_trackdrive_number?: boolean;
             /**
-             * @description Assigns a number of the company from which the lead is texted; answered as `sms_number_plain`.
+             * @description Assigns a number of the company from which the lead is texted; returned as `sms_number_plain`.
              * @default false
              */
             assign_sms_number?: boolean;
             /**
-             * @description Expires the live lead of this number in the schedule first, so that a new one is made.
+             * @description Expires the live lead of this number in the schedule first, so that a new one is created.
              * @default false
              */
             expire_existing?: boolean;
             /**
-             * @description Deletes the leads of this number at the offer or schedule first, so that a new one is made.
+             * @description Deletes the leads of this number at the offer or schedule first, so that a new one is created.
              * @default false
              */
             delete_existing?: boolean;
             /**
-             * @description Only a live lead is updated; none is made.
+             * @description Only updates a live lead; never creates one.
              * @default false
              */
             update_only?: boolean;
-            /** @description Of leads that are due at once, lower values go first, and those without last. */
+            /** @description Among leads that are due at the same time, lower values go first, and leads without a value last. */
             lead_priority?: number | null;
             /**
-             * @description Begins its schedule anew.
+             * @description Starts its schedule again from the beginning.
              * @default false
              */
             restart_schedule?: boolean;
             /**
-             * @description Finds contact fields that are nested or go by other names (`phone`, `phoneNumber`, `firstName`) and puts them where they belong.
+             * @description Finds contact fields that are nested or have other names (`phone`, `phoneNumber`, `firstName`) and stores them in the right fields.
              * @default false
              */
             auto_format_nested_fields?: boolean;
             /**
              * Format: date-time
-             * @description When the next action is to be done.
+             * @description When the next action is due.
              */
             next_action_at?: string | null;
-            /** @description Hours after which it leaves the schedule, instead of those of the schedule. */
+            /** @description Hours after which it leaves the schedule, instead of the schedule's own value. */
             hours_to_expire?: number | null;
-            /** @description The same in minutes; at an offer, minutes after which the lead is no longer picked up. */
+            /** @description The same in minutes; at an offer, minutes after which the lead is no longer matched to a call. */
             expires_in?: number | null;
-            /** @description Calls and text messages after which it leaves the schedule, instead of those of the schedule. */
+            /** @description Calls and text messages after which it leaves the schedule, instead of the schedule's own value. */
             max_contact_attempts?: number | null;
-            /** @description Number, uuid or `user_traffic_source_id` of the traffic source. */
+            /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
             traffic_source_id?: string | number | null;
-            /** @description Your own mark of where the lead came from. */
+            /** @description Your own label for where the lead came from. */
             sub_id?: string | null;
-            /** @description Address of the person; that of the request when left out. */
+            /** @description IP address of the person; by default the address of the request. */
             ip_address?: string | null;
             /** @description The same. */
             remote_ip?: string | null;
             /** @description Zone in which times without an offset are read. */
             time_zone?: components["schemas"]["TimeZoneName"];
-            /** @description Tokens: calls, text messages and e-mails of the lead inherit them. Names are lowercase letters, digits and underscores; others are turned into such. Parameters of the lead may stand here too; those beside it count. */
+            /** @description Tokens, which the lead's calls, text messages and e-mails inherit. Names consist of lowercase letters, digits and underscores; other names are converted. Parameters of the lead may be sent here too; parameters outside `data` take precedence. */
             data?: {
                 [key: string]: unknown;
             } | null;
             serializer?: components["schemas"]["LeadSerializer"];
         };
-        /** @description Every key that is not named here becomes a token, as the keys of `data` do: up to 200 of them, 64 kB in all. */
+        /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
         LeadSubmission: ({
-            /** @description Of an offer: the data is picked up when a call of this number comes. Of a schedule: its actions begin. */
+            /** @description Of an offer: the data is used when a call from this number comes in. Of a schedule: its actions start. */
             lead_token?: string;
-            /** @description Of an offer; beside that of a schedule it says which offer the lead belongs to. */
+            /** @description Of an offer. Together with the token of a schedule it says which offer the lead belongs to. */
             offer_lead_token?: string;
             /** @description Of a schedule. */
             schedule_lead_token?: string;
@@ -7396,11 +7433,11 @@ export interface components {
         } & {
             [key: string]: unknown;
         }) & components["schemas"]["LeadFields"];
-        /** @description Every key that is not named here becomes a token, as the keys of `data` do: up to 200 of them, 64 kB in all. */
+        /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
         LeadCapture: ({
-            /** @description Number or uuid of the offer. */
+            /** @description Id or uuid of the offer. */
             offer_id?: string | number | null;
-            /** @description Number or uuid of the schedule. */
+            /** @description Id or uuid of the schedule. */
             schedule_id?: string | number | null;
         } & {
             [key: string]: unknown;
@@ -7410,17 +7447,17 @@ export interface components {
             email?: string | null;
             contact_field_type?: string | null;
             sub_id?: string | null;
-            /** @description Number, uuid or `user_traffic_source_id` of the traffic source. */
+            /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
             traffic_source_id?: string | number | null;
             lead_priority?: number | null;
             /**
              * Format: date-time
-             * @description When the next action is to be done.
+             * @description When the next action is due.
              */
             next_action_at?: string | null;
             /**
              * Format: date-time
-             * @description The lead is called at this time; null takes a callback back.
+             * @description The lead is called at this time; null cancels a callback.
              */
             schedule_callback_at?: string | null;
             hours_to_expire?: number | null;
@@ -7428,9 +7465,9 @@ export interface components {
             restart_schedule?: boolean;
             /** @description Opts its number out, or in again. */
             opt_out?: boolean;
-            /** @description Puts its number on the blacklist of the company, or takes it off. */
+            /** @description Adds its number to the company's blacklist, or removes it. */
             blocked?: boolean;
-            /** @description Tokens to add or replace; null takes one away. */
+            /** @description Tokens to add or replace; a null value removes the token. */
             data?: {
                 [key: string]: unknown;
             } | null;
@@ -7440,7 +7477,7 @@ export interface components {
             serializer?: components["schemas"]["LeadSerializer"];
         };
         Lead: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -7448,17 +7485,17 @@ export interface components {
             type?: "Lead";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -7475,7 +7512,7 @@ export interface components {
             country?: string | null;
             state_province?: string | null;
             zip_postal_code?: string | null;
-            /** @description Zone of its area code and zip; the first where they leave several open. */
+            /** @description Zone of its area code and zip; the first one if several are possible. */
             time_zone?: string | null;
             sub_id?: string | null;
             offer_id?: number | null;
@@ -7505,16 +7542,16 @@ export interface components {
             schedule_ended_at?: components["schemas"]["Timestamp"];
             next_action_at?: components["schemas"]["Timestamp"];
             last_call_at?: components["schemas"]["Timestamp"];
-            /** @description Whether it has not ended. */
+            /** @description Whether it has not ended yet. */
             is_live?: boolean;
             blocked?: boolean;
             /** @description Its tokens. */
             data?: {
                 [key: string]: unknown;
             };
-            /** @description With `lead_grid`. */
+            /** @description Only with `lead_grid`. */
             contact_id?: number | null;
-            /** @description With `lead_grid`. */
+            /** @description Only with `lead_grid`. */
             next_schedule_action_id?: number | null;
         };
         LeadReply: {
@@ -7547,7 +7584,7 @@ export interface components {
             service_number_plain: string | null;
             /** @description The number it is texted from, as digits. Null when none is assigned. */
             sms_number_plain: string | null;
-            /** @description What was asked for and could not be done now, by parameter: a paused offer, a number that has opted out, no number to assign. */
+            /** @description What was requested and could not be done now, by parameter: a paused offer, a number that has opted out, no number to assign. */
             warnings: {
                 [key: string]: string[];
             };
@@ -7558,9 +7595,9 @@ export interface components {
             buyer_id: number;
             name: string | null;
             available: boolean;
-            /** @description Why it is not. */
+            /** @description Why the buyer is not available. */
             reason: components["schemas"]["SkipReason"] | null;
-            /** @description The same in words. */
+            /** @description The same, in words. */
             message: string | null;
             details: components["schemas"]["SkipDetails"];
         };
@@ -7570,7 +7607,7 @@ export interface components {
             success: true;
             errors: components["schemas"]["NoErrors"];
             buyer_is_available: boolean;
-            /** @description Why none is, as far as it does not lie with the buyers. */
+            /** @description Why no buyer is available, when the reason is not with the buyers themselves. */
             reason: string | null;
             buyers: components["schemas"]["AvailableBuyer"][];
             metadata: components["schemas"]["RecordMetadata"];
@@ -7582,9 +7619,9 @@ export interface components {
             message: string | null;
             schedule_action_id: number | null;
         };
-        /** @description What will happen, if nothing else changes and every call and message goes through. */
+        /** @description What will happen if nothing else changes and every call and message succeeds. */
         TimelineStep: {
-            /** @description When. Null when it cannot come to it. */
+            /** @description When it will happen. Null if it cannot be reached. */
             at: components["schemas"]["Timestamp"];
             /** @enum {string} */
             action: "dial" | "sms" | "email" | "wait" | "webhook" | "exit" | "opt_out" | "block" | "restart" | "move_to_schedule" | "callback" | "leave_schedule" | "end";
@@ -7594,7 +7631,7 @@ export interface components {
             /** @description What would be sent, with the tokens as they are now. */
             text: string | null;
             /**
-             * @description Why it is not earlier.
+             * @description Why it does not happen earlier.
              * @enum {string|null}
              */
             delayed_by: "daylight_hours" | "business_hours" | null;
@@ -7607,9 +7644,9 @@ export interface components {
             message: string | null;
         };
         Timeline: {
-            /** @description The last 1000. */
+            /** @description The most recent 1000 events. */
             past: components["schemas"]["TimelineEvent"][];
-            /** @description The next 200 at most. */
+            /** @description At most the next 200 steps. */
             future: components["schemas"]["TimelineStep"][];
         };
         TimelineReply: {
@@ -7620,38 +7657,38 @@ export interface components {
             timeline: components["schemas"]["Timeline"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        /** @description All rows together. */
+        /** @description All rows combined. */
         LeadReportFigures: {
             leads: components["schemas"]["Count"];
-            /** @description Those that have not ended. */
+            /** @description Leads that have not ended. */
             live: components["schemas"]["Count"];
-            /** @description Those that were called or texted. */
+            /** @description Leads that were called or texted. */
             contacted: components["schemas"]["Count"];
-            /** @description Those that answered a call. */
+            /** @description Leads that answered a call. */
             connected: components["schemas"]["Count"];
-            /** @description Those a buyer has paid for. */
+            /** @description Leads a buyer has paid for. */
             converted: components["schemas"]["Count"];
-            /** @description Those whose number has opted out. */
+            /** @description Leads whose number has opted out. */
             opted_out: components["schemas"]["Count"];
             revenue: components["schemas"]["Money"];
             payout: components["schemas"]["Money"];
             profit: components["schemas"]["Money"];
         };
         LeadReportRow: {
-            /** @description Number of the record, the status, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for what has none. */
+            /** @description Id of the record, the status, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for leads without one. */
             key: number | string | null;
-            /** @description Null where a row has no name. */
+            /** @description Null if the row has no name. */
             name: string | null;
             leads: components["schemas"]["Count"];
-            /** @description Those that have not ended. */
+            /** @description Leads that have not ended. */
             live: components["schemas"]["Count"];
-            /** @description Those that were called or texted. */
+            /** @description Leads that were called or texted. */
             contacted: components["schemas"]["Count"];
-            /** @description Those that answered a call. */
+            /** @description Leads that answered a call. */
             connected: components["schemas"]["Count"];
-            /** @description Those a buyer has paid for. */
+            /** @description Leads a buyer has paid for. */
             converted: components["schemas"]["Count"];
-            /** @description Those whose number has opted out. */
+            /** @description Leads whose number has opted out. */
             opted_out: components["schemas"]["Count"];
             revenue: components["schemas"]["Money"];
             payout: components["schemas"]["Money"];
@@ -7668,7 +7705,7 @@ export interface components {
             metadata: components["schemas"]["ReportMetadata"];
         };
         Call: {
-            /** @description Number of the record. */
+            /** @description Id of the record. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -7676,33 +7713,33 @@ export interface components {
             type?: "Call";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The identifier of the record in another system. */
             external_record_id?: string | null;
             company_id?: number;
-            /** @description Of the person, from its tokens. */
+            /** @description The name of the person, from the call's tokens. */
             name?: string | null;
             recording_url?: string | null;
             category?: components["schemas"]["CallCategory"];
-            /** @description The number of the company that was called, or that it called from. */
+            /** @description The number of the company that was called, or from which the call was placed. */
             number_called?: string | null;
             number_id?: number | null;
-            /** @description The number or SIP address it was to be connected to. */
+            /** @description The number or SIP address that the call was to be connected to. */
             connected_to?: string | null;
-            /** @description The number of the person, whoever called. Null when it was withheld. */
+            /** @description The number of the person, for incoming and outgoing calls alike. Null if it was withheld. */
             caller_number?: string | null;
-            /** @description Its name. */
+            /** @description Name of the record. */
             offer?: string | null;
             user_offer_id?: string | null;
             offer_id?: number | null;
@@ -7714,11 +7751,11 @@ export interface components {
             quality_assurance_id?: number | null;
             /** @description Always null: there are no agents yet. */
             agent_id?: number | null;
-            /** @description Its name. */
+            /** @description Name of the record. */
             traffic_source?: string | null;
             user_traffic_source_id?: string | null;
             traffic_source_id?: number | null;
-            /** @description The name of the buyer it was connected to, else of the one it was last tried with. */
+            /** @description The name of the buyer the call was connected to, or else of the one it was last tried with. */
             buyer?: string | null;
             user_buyer_id?: string | null;
             buyer_id?: number | null;
@@ -7732,11 +7769,11 @@ export interface components {
             };
             /** @description Seconds. */
             total_duration?: number;
-            /** @description Seconds from the beginning of the call, or from the answer to one that went out, until it was connected. */
+            /** @description Seconds from the start of the call (for an outgoing call, from its answer) until it was connected. */
             hold_duration?: number;
-            /** @description Seconds from the answer of the buyer to its key press. */
+            /** @description Seconds from the buyer's answer to its key press. */
             ivr_duration?: number;
-            /** @description Seconds in which buyers were rung. */
+            /** @description Seconds during which buyers were rung. */
             attempted_duration?: number;
             /** @description Seconds after it was answered. */
             answered_duration?: number;
@@ -7757,11 +7794,11 @@ export interface components {
             /** @description The same dollars as `payout`. */
             traffic_source_payout?: components["schemas"]["Money"];
             payout?: components["schemas"]["Money"];
-            /** @description Always 0: the service is yours. */
+            /** @description Always 0: you run the service yourself. */
             service_cost?: components["schemas"]["Money"];
-            /** @description Dollars. Null until the carrier has told. */
+            /** @description Dollars. Null until the carrier has reported it. */
             provider_cost?: number | null;
-            /** @description The identifier of the call at the carrier. */
+            /** @description The carrier's identifier of the call. */
             call_sid?: string | null;
             /** @description The carrier. */
             provider?: string;
@@ -7779,9 +7816,9 @@ export interface components {
             hangup_cause?: string | null;
             lead_id?: number | null;
             answered_at?: components["schemas"]["Timestamp"];
-            /** @description When the buyer took it: at the key press where one is asked for. */
+            /** @description When the buyer took the call: at the key press if one is required. */
             connected_at?: components["schemas"]["Timestamp"];
-            /** @description What the caller was given once no buyer was left. */
+            /** @description What the caller got once no buyer was left. */
             fallback?: string | null;
             /** @description How many buyers were rung. */
             attempts_count?: components["schemas"]["Count"];
@@ -7789,7 +7826,7 @@ export interface components {
             error_message?: string | null;
             /** @description Whether it was only kept and not placed. */
             sandbox?: boolean;
-            /** @description With `call_grid`. */
+            /** @description Only with `call_grid`. */
             schedule_action_id?: number | null;
         };
         CallReply: {
@@ -7804,27 +7841,27 @@ export interface components {
         CallCreate: {
             /**
              * Format: telephone
-             * @description Who is called. The number of the lead when left out.
+             * @description The number to call. By default the number of the lead.
              */
             to?: string;
             /**
              * Format: telephone
-             * @description A number of the company. When left out the one that the lead knows, else the one that would be assigned to it.
+             * @description A number of the company. By default the one that the lead already knows, or else the one that would be assigned to it.
              */
             from?: string;
-            /** @description Number or uuid of the lead that is called: the call has its tokens, and counts as a contact attempt. */
+            /** @description Id or uuid of the lead to call. The call gets the lead's tokens and counts as a contact attempt. */
             lead_id?: string | number | null;
-            /** @description Number or uuid of the schedule whose dial action says to whom the call is connected. That of the lead when this and `offer_id` are left out. */
+            /** @description Id or uuid of the schedule whose dial action determines the destination of the call. By default, unless `offer_id` is sent, the schedule of the lead. */
             schedule_id?: string | number | null;
-            /** @description Number or uuid of the offer to whose buyers the call is connected. That of the lead, of the schedule or of the number it is placed from when left out. */
+            /** @description Id or uuid of the offer to whose buyers the call is connected. By default the offer of the lead, of the schedule or of the number the call is placed from. */
             offer_id?: string | number | null;
         };
         KeyPressCreate: {
-            /** @description Number or uuid of the call. */
+            /** @description Id or uuid of the call. */
             id: string | number;
-            /** @description Keys: 0 to 9, * and #. Each `w` waits half a second before the next. */
+            /** @description Keys: 0 to 9, * and #. Each `w` waits half a second before the next key. */
             digits: string;
-            /** @description Tokens that the call gets. */
+            /** @description Tokens to add to the call. */
             data?: {
                 [key: string]: unknown;
             };
@@ -7832,30 +7869,30 @@ export interface components {
         CallUpdate: {
             /**
              * Format: money
-             * @description Dollars that the buyer pays for the call: they take the place of what it was to pay, and move the revenue of the buyer and its group by the difference. With `buyer_converted` it pays so much instead of what its conversion says.
+             * @description Dollars that the buyer pays for the call. Replaces the previous amount, and changes the revenue of the buyer and its group by the difference. With `buyer_converted` the buyer pays this amount instead of that of its conversion.
              */
             revenue?: number;
             /**
              * Format: money
-             * @description Dollars that the buyer pays beside what it was to pay. Give this or `revenue`.
+             * @description Dollars that the buyer pays in addition to the previous amount. Send this or `revenue`.
              */
             add_revenue?: number;
             /**
              * Format: money
-             * @description Dollars that the traffic source is paid for the call: they take the place of what it was to be paid. From then on the terms of the offer pay nothing for the call.
+             * @description Dollars that the traffic source is paid for the call. Replaces the previous amount. From then on the payouts of the offer no longer apply to the call.
              */
             payout?: number;
-            /** @description That the buyer pays for the call: its conversion of the type postback, else its first, says how much. Said again, or of a call that converted by its duration, it changes nothing. A buyer that has paid for the caller within the duplicate timeframe of the conversion does not pay: `warnings` says so, and an event. False is for calls that did not convert. */
+            /** @description True: the buyer pays for the call. The amount is that of its conversion of type `postback`, or else of its first conversion. Repeating it, or sending it for a call that converted by its duration, changes nothing. A buyer that has paid for the caller within the duplicate timeframe of the conversion does not pay; `warnings` and an event say so. False is only for calls that did not convert. */
             buyer_converted?: boolean;
-            /** @description Tokens that the call gets, as an object or as `key:value,key2:value2`. Those of the same names are overwritten. */
+            /** @description Tokens to add to the call, as an object or as `key:value,key2:value2`. Tokens with the same names are overwritten. */
             post_call_tokens?: {
                 [key: string]: unknown;
             } | string;
-            /** @description The same as an object. Where both have a name, this counts. */
+            /** @description The same as an object. When both contain a name, the value here is used. */
             data?: {
                 [key: string]: unknown;
             };
-            /** @description True ends the call. A carrier is told to end it, and tells of the end in turn. A call that a softswitch of your own carries is over at once: the next instruction that is asked for is `hang_up`. A call that is over stays as it is. */
+            /** @description True ends the call. A carrier is asked to end it, and reports the end. A call on a softswitch of your own ends at once: the next instruction is `hang_up`. A call that has already ended is not changed. */
             hang_up?: boolean;
         };
         CallUpdated: {
@@ -7864,7 +7901,7 @@ export interface components {
             success: true;
             errors: components["schemas"]["NoErrors"];
             call: components["schemas"]["Call"];
-            /** @description What was told and could not be taken, by field: a conversion of a buyer that has paid for the caller a short while ago. */
+            /** @description What was sent and could not be applied, by field: a conversion of a buyer that has recently paid for the caller. */
             warnings: {
                 [key: string]: string[];
             };
@@ -7885,12 +7922,12 @@ export interface components {
             call_id?: number;
             /** @description What happened. */
             event?: string;
-            /** @description In words, with the reason. */
+            /** @description The event in words, with the reason. */
             message?: string | null;
             buyer_id?: number | null;
-            /** @description Its name. */
+            /** @description Name of the record. */
             buyer?: string | null;
-            /** @description What else is known of it. */
+            /** @description Further details of the event. */
             details?: {
                 [key: string]: unknown;
             } | null;
@@ -7907,23 +7944,23 @@ export interface components {
             id?: number;
             /** Format: uuid */
             uuid?: string;
-            /** @description When it was rung. */
+            /** @description When the buyer was rung. */
             created_at?: components["schemas"]["Timestamp"];
             call_id?: number;
-            /** @description Of the decision that chose it. */
+            /** @description Round of the decision that chose the buyer. */
             round?: number;
             buyer_id?: number;
-            /** @description Its name. */
+            /** @description Name of the record. */
             buyer?: string | null;
-            /** @description The group through which it came to the call. */
+            /** @description The group through which the buyer was a candidate for the call. */
             buyer_group_id?: number | null;
             /** @description The number or SIP address that was rung. */
             connect_to?: string;
             status?: components["schemas"]["CallAttemptStatus"];
-            /** @description For how long at most it was rung. */
+            /** @description The maximum number of seconds it rang. */
             timeout_seconds?: number;
             answered_at?: components["schemas"]["Timestamp"];
-            /** @description When it took the call: at the key press where one is asked for. */
+            /** @description When the buyer took the call: at the key press if one is required. */
             connected_at?: components["schemas"]["Timestamp"];
             ended_at?: components["schemas"]["Timestamp"];
         };
@@ -7935,7 +7972,7 @@ export interface components {
             call_attempts: components["schemas"]["CallAttempt"][];
             metadata: components["schemas"]["PageMetadata"];
         };
-        /** @description All rows together. */
+        /** @description All rows combined. */
         CallReportFigures: {
             calls: components["schemas"]["Count"];
             /** @description How often buyers were rung. */
@@ -7953,15 +7990,15 @@ export interface components {
             epc: number;
             /** @description Seconds. */
             average_duration: number;
-            /** @description How often buyers were passed over for each reason. */
+            /** @description How often buyers were skipped for each reason. */
             skip_reasons: {
                 [key: string]: number;
             };
         };
         CallReportRow: {
-            /** @description Number of the record, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for what has none. */
+            /** @description Id of the record, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for calls without one. */
             key: number | string | null;
-            /** @description Null where a row has no name. */
+            /** @description Null if the row has no name. */
             name: string | null;
             calls: components["schemas"]["Count"];
             /** @description How often buyers were rung. */
@@ -7979,7 +8016,7 @@ export interface components {
             epc: number;
             /** @description Seconds. */
             average_duration: number;
-            /** @description How often buyers were passed over for each reason. */
+            /** @description How often buyers were skipped for each reason. */
             skip_reasons: {
                 [key: string]: number;
             };
@@ -7997,14 +8034,14 @@ export interface components {
         ReportMetadata: {
             /** @description Key of the rows. */
             root: string;
-            /** @description What there is a row for. */
+            /** @description What each row stands for. */
             category: string;
-            /** @description Whose days and hours they are. */
+            /** @description The time zone of the days and hours. */
             time_zone: string;
             /** @description How many rows there are. */
             total_count: number;
         };
-        /** @description What a carrier that speaks TwiML sends of a text message that came in. It may send more. */
+        /** @description What a carrier that speaks TwiML sends for an incoming text message. It may send more. */
         CarrierMessage: {
             MessageSid: string;
             From: string;
@@ -8023,13 +8060,13 @@ export interface components {
             CallStatus: string;
             CallDuration?: string;
         };
-        /** @description What a carrier that speaks TwiML sends of a call that came in. It may send more. */
+        /** @description What a carrier that speaks TwiML sends for an incoming call. It may send more. */
         CarrierCall: {
-            /** @description Each is one call. */
+            /** @description One per call. */
             CallSid: string;
-            /** @description Who calls. What is no telephone number, and what stands for a withheld one such as `anonymous` or `+266696687`, is withheld. */
+            /** @description The number of the caller. Anything that is not a telephone number, and numbers that stand for a withheld one, such as `anonymous` or `+266696687`, count as withheld. */
             From?: string;
-            /** @description A number of yours: it tells the offer or the buyer, and the traffic source. */
+            /** @description A number of yours: determines the offer or the buyer, and the traffic source. */
             To: string;
             CallStatus?: string;
             CallerCity?: string;
@@ -8039,24 +8076,24 @@ export interface components {
             CallSid: string;
             CallStatus: string;
             To: string;
-            /** @description Seconds, of the whole call. */
+            /** @description Seconds, for the whole call. */
             CallDuration?: string;
         };
         CarrierDialStatus: {
-            /** @description Of the caller: `completed` when it has hung up. */
+            /** @description Status of the caller's side: `completed` when the caller has hung up. */
             CallStatus?: string;
-            /** @description Of all that were dialed at once: `completed`, `answered`, `busy`, `no-answer`, `failed` or `canceled`. */
+            /** @description Combined status of all that were dialed at once: `completed`, `answered`, `busy`, `no-answer`, `failed` or `canceled`. */
             DialCallStatus: string;
-            /** @description The leg of the buyer that took the call, or was tried last. */
+            /** @description The leg of the buyer that took the call, or that was tried last. */
             DialCallSid?: string;
-            /** @description `true` when a buyer was connected to the caller. Not every carrier says it. */
+            /** @description `true` when a buyer was connected to the caller. Not every carrier sends it. */
             DialBridged?: string;
             /** @description Seconds since the buyer answered. */
             DialCallDuration?: string;
             RecordingUrl?: string;
         };
         CarrierAttemptStatus: {
-            /** @description What the carrier calls the call to the buyer. */
+            /** @description The carrier's identifier of the call to the buyer. */
             CallSid?: string;
             CallStatus: string;
             CallDuration?: string;
@@ -8067,7 +8104,7 @@ export interface components {
         };
         CarrierKey: {
             CallSid?: string;
-            /** @description The key. Blank when none was pressed. */
+            /** @description The key. Blank if none was pressed. */
             Digits?: string;
         };
         CarrierRecording: {
@@ -8083,11 +8120,11 @@ export interface components {
         UserFields: {
             /**
              * Format: email
-             * @description Unique in the company; letter case does not count.
+             * @description Unique in the company; case-insensitive.
              */
             email?: string;
             name?: string | null;
-            /** @description The teams of the user. Replaces them all. */
+            /** @description The teams of the user. Replaces all current ones. */
             team_ids?: components["schemas"]["RecordIds"];
             external_record_id?: string | null;
         };
@@ -8100,7 +8137,7 @@ export interface components {
         } & WithRequired<components["schemas"]["UserFields"], "email">;
         UserUpdate: components["schemas"]["UserFields"];
         User: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -8108,17 +8145,17 @@ export interface components {
             type?: "User";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -8128,7 +8165,7 @@ export interface components {
             team_ids?: number[];
             /** @description When the last invitation was mailed. */
             invited_at?: components["schemas"]["Timestamp"];
-            /** @description When the user first set up a token by an invitation. */
+            /** @description When the user first created a token from an invitation. */
             joined_at?: components["schemas"]["Timestamp"];
         };
         UserReply: {
@@ -8149,7 +8186,7 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         InvitationAccept: {
-            /** @description What the token is for; "Invitation" when left out. */
+            /** @description What the token is for; by default "Invitation". */
             name?: string;
         };
         /**
@@ -8160,29 +8197,29 @@ export interface components {
         UsersEmails: string[] | null;
         AccessControlListFields: {
             name?: string;
-            /** @description The users of the team, by their addresses. Replaces them all; who has no account is invited. */
+            /** @description The users of the team, by e-mail address. Replaces all current users; addresses without an account are invited. */
             users_emails?: components["schemas"]["UsersEmails"];
-            /** @description What the team may do. With buyers, groups, offers, and what belongs to them, it may do it with those granted to it and no others. */
+            /** @description What the team may do. For buyers, groups, offers and what belongs to them, this applies only to those granted to the team. */
             permissions?: components["schemas"]["Scope"][] | null;
             /**
              * @description May do everything with all records.
              * @default false
              */
             superuser?: boolean;
-            /** @description Buyers granted to the team. Replaces them all. */
+            /** @description Buyers granted to the team. Replaces all current ones. */
             buyer_ids?: components["schemas"]["RecordIds"];
-            /** @description Buyer groups granted to the team, and with them the buyers in them. Replaces them all. */
+            /** @description Buyer groups granted to the team, together with the buyers in them. Replaces all current ones. */
             buyer_group_ids?: components["schemas"]["RecordIds"];
-            /** @description Offers granted to the team. Replaces them all. A team without buyers and groups sees the calls and leads of its offers; one that has some sees those that its buyers paid for, and `all_offers` says to which offers. */
+            /** @description Offers granted to the team. Replaces all current ones. A team without buyers and groups sees the calls and leads of its offers. A team that has some sees those that its buyers paid for; `all_offers` determines for which offers. */
             offer_ids?: components["schemas"]["RecordIds"];
-            /** @description Whether a team with buyers sees the calls and leads that they paid for at any offer, or only at its own offers. True until offers are granted, unless it is sent. */
+            /** @description Whether a team with buyers sees the calls and leads they paid for at any offer, or only at the team's own offers. By default true until offers are granted. */
             all_offers?: boolean;
             external_record_id?: string | null;
         };
         AccessControlListCreate: WithRequired<components["schemas"]["AccessControlListFields"], "name">;
         AccessControlListUpdate: components["schemas"]["AccessControlListFields"];
         AccessControlList: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -8190,17 +8227,17 @@ export interface components {
             type?: "AccessControlList";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -8248,26 +8285,26 @@ export interface components {
             uuid?: string;
             created_at?: components["schemas"]["Timestamp"];
             company_id?: number;
-            /** @description The `type` of the record that was changed. */
+            /** @description The `type` of the changed record. */
             record_type?: string;
-            /** @description Its number; null where many were changed at once. */
+            /** @description The id of the record; null when many were changed at once. */
             record_id?: number | null;
             action?: components["schemas"]["ChangeAction"];
-            /** @description The operation of this contract that changed it, by its operationId. */
+            /** @description The operation of this contract that made the change, by its operationId. */
             operation?: string;
             changes?: components["schemas"]["Changes"];
-            /** @description Whose token it was; null for a key pair of the company. */
+            /** @description The user whose token was used; null for a key pair of the company. */
             user_id?: number | null;
             user_email?: string | null;
             /** @description The credentials. */
             access_token_id?: number | null;
-            /** @description Their name at the time. */
+            /** @description The name of the credentials at that time. */
             credentials?: string;
             /** @description `X-Request-Id` of the request. */
             request_id?: string;
             ip?: string | null;
         };
-        /** @description Each column that changed. Of a new record those that have a value; of many records at once what was asked for. A secret says no more than that it changed. */
+        /** @description Each column that changed. For a new record, the columns that have a value; for many records at once, what was requested. For a secret, only the fact that it changed. */
         Changes: {
             [key: string]: {
                 /** @description The value before. */
@@ -8289,28 +8326,28 @@ export interface components {
             name: string;
             kind: components["schemas"]["AccessTokenKind"];
             /**
-             * @description Of a key pair what it may do. Of a user's token no more than this of what the user's teams allow, and all of that when nothing is named.
+             * @description For a key pair, what it may do. For a user's token, the permissions it is limited to within those of the user's teams; without any, it has all of them.
              * @default []
              */
             permissions?: components["schemas"]["Scope"][];
             /**
-             * @description May do everything, whatever the teams of the user.
+             * @description May do everything, regardless of the user's teams.
              * @default false
              */
             superuser?: boolean;
             /**
              * Format: email
-             * @description Whose token it is; needed for a user token and for nothing else.
+             * @description The user of the token; required for a user token and not allowed otherwise.
              */
             user_email?: string;
             /**
              * Format: date-time
-             * @description From when on it is refused; never when null.
+             * @description When it expires; null for never.
              */
             expires_at?: string | null;
         };
         AccessToken: {
-            /** @description Number of the record. Null in an answer to `new`. */
+            /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
@@ -8318,17 +8355,17 @@ export interface components {
             type?: "AccessToken";
             /**
              * Format: uuid
-             * @description UUIDv7 of the record. Accepted wherever its `id` is.
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When somebody last changed the record through the API. */
+            /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
-            /** @description Path of the record; answers a GET. */
+            /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record; answers a PUT. Null where a record cannot be changed. */
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
@@ -8359,9 +8396,9 @@ export interface components {
             success: true;
             errors: components["schemas"]["NoErrors"];
             access_token: components["schemas"]["AccessToken"];
-            /** @description Of a key pair. Shown here and never again. */
+            /** @description For a key pair. Shown here and never again. */
             private_key?: string;
-            /** @description Of a user token. Shown here and never again. */
+            /** @description For a user token. Shown here and never again. */
             token?: string;
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -8388,9 +8425,9 @@ export interface components {
             name: string;
             public_key: string;
             superuser: boolean;
-            /** @description Everything the caller may do. */
+            /** @description Everything these credentials allow. */
             permissions: components["schemas"]["Scope"][];
-            /** @description The teams to whose records the caller is limited; null for one who sees all of the company's. */
+            /** @description The teams to whose records the credentials are limited; null if they see everything in the company. */
             team_ids: number[] | null;
             company: {
                 id: number;
@@ -8406,9 +8443,9 @@ export interface components {
             total_count: number;
         };
         CollectionValue: {
-            /** @description What to send. */
+            /** @description The value to send. */
             value: string;
-            /** @description What to show. */
+            /** @description The label to show. */
             name: string;
         };
         CollectionPage: {
@@ -8432,15 +8469,15 @@ export interface components {
         };
         CollectionIndex: components["schemas"]["CollectionIndexPage"] | components["schemas"]["CollectionLink"][];
         TimeZone: {
-            /** @description What to send. */
+            /** @description The value to send. */
             value: string;
-            /** @description What to show, offset and all. */
+            /** @description The label to show, including the offset. */
             name: string;
             iana_name: string;
-            /** @description The offset that holds now. */
+            /** @description The current offset. */
             utc_offset: string;
             utc_offset_seconds: number;
-            /** @description Whether daylight saving time holds now. */
+            /** @description Whether daylight saving time is currently in effect. */
             dst: boolean;
         };
         TimeZonePage: {
@@ -8473,7 +8510,7 @@ export interface components {
         /** @description No credentials, or credentials that are not valid. */
         Unauthorized: {
             headers: {
-                /** @description The schemes that are accepted. */
+                /** @description The accepted authentication schemes. */
                 "WWW-Authenticate"?: string;
                 [name: string]: unknown;
             };
@@ -8518,7 +8555,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is larger than the service takes. */
+        /** @description The body is larger than the service accepts. */
         PayloadTooLarge: {
             headers: {
                 [name: string]: unknown;
@@ -8527,7 +8564,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is of a media type this operation does not read. */
+        /** @description The operation does not accept this media type. */
         UnsupportedMediaType: {
             headers: {
                 [name: string]: unknown;
@@ -8536,7 +8573,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Something in the request is not allowed; `errors` names each field and says what is. */
+        /** @description Something in the request is not allowed; `errors` names each field and says what is allowed. */
         Unprocessable: {
             headers: {
                 [name: string]: unknown;
@@ -8545,7 +8582,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many requests of these credentials or with this lead token, or with bad credentials from this address. */
+        /** @description Too many requests with these credentials or this lead token, or too many bad credentials from this address. */
         TooManyRequests: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -8557,7 +8594,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is not enough room on the disk for the file. Nothing of it is kept. */
+        /** @description The disk does not have enough space for the file. No part of it is kept. */
         InsufficientStorage: {
             headers: {
                 [name: string]: unknown;
@@ -8566,7 +8603,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The carrier, or the database, cannot be reached. Try again: what the carrier may have done already is not done twice. */
+        /** @description The carrier or the database cannot be reached. Try again: whatever the carrier may have done already is not done twice. */
         CarrierUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -8576,7 +8613,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A fault of the service. `request_id` finds it in the log. */
+        /** @description An internal error. Look up `request_id` in the log. */
         InternalError: {
             headers: {
                 [name: string]: unknown;
@@ -8585,7 +8622,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The database cannot be reached. Try again; a POST that is repeated under its Idempotency-Key has one effect. */
+        /** @description The database cannot be reached. Try again; a POST repeated with its Idempotency-Key has only one effect. */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -8597,44 +8634,44 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Number or uuid of the record. */
+        /** @description Id or uuid of the record. */
         Id: components["schemas"]["RecordId"];
-        /** @description Your own identifier of the buyer. */
+        /** @description Your own identifier for the buyer. */
         UserBuyerId: string;
-        /** @description Name of the collection, as `listCollections` gives it. */
+        /** @description Name of the collection, as returned by `listCollections`. */
         CollectionName: string;
-        /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+        /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
         IfMatch: string;
-        /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+        /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
         IfNoneMatch: string;
-        /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+        /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
         IdempotencyKey: string;
-        /** @description Only these records, by number or uuid. */
+        /** @description Only these records, by id or uuid. */
         Ids: components["schemas"]["RecordId"][];
-        /** @description Page of the result, from 1. A page past the end is empty. */
+        /** @description Page of the result, starting at 1. A page past the end is empty. */
         Page: number;
-        /** @description Records on a page. */
+        /** @description Records per page. */
         PerPage: number;
-        /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+        /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
         Cursor: string;
-        /** @description Only records made at or after this time. */
+        /** @description Only records created at or after this time. */
         CreatedAtFrom: string;
-        /** @description Only records made at or before this time. */
+        /** @description Only records created at or before this time. */
         CreatedAtTo: string;
-        /** @description Only records one of whose texts contains this text. Letter case does not count. */
+        /** @description Only records with a text field that contains this text. Case-insensitive. */
         Fulltext: string;
-        /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+        /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
         TimeZone: components["schemas"]["TimeZoneName"];
-        /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+        /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
         Columns: string[];
-        /** @description `false` answers the bare array, without root key and metadata. */
+        /** @description `false` returns the bare array, without root key and metadata. */
         Root: boolean;
         OrderDir: components["schemas"]["OrderDirection"];
-        /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+        /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
         Format: components["schemas"]["ListFormat"];
         /** @description Only buyers with exactly this number or SIP address. */
         BuyerNumber: components["schemas"]["CallDestination"];
-        /** @description Only buyers that are paused, or that are not. */
+        /** @description `true`: only paused buyers; `false`: only buyers that are not paused. */
         BuyerPaused: boolean;
         /** @description `buyer_grid` adds foreign keys to the record. */
         BuyerSerializer: components["schemas"]["BuyerSerializer"];
@@ -8646,17 +8683,17 @@ export interface components {
         BuyerSuppressionSerializer: components["schemas"]["BuyerSuppressionSerializer"];
         /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
         BuyerSuppressionFileSerializer: components["schemas"]["BuyerSuppressionFileSerializer"];
-        /** @description Only this number, in any spelling. `total_count` is 1 when it is on the list, else 0. */
+        /** @description Only this number, in any format. `total_count` is 1 when it is on the list, otherwise 0. */
         CallerId: string;
-        /** @description Only files of this list, by number or uuid. */
+        /** @description Only files of this list, by id or uuid. */
         SuppressionFileList: components["schemas"]["RecordId"];
-        /** @description Only files of this status. */
+        /** @description Only files with this status. */
         SuppressionFileStatus: components["schemas"]["ImportStatus"];
         NewFileName: string | null;
-        /** @description Number or uuid of the list. */
+        /** @description Id or uuid of the list. */
         NewFileList: string | number | null;
         NewFileApply: components["schemas"]["ApplyBlockOrUnblock"];
-        /** @description Blank. A file can only be sent with a POST or PUT. */
+        /** @description Leave blank. A file can only be sent with a POST or PUT. */
         NewFileImportFile: string;
         NewFileColumn: string | null;
         NewFileHeaders: components["schemas"]["CsvHeaders"];
@@ -8666,45 +8703,45 @@ export interface components {
         /** @description `traffic_source_grid` adds foreign keys to the record; a traffic source has none beyond its columns. */
         TrafficSourceSerializer: components["schemas"]["TrafficSourceSerializer"];
         TrafficSourceOrder: components["schemas"]["TrafficSourceOrder"];
-        /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven digits and more are a telephone number. */
+        /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven or more digits are read as a telephone number. */
         NumberId: string;
         /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
         NumberSerializer: components["schemas"]["NumberSerializer"];
         NumberOrder: components["schemas"]["NumberOrder"];
-        /** @description Only numbers of this offer. */
+        /** @description Only numbers assigned to this offer. */
         NumberOfOffer: components["schemas"]["RecordId"];
-        /** @description Only numbers of this traffic source. */
+        /** @description Only numbers assigned to this traffic source. */
         NumberOfTrafficSource: components["schemas"]["RecordId"];
-        /** @description Only numbers with this buyer. */
+        /** @description Only numbers assigned to this buyer. */
         NumberOfBuyer: components["schemas"]["RecordId"];
         /** @description Only numbers of this country. */
         NumberOfCountry: string;
-        /** @description Only toll-free numbers, or only others. */
+        /** @description `true`: only toll-free numbers; `false`: only numbers that are not toll-free. */
         NumberTollFree: boolean;
         /** @description Only this telephone number. */
         NumberIs: string;
-        /** @description The number to buy, as a search gives it. */
+        /** @description The number to buy, as a search returns it. */
         NumberRequested: string;
-        /** @description The offer that its calls are for. */
+        /** @description The offer that receives its calls. */
         NumberWantedOffer: string | number | null;
         NumberWantedCountry: components["schemas"]["NumberCountry"];
-        /** @description Whether a toll-free number is looked for. */
+        /** @description Whether to buy a toll-free number. */
         NumberWantedTollFree: boolean;
-        /** @description What the number that is looked for begins with. */
+        /** @description What the number to buy must begin with. */
         NumberWantedPrefix: string | null;
-        /** @description Where its calls come from. */
+        /** @description The traffic source that its calls come from. */
         NumberWantedTrafficSource: string | number | null;
         NumberWantedForwardType: components["schemas"]["NumberForwardType"];
-        /** @description The buyer that its calls go to with `forward_type` `buyer_id`. */
+        /** @description The buyer that receives its calls with `forward_type` `buyer_id`. */
         NumberWantedBuyer: string | number | null;
         NumberWantedName: string | null;
         NumberWantedExternalRecordId: string | null;
         NumberSearchCountry: components["schemas"]["NumberCountry"];
-        /** @description Toll-free numbers in place of all others. */
+        /** @description Search for toll-free numbers instead of all others. */
         NumberSearchTollFree: boolean;
-        /** @description What the numbers begin with: an area code or more. `+44161`, `0161` and `161` are the same in GB. */
+        /** @description What the numbers begin with: an area code or more. `+44161`, `0161` and `161` mean the same in GB. */
         NumberSearchPrefix: string | null;
-        /** @description A number or a part of one. The letters of a keypad stand for their digits, `*` for any one digit. */
+        /** @description A number or part of one. Keypad letters stand for their digits, `*` for any single digit. */
         NumberSearchQuery: string | null;
         /** @description `schedule_grid` adds foreign keys to the record. */
         ScheduleSerializer: components["schemas"]["ScheduleSerializer"];
@@ -8712,7 +8749,7 @@ export interface components {
         /** @description `schedule_action_grid` adds foreign keys to the record; an action has none beyond its columns. */
         ScheduleActionSerializer: components["schemas"]["ScheduleActionSerializer"];
         ScheduleActionOrder: components["schemas"]["ScheduleActionOrder"];
-        /** @description Only actions of this schedule, by number or uuid. */
+        /** @description Only actions of this schedule, by id or uuid. */
         ActionSchedule: components["schemas"]["RecordId"];
         /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
         CallCenterSerializer: components["schemas"]["CallCenterSerializer"];
@@ -8725,121 +8762,121 @@ export interface components {
         AgentOrder: components["schemas"]["AgentOrder"];
         /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
         AgentMessageSerializer: components["schemas"]["AgentMessageSerializer"];
-        /** @description Only agents that are in this status, by number or uuid. */
+        /** @description Only agents in this status, by id or uuid. */
         OfAgentStatus: components["schemas"]["RecordId"];
-        /** @description Only those of this user, by number or uuid. */
+        /** @description Only records of this user, by id or uuid. */
         OfUser: components["schemas"]["RecordId"];
-        /** @description Only agents of this call center, by number or uuid. */
+        /** @description Only agents of this call center, by id or uuid. */
         OfCallCenter: components["schemas"]["RecordId"];
-        /** @description Only those of this agent, by number or uuid. */
+        /** @description Only records of this agent, by id or uuid. */
         OfAgent: components["schemas"]["RecordId"];
-        /** @description `true`: only the agent whose credentials these are. Credentials that belong to no agent are refused with 422. */
+        /** @description `true`: only the agent whose credentials are used. Credentials that belong to no agent are refused with 422. */
         MineAgents: boolean;
-        /** @description `true`: only messages that reached the agent whose credentials these are. Credentials that belong to no agent are refused with 422. */
+        /** @description `true`: only messages that reached the agent whose credentials are used. Credentials that belong to no agent are refused with 422. */
         MineMessages: boolean;
         /** @description What the message says. */
         NewMessageContent: string;
-        /** @description Status of the agents that the message is for, by number or uuid. */
+        /** @description Status of the agents that should receive the message, by id or uuid. */
         NewMessageStatus: components["schemas"]["RecordId"];
-        /** @description The last event that was received. */
+        /** @description The id of the last event received. */
         LastEventIdHeader: string;
-        /** @description The same as the header, which counts when both are sent. */
+        /** @description The same as the header, which takes precedence when both are sent. */
         LastEventId: number;
-        /** @description For how long the stream waits for events before it ends; `0` sends what there is and ends at once. For proxies that end long answers. */
+        /** @description How long the stream waits for events before it ends. `0` sends the events available and ends at once. For proxies that cut off long responses. */
         WaitSeconds: number;
         /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
         ContactSerializer: components["schemas"]["ContactSerializer"];
-        /** @description Only this number, in any spelling. */
+        /** @description Only this number, in any format. */
         ContactCallerId: string;
-        /** @description Only numbers that are on the blacklist of the company, or that are not. */
+        /** @description `true`: only numbers on the company's blacklist; `false`: only numbers that are not. */
         ContactBlocked: boolean;
-        /** @description Only numbers that have opted out, or that have not. */
+        /** @description `true`: only numbers that have opted out; `false`: only numbers that have not. */
         ContactOptOut: boolean;
         /** @description `text_message_grid` adds foreign keys to the record; a text message has none beyond its columns. */
         TextMessageSerializer: components["schemas"]["TextMessageSerializer"];
         /** @description `email_grid` adds foreign keys to the record; an e-mail has none beyond its columns. */
         EmailSerializer: components["schemas"]["EmailSerializer"];
-        /** @description Only those of this lead, by number or uuid. */
+        /** @description Only records of this lead, by id or uuid. */
         OfLead: components["schemas"]["RecordId"];
         MessageDirection: components["schemas"]["MessageDirection"];
         MessageStatus: components["schemas"]["MessageStatus"];
-        /** @description Only messages from or to this number, in any spelling. */
+        /** @description Only messages from or to this number, in any format. */
         MessageNumber: string;
         LeadLogEvent: components["schemas"]["LeadEvent"];
-        /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+        /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
         LeadSerializer: components["schemas"]["LeadSerializer"];
         LeadOrder: components["schemas"]["LeadOrder"];
-        /** @description Only leads of this offer, by number or uuid. */
+        /** @description Only leads of this offer, by id or uuid. */
         LeadOfferId: components["schemas"]["RecordId"];
-        /** @description Only leads of this schedule, by number or uuid. */
+        /** @description Only leads of this schedule, by id or uuid. */
         LeadScheduleId: components["schemas"]["RecordId"];
-        /** @description Only leads of this traffic source, by number or uuid. */
+        /** @description Only leads of this traffic source, by id or uuid. */
         LeadTrafficSourceId: components["schemas"]["RecordId"];
-        /** @description Only leads of this buyer, by number or uuid. */
+        /** @description Only leads of this buyer, by id or uuid. */
         LeadBuyerId: components["schemas"]["RecordId"];
-        /** @description Only leads of this status. */
+        /** @description Only leads with this status. */
         LeadStatus: components["schemas"]["LeadStatus"];
-        /** @description Only leads with this number, in any spelling. */
+        /** @description Only leads with this number, in any format. */
         LeadNumber: string;
-        /** @description Only leads with this address. */
+        /** @description Only leads with this e-mail address. */
         LeadEmail: string;
-        /** @description Only leads for which something is still to be done, or not. */
+        /** @description `true`: only leads with an action still to be taken; `false`: only leads without one. */
         LeadHasNextAction: boolean;
-        /** @description Only leads a buyer has paid for, or not. */
+        /** @description `true`: only leads a buyer has paid for; `false`: only the others. */
         LeadBuyerConverted: boolean;
-        /** @description Only leads whose number has opted out, or has not. */
+        /** @description `true`: only leads whose number has opted out; `false`: only leads whose number has not. */
         LeadOptOut: boolean;
         /** @description Only leads whose next action is at or after this time. */
         LeadNextActionAtFrom: string;
         /** @description Only leads whose next action is at or before this time. */
         LeadNextActionAtTo: string;
-        /** @description Number of the lead, in any spelling. */
+        /** @description Number of the lead, in any format. */
         CallerInPath: string;
-        /** @description Number of the lead, in any spelling. */
+        /** @description Number of the lead, in any format. */
         CallerNumber: string;
         /** @description `lead_token` of the offer or the schedule. No other credentials are needed. */
         LeadTokenInPath: string;
-        /** @description `lead_token` of the offer or the schedule of the lead. No other credentials are needed. */
+        /** @description `lead_token` of the lead's offer or schedule. No other credentials are needed. */
         LeadToken: string;
-        /** @description The parameters of the lead may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+        /** @description The parameters of the lead may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
         SubmittedLead: components["schemas"]["LeadSubmission"];
-        /** @description The parameters of the lead may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+        /** @description The parameters of the lead may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
         CapturedLead: components["schemas"]["LeadCapture"];
-        /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+        /** @description `vanity_uri` of the endpoint. If the endpoint has a token, `auth_token` must be sent. */
         VanityUri: string;
-        /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+        /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
         PingParameters: components["schemas"]["PingRequest"];
-        /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+        /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
         PostParameters: components["schemas"]["PostRequest"];
-        /** @description The same at every attempt: take what has come under it before for done. */
+        /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
         WebhookId: string;
         /** @description When this attempt was made, in seconds since 1970. */
         WebhookTimestamp: string;
-        /** @description `v1,` and the HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the secret, in base64; two of them, separated by a space, for 24 hours after the secret was rotated (https://www.standardwebhooks.com). */
+        /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
         WebhookSignature: string;
         /** @description `outgoing_webhook_grid` adds foreign keys to the record; a webhook has none beyond its columns. */
         OutgoingWebhookSerializer: components["schemas"]["OutgoingWebhookSerializer"];
         OutgoingWebhookOrder: components["schemas"]["OutgoingWebhookOrder"];
         WebhookOfTrigger: components["schemas"]["WebhookTriggerType"];
-        /** @description Only those that are paused, or are not. */
+        /** @description `true`: only paused records; `false`: only records that are not paused. */
         WebhookPaused: boolean;
-        /** @description Only those of this webhook, by number or uuid. */
+        /** @description Only records of this webhook, by id or uuid. */
         OfOutgoingWebhook: components["schemas"]["RecordId"];
-        /** @description Only those about this lead, by number or uuid. */
+        /** @description Only records about this lead, by id or uuid. */
         WebhookLogOfLead: components["schemas"]["RecordId"];
-        /** @description Only those about this call, by number or uuid. */
+        /** @description Only records about this call, by id or uuid. */
         WebhookLogOfCall: components["schemas"]["RecordId"];
-        /** @description Only those about this buyer, by number or uuid. */
+        /** @description Only records about this buyer, by id or uuid. */
         WebhookLogOfBuyer: components["schemas"]["RecordId"];
-        /** @description Only those about this offer, by number or uuid. */
+        /** @description Only records about this offer, by id or uuid. */
         WebhookLogOfOffer: components["schemas"]["RecordId"];
-        /** @description Only those that were answered with this status. */
+        /** @description Only attempts that got this response status. */
         WebhookLogCode: number;
-        /** @description Only those that arrived, or did not. */
+        /** @description `true`: only attempts that succeeded; `false`: only attempts that failed. */
         WebhookLogSuccess: boolean;
-        /** @description The lead it would be about, by number or uuid. */
+        /** @description The lead the event would be about, by id or uuid. */
         FireOfLead: string | number | null;
-        /** @description The call it would be about, by number or uuid. */
+        /** @description The call the event would be about, by id or uuid. */
         FireOfCall: string | number | null;
         FireCreatedAt: string | null;
         FireUpdatedAt: string | null;
@@ -8848,74 +8885,74 @@ export interface components {
         InboundWebhookOrder: components["schemas"]["InboundWebhookOrder"];
         /** @description `call_grid` adds foreign keys to the record. */
         CallSerializer: components["schemas"]["CallSerializer"];
-        /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+        /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
         OrderedCall: components["schemas"]["CallCreate"];
-        /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+        /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
         PressedKeys: components["schemas"]["KeyPressCreate"];
-        /** @description uuid of the call, or its number. */
+        /** @description uuid or id of the call. */
         CallUuid: string;
-        /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+        /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
         ToldOfCall: components["schemas"]["CallUpdate"];
         CallOrder: components["schemas"]["CallOrder"];
         /** @description Only calls that ended at or after this time. */
         CallEndedAtFrom: string;
         /** @description Only calls that ended at or before this time. */
         CallEndedAtTo: string;
-        /** @description Only calls of this offer, by number or uuid. */
+        /** @description Only calls of this offer, by id or uuid. */
         CallOfferId: components["schemas"]["RecordId"];
-        /** @description Only calls of this buyer, by number or uuid. */
+        /** @description Only calls of this buyer, by id or uuid. */
         CallBuyerId: components["schemas"]["RecordId"];
-        /** @description Only calls of this traffic source, by number or uuid. */
+        /** @description Only calls of this traffic source, by id or uuid. */
         CallTrafficSourceId: components["schemas"]["RecordId"];
-        /** @description Only calls of this schedule, by number or uuid. */
+        /** @description Only calls of this schedule, by id or uuid. */
         CallScheduleId: components["schemas"]["RecordId"];
-        /** @description Only calls from or to this number of the company, by number or uuid. */
+        /** @description Only calls from or to this number of the company, by id or uuid. */
         CallNumberId: components["schemas"]["RecordId"];
-        /** @description Only calls of this lead, by number or uuid. */
+        /** @description Only calls of this lead, by id or uuid. */
         CallLeadId: components["schemas"]["RecordId"];
-        /** @description Only calls of the person with this number, whoever called, in any spelling. */
+        /** @description Only calls from or to the person with this number, in any format. */
         CallCallerNumber: string;
-        /** @description Only calls of this status. */
+        /** @description Only calls with this status. */
         CallOfStatus: components["schemas"]["CallStatus"];
-        /** @description Only calls that came in, or that went out. */
+        /** @description Only incoming or only outgoing calls. */
         CallOfCategory: components["schemas"]["CallCategory"];
-        /** @description Only calls a buyer has paid for, or not. */
+        /** @description `true`: only calls a buyer has paid for; `false`: only the others. */
         CallBuyerConverted: boolean;
-        /** @description Only calls a traffic source is paid for, or not. */
+        /** @description `true`: only calls a traffic source is paid for; `false`: only the others. */
         CallOfferConverted: boolean;
-        /** @description Only calls one of the two holds for, or neither. */
+        /** @description `true`: only calls a buyer has paid for or a traffic source is paid for; `false`: only calls with neither. */
         CallEitherConverted: boolean;
-        /** @description Only calls that have not ended, or that have. */
+        /** @description `true`: only calls that have not ended; `false`: only calls that have. */
         CallInProgress: boolean;
-        /** @description Only calls that were recorded, or that were not. */
+        /** @description `true`: only recorded calls; `false`: only calls that were not recorded. */
         CallHasRecording: boolean;
-        /** @description Only calls that were tried with no buyer, or with one at least. */
+        /** @description `true`: only calls for which no buyer was tried; `false`: only calls tried with at least one. */
         CallNoBuyer: boolean;
-        /** @description Only calls that have this token. */
+        /** @description Only calls with this token. */
         CallTokenKey: string;
         /** @description Only calls whose token `token_key` has this value. */
         CallTokenValue: string;
-        /** @description What there is a row for. */
+        /** @description What each row stands for. */
         CallReportCategory: components["schemas"]["CallReportCategory"];
-        /** @description What there is a row for. */
+        /** @description What each row stands for. */
         LeadReportCategory: components["schemas"]["LeadReportCategory"];
-        /** @description Only what belongs to this offer, by number or uuid. */
+        /** @description Only what belongs to this offer, by id or uuid. */
         ReportOfferId: components["schemas"]["RecordId"];
-        /** @description Only the calls and attempts of this buyer, and the reasons for which it was passed over, by number or uuid. */
+        /** @description Only the calls and attempts of this buyer, and the reasons it was skipped, by id or uuid. */
         ReportCallBuyerId: components["schemas"]["RecordId"];
-        /** @description Only leads of this buyer, by number or uuid. */
+        /** @description Only leads of this buyer, by id or uuid. */
         ReportLeadBuyerId: components["schemas"]["RecordId"];
-        /** @description Only what came from this traffic source, by number or uuid. */
+        /** @description Only what came from this traffic source, by id or uuid. */
         ReportTrafficSourceId: components["schemas"]["RecordId"];
-        /** @description uuid of the message or call; it was given to the carrier with it. */
+        /** @description uuid of the message or call, given to the carrier when it was sent or placed. */
         StepKey: string;
-        /** @description uuid of the call; it was given to the carrier with the buyers that it dials. */
+        /** @description uuid of the call, given to the carrier with the buyers it dials. */
         CarriedCall: string;
-        /** @description Which of the times that buyers were looked for, from 1. */
+        /** @description The routing round, starting at 1: how many times buyers have been looked for. */
         CarriedRound: number;
         /** @description uuid of the attempt. */
         CarriedAttempt: string;
-        /** @description The number that was called, without plus: what the carrier tells of a buyer it dials names none of yours. */
+        /** @description The number that was called, without the plus sign. The carrier's reports about a buyer it dials name none of your numbers. */
         CarriedNumber: string;
         BuyerOrder: components["schemas"]["BuyerOrder"];
         BuyerGroupOrder: components["schemas"]["BuyerGroupOrder"];
@@ -8923,16 +8960,16 @@ export interface components {
         UserOrder: components["schemas"]["UserOrder"];
         AccessControlListOrder: components["schemas"]["AccessControlListOrder"];
         /**
-         * @description The `type` of records, as they are answered.
+         * @description The `type` of the records, as it appears in responses.
          * @example Buyer
          */
         ChangedRecordType: string;
-        /** @description Number of a record; give `record_type` beside it. */
+        /** @description Id of a record; send `record_type` with it. */
         ChangedRecordId: number;
         ChangeAction: components["schemas"]["ChangeAction"];
-        /** @description Number or uuid of the user whose token it was. */
+        /** @description Id or uuid of the user whose token made the change. */
         ChangedByUserId: components["schemas"]["RecordId"];
-        /** @description Number or uuid of the credentials. */
+        /** @description Id or uuid of the credentials. */
         ChangedByAccessTokenId: components["schemas"]["RecordId"];
         /** @description `X-Request-Id` of a request. */
         ChangeRequestId: string;
@@ -8944,9 +8981,9 @@ export interface components {
         ETag: string;
         /** @description Seconds to wait before the next try. */
         RetryAfter: number;
-        /** @description How many requests (`q`) these credentials, or this lead token, may make in a window of how many seconds (`w`). */
+        /** @description How many requests (`q`) these credentials, or this lead token, may make in a window of `w` seconds. */
         RateLimitPolicy: string;
-        /** @description How many of them are left (`r`), and how many seconds of the window (`t`). */
+        /** @description How many requests are left (`r`), and for how many more seconds of the window (`t`). */
         RateLimit: string;
     };
     pathItems: never;
@@ -8958,30 +8995,30 @@ export interface operations {
             query?: {
                 /** @description Only buyers with exactly this number or SIP address. */
                 number?: components["parameters"]["BuyerNumber"];
-                /** @description Only buyers that are paused, or that are not. */
+                /** @description `true`: only paused buyers; `false`: only buyers that are not paused. */
                 paused?: components["parameters"]["BuyerPaused"];
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
-                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
                 order?: components["parameters"]["BuyerOrder"];
                 /** @description `buyer_grid` adds foreign keys to the record. */
@@ -9018,7 +9055,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -9090,11 +9127,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -9128,11 +9165,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -9174,11 +9211,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -9212,11 +9249,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Your own identifier of the buyer. */
+                /** @description Your own identifier for the buyer. */
                 user_buyer_id: components["parameters"]["UserBuyerId"];
             };
             cookie?: never;
@@ -9246,28 +9283,28 @@ export interface operations {
     listBuyerGroups: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
-                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
                 order?: components["parameters"]["BuyerGroupOrder"];
                 /** @description `buyer_group_grid` adds foreign keys to the record. */
@@ -9304,7 +9341,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerGroupSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -9376,11 +9413,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerGroupSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -9414,11 +9451,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerGroupSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -9460,11 +9497,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerGroupSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -9494,28 +9531,28 @@ export interface operations {
     listBuyerFleets: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
-                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
                 order?: components["parameters"]["BuyerFleetOrder"];
                 /** @description `buyer_fleet_grid` adds foreign keys to the record; a fleet has none beyond its columns. */
@@ -9552,7 +9589,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerFleetSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -9624,11 +9661,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerFleetSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -9662,11 +9699,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerFleetSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -9708,11 +9745,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerFleetSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -9742,25 +9779,25 @@ export interface operations {
     listBuyerSuppressions: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 /** @description `buyer_suppression_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
@@ -9795,7 +9832,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -9869,11 +9906,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -9907,11 +9944,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -9953,11 +9990,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -9991,11 +10028,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -10007,7 +10044,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The list, and what became of the numbers. */
+            /** @description The list, and the result for the numbers. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -10037,11 +10074,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -10053,7 +10090,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The list, and what became of the numbers. */
+            /** @description The list, and the result for the numbers. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -10079,22 +10116,22 @@ export interface operations {
     listBuyerSuppressionCallerIds: {
         parameters: {
             query?: {
-                /** @description Only this number, in any spelling. `total_count` is 1 when it is on the list, else 0. */
+                /** @description Only this number, in any format. `total_count` is 1 when it is on the list, otherwise 0. */
                 caller_id?: components["parameters"]["CallerId"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
-                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
             };
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -10123,29 +10160,29 @@ export interface operations {
     listBuyerSuppressionFiles: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
-                /** @description Only files of this list, by number or uuid. */
+                /** @description Only files of this list, by id or uuid. */
                 buyer_suppression_id?: components["parameters"]["SuppressionFileList"];
-                /** @description Only files of this status. */
+                /** @description Only files with this status. */
                 status?: components["parameters"]["SuppressionFileStatus"];
                 /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
@@ -10180,7 +10217,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -10221,10 +10258,10 @@ export interface operations {
         parameters: {
             query?: {
                 name?: components["parameters"]["NewFileName"];
-                /** @description Number or uuid of the list. */
+                /** @description Id or uuid of the list. */
                 buyer_suppression_id?: components["parameters"]["NewFileList"];
                 apply_block_or_unblock?: components["parameters"]["NewFileApply"];
-                /** @description Blank. A file can only be sent with a POST or PUT. */
+                /** @description Leave blank. A file can only be sent with a POST or PUT. */
                 import_file?: components["parameters"]["NewFileImportFile"];
                 caller_id_column_name?: components["parameters"]["NewFileColumn"];
                 headers?: components["parameters"]["NewFileHeaders"];
@@ -10262,11 +10299,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -10300,11 +10337,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -10348,11 +10385,11 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -10382,20 +10419,20 @@ export interface operations {
     listRejectedRows: {
         parameters: {
             query?: {
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
-                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
             };
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -10426,7 +10463,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -10454,29 +10491,29 @@ export interface operations {
     listOffers: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
                 order?: components["parameters"]["OfferOrder"];
-                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
                 /** @description `offer_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["OfferSerializer"];
@@ -10512,7 +10549,7 @@ export interface operations {
                 serializer?: components["parameters"]["OfferSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -10584,11 +10621,11 @@ export interface operations {
                 serializer?: components["parameters"]["OfferSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -10622,11 +10659,11 @@ export interface operations {
                 serializer?: components["parameters"]["OfferSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -10668,11 +10705,11 @@ export interface operations {
                 serializer?: components["parameters"]["OfferSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -10702,25 +10739,25 @@ export interface operations {
     listTrafficSources: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
                 order?: components["parameters"]["TrafficSourceOrder"];
@@ -10757,7 +10794,7 @@ export interface operations {
                 serializer?: components["parameters"]["TrafficSourceSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -10829,11 +10866,11 @@ export interface operations {
                 serializer?: components["parameters"]["TrafficSourceSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -10867,11 +10904,11 @@ export interface operations {
                 serializer?: components["parameters"]["TrafficSourceSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -10913,11 +10950,11 @@ export interface operations {
                 serializer?: components["parameters"]["TrafficSourceSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -10947,41 +10984,41 @@ export interface operations {
     listPhoneNumbers: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
-                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
                 order?: components["parameters"]["NumberOrder"];
                 /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
                 serializer?: components["parameters"]["NumberSerializer"];
-                /** @description Only numbers of this offer. */
+                /** @description Only numbers assigned to this offer. */
                 offer_id?: components["parameters"]["NumberOfOffer"];
-                /** @description Only numbers of this traffic source. */
+                /** @description Only numbers assigned to this traffic source. */
                 traffic_source_id?: components["parameters"]["NumberOfTrafficSource"];
-                /** @description Only numbers with this buyer. */
+                /** @description Only numbers assigned to this buyer. */
                 buyer_id?: components["parameters"]["NumberOfBuyer"];
                 /** @description Only numbers of this country. */
                 country?: components["parameters"]["NumberOfCountry"];
-                /** @description Only toll-free numbers, or only others. */
+                /** @description `true`: only toll-free numbers; `false`: only numbers that are not toll-free. */
                 toll_free?: components["parameters"]["NumberTollFree"];
                 /** @description Only this telephone number. */
                 number?: components["parameters"]["NumberIs"];
@@ -11013,19 +11050,19 @@ export interface operations {
     createPhoneNumber: {
         parameters: {
             query?: {
-                /** @description The number to buy, as a search gives it. */
+                /** @description The number to buy, as a search returns it. */
                 requested_number?: components["parameters"]["NumberRequested"];
-                /** @description The offer that its calls are for. */
+                /** @description The offer that receives its calls. */
                 offer_id?: components["parameters"]["NumberWantedOffer"];
                 country?: components["parameters"]["NumberWantedCountry"];
-                /** @description Whether a toll-free number is looked for. */
+                /** @description Whether to buy a toll-free number. */
                 toll_free?: components["parameters"]["NumberWantedTollFree"];
-                /** @description What the number that is looked for begins with. */
+                /** @description What the number to buy must begin with. */
                 prefix?: components["parameters"]["NumberWantedPrefix"];
-                /** @description Where its calls come from. */
+                /** @description The traffic source that its calls come from. */
                 traffic_source_id?: components["parameters"]["NumberWantedTrafficSource"];
                 forward_type?: components["parameters"]["NumberWantedForwardType"];
-                /** @description The buyer that its calls go to with `forward_type` `buyer_id`. */
+                /** @description The buyer that receives its calls with `forward_type` `buyer_id`. */
                 buyer_id?: components["parameters"]["NumberWantedBuyer"];
                 name?: components["parameters"]["NumberWantedName"];
                 external_record_id?: components["parameters"]["NumberWantedExternalRecordId"];
@@ -11033,7 +11070,7 @@ export interface operations {
                 serializer?: components["parameters"]["NumberSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -11072,19 +11109,19 @@ export interface operations {
         parameters: {
             query?: {
                 country?: components["parameters"]["NumberSearchCountry"];
-                /** @description Toll-free numbers in place of all others. */
+                /** @description Search for toll-free numbers instead of all others. */
                 toll_free?: components["parameters"]["NumberSearchTollFree"];
-                /** @description What the numbers begin with: an area code or more. `+44161`, `0161` and `161` are the same in GB. */
+                /** @description What the numbers begin with: an area code or more. `+44161`, `0161` and `161` mean the same in GB. */
                 prefix?: components["parameters"]["NumberSearchPrefix"];
-                /** @description A number or a part of one. The letters of a keypad stand for their digits, `*` for any one digit. */
+                /** @description A number or part of one. Keypad letters stand for their digits, `*` for any single digit. */
                 query?: components["parameters"]["NumberSearchQuery"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
             };
             header?: never;
@@ -11147,11 +11184,11 @@ export interface operations {
                 serializer?: components["parameters"]["NumberSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven digits and more are a telephone number. */
+                /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven or more digits are read as a telephone number. */
                 id: components["parameters"]["NumberId"];
             };
             cookie?: never;
@@ -11185,11 +11222,11 @@ export interface operations {
                 serializer?: components["parameters"]["NumberSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven digits and more are a telephone number. */
+                /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven or more digits are read as a telephone number. */
                 id: components["parameters"]["NumberId"];
             };
             cookie?: never;
@@ -11231,11 +11268,11 @@ export interface operations {
                 serializer?: components["parameters"]["NumberSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven digits and more are a telephone number. */
+                /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven or more digits are read as a telephone number. */
                 id: components["parameters"]["NumberId"];
             };
             cookie?: never;
@@ -11265,25 +11302,25 @@ export interface operations {
     listSchedules: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
                 order?: components["parameters"]["ScheduleOrder"];
@@ -11320,7 +11357,7 @@ export interface operations {
                 serializer?: components["parameters"]["ScheduleSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -11392,11 +11429,11 @@ export interface operations {
                 serializer?: components["parameters"]["ScheduleSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -11430,11 +11467,11 @@ export interface operations {
                 serializer?: components["parameters"]["ScheduleSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -11476,11 +11513,11 @@ export interface operations {
                 serializer?: components["parameters"]["ScheduleSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -11510,29 +11547,29 @@ export interface operations {
     listScheduleActions: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
                 order?: components["parameters"]["ScheduleActionOrder"];
-                /** @description Only actions of this schedule, by number or uuid. */
+                /** @description Only actions of this schedule, by id or uuid. */
                 schedule_id?: components["parameters"]["ActionSchedule"];
                 /** @description `schedule_action_grid` adds foreign keys to the record; an action has none beyond its columns. */
                 serializer?: components["parameters"]["ScheduleActionSerializer"];
@@ -11567,7 +11604,7 @@ export interface operations {
                 serializer?: components["parameters"]["ScheduleActionSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -11639,11 +11676,11 @@ export interface operations {
                 serializer?: components["parameters"]["ScheduleActionSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -11677,11 +11714,11 @@ export interface operations {
                 serializer?: components["parameters"]["ScheduleActionSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -11723,11 +11760,11 @@ export interface operations {
                 serializer?: components["parameters"]["ScheduleActionSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -11757,25 +11794,25 @@ export interface operations {
     listCallCenters: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
                 order?: components["parameters"]["CallCenterOrder"];
@@ -11812,7 +11849,7 @@ export interface operations {
                 serializer?: components["parameters"]["CallCenterSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -11884,11 +11921,11 @@ export interface operations {
                 serializer?: components["parameters"]["CallCenterSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -11922,11 +11959,11 @@ export interface operations {
                 serializer?: components["parameters"]["CallCenterSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -11968,11 +12005,11 @@ export interface operations {
                 serializer?: components["parameters"]["CallCenterSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -12002,25 +12039,25 @@ export interface operations {
     listAgentStatuses: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
                 order?: components["parameters"]["AgentStatusOrder"];
@@ -12057,7 +12094,7 @@ export interface operations {
                 serializer?: components["parameters"]["AgentStatusSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -12129,11 +12166,11 @@ export interface operations {
                 serializer?: components["parameters"]["AgentStatusSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -12167,11 +12204,11 @@ export interface operations {
                 serializer?: components["parameters"]["AgentStatusSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -12213,11 +12250,11 @@ export interface operations {
                 serializer?: components["parameters"]["AgentStatusSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -12247,34 +12284,34 @@ export interface operations {
     listAgents: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
-                /** @description Only agents that are in this status, by number or uuid. */
+                /** @description Only agents in this status, by id or uuid. */
                 agent_status_id?: components["parameters"]["OfAgentStatus"];
-                /** @description Only those of this user, by number or uuid. */
+                /** @description Only records of this user, by id or uuid. */
                 user_id?: components["parameters"]["OfUser"];
-                /** @description Only agents of this call center, by number or uuid. */
+                /** @description Only agents of this call center, by id or uuid. */
                 call_center_id?: components["parameters"]["OfCallCenter"];
-                /** @description `true`: only the agent whose credentials these are. Credentials that belong to no agent are refused with 422. */
+                /** @description `true`: only the agent whose credentials are used. Credentials that belong to no agent are refused with 422. */
                 mine?: components["parameters"]["MineAgents"];
                 order?: components["parameters"]["AgentOrder"];
                 /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
@@ -12310,7 +12347,7 @@ export interface operations {
                 serializer?: components["parameters"]["AgentSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -12382,11 +12419,11 @@ export interface operations {
                 serializer?: components["parameters"]["AgentSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -12420,11 +12457,11 @@ export interface operations {
                 serializer?: components["parameters"]["AgentSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -12466,11 +12503,11 @@ export interface operations {
                 serializer?: components["parameters"]["AgentSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -12504,11 +12541,11 @@ export interface operations {
                 serializer?: components["parameters"]["AgentSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -12546,28 +12583,28 @@ export interface operations {
     listAgentStatusTimestamps: {
         parameters: {
             query?: {
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
-                /** @description Only those of this agent, by number or uuid. */
+                /** @description Only records of this agent, by id or uuid. */
                 agent_id?: components["parameters"]["OfAgent"];
-                /** @description Only those of this user, by number or uuid. */
+                /** @description Only records of this user, by id or uuid. */
                 user_id?: components["parameters"]["OfUser"];
             };
             header?: never;
@@ -12596,28 +12633,28 @@ export interface operations {
     listAgentMessages: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
-                /** @description `true`: only messages that reached the agent whose credentials these are. Credentials that belong to no agent are refused with 422. */
+                /** @description `true`: only messages that reached the agent whose credentials are used. Credentials that belong to no agent are refused with 422. */
                 mine?: components["parameters"]["MineMessages"];
                 /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
                 serializer?: components["parameters"]["AgentMessageSerializer"];
@@ -12652,7 +12689,7 @@ export interface operations {
                 serializer?: components["parameters"]["AgentMessageSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -12692,7 +12729,7 @@ export interface operations {
             query?: {
                 /** @description What the message says. */
                 content?: components["parameters"]["NewMessageContent"];
-                /** @description Status of the agents that the message is for, by number or uuid. */
+                /** @description Status of the agents that should receive the message, by id or uuid. */
                 agent_status_id?: components["parameters"]["NewMessageStatus"];
                 /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
                 serializer?: components["parameters"]["AgentMessageSerializer"];
@@ -12724,13 +12761,13 @@ export interface operations {
     streamAgentMessages: {
         parameters: {
             query?: {
-                /** @description The same as the header, which counts when both are sent. */
+                /** @description The same as the header, which takes precedence when both are sent. */
                 last_event_id?: components["parameters"]["LastEventId"];
-                /** @description For how long the stream waits for events before it ends; `0` sends what there is and ends at once. For proxies that end long answers. */
+                /** @description How long the stream waits for events before it ends. `0` sends the events available and ends at once. For proxies that cut off long responses. */
                 wait_seconds?: components["parameters"]["WaitSeconds"];
             };
             header?: {
-                /** @description The last event that was received. */
+                /** @description The id of the last event received. */
                 "Last-Event-ID"?: components["parameters"]["LastEventIdHeader"];
             };
             path?: never;
@@ -12762,11 +12799,11 @@ export interface operations {
                 serializer?: components["parameters"]["AgentMessageSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -12800,11 +12837,11 @@ export interface operations {
                 serializer?: components["parameters"]["AgentMessageSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -12846,11 +12883,11 @@ export interface operations {
                 serializer?: components["parameters"]["AgentMessageSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -12880,29 +12917,29 @@ export interface operations {
     listContacts: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
-                /** @description Only this number, in any spelling. */
+                /** @description Only this number, in any format. */
                 caller_id?: components["parameters"]["ContactCallerId"];
-                /** @description Only numbers that are on the blacklist of the company, or that are not. */
+                /** @description `true`: only numbers on the company's blacklist; `false`: only numbers that are not. */
                 blocked?: components["parameters"]["ContactBlocked"];
-                /** @description Only numbers that have opted out, or that have not. */
+                /** @description `true`: only numbers that have opted out; `false`: only numbers that have not. */
                 opt_out?: components["parameters"]["ContactOptOut"];
                 /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
                 serializer?: components["parameters"]["ContactSerializer"];
@@ -12934,7 +12971,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -12947,7 +12984,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of the numbers. */
+            /** @description The result for the numbers. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12972,7 +13009,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -12985,7 +13022,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of the numbers. */
+            /** @description The result for the numbers. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13013,11 +13050,11 @@ export interface operations {
                 serializer?: components["parameters"]["ContactSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -13047,29 +13084,29 @@ export interface operations {
     listTextMessages: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
-                /** @description Only those of this lead, by number or uuid. */
+                /** @description Only records of this lead, by id or uuid. */
                 lead_id?: components["parameters"]["OfLead"];
                 direction?: components["parameters"]["MessageDirection"];
                 status?: components["parameters"]["MessageStatus"];
-                /** @description Only messages from or to this number, in any spelling. */
+                /** @description Only messages from or to this number, in any format. */
                 number?: components["parameters"]["MessageNumber"];
                 /** @description `text_message_grid` adds foreign keys to the record; a text message has none beyond its columns. */
                 serializer?: components["parameters"]["TextMessageSerializer"];
@@ -13104,7 +13141,7 @@ export interface operations {
                 serializer?: components["parameters"]["TextMessageSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13146,11 +13183,11 @@ export interface operations {
                 serializer?: components["parameters"]["TextMessageSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -13180,25 +13217,25 @@ export interface operations {
     listEmails: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
-                /** @description Only those of this lead, by number or uuid. */
+                /** @description Only records of this lead, by id or uuid. */
                 lead_id?: components["parameters"]["OfLead"];
                 /** @description `email_grid` adds foreign keys to the record; an e-mail has none beyond its columns. */
                 serializer?: components["parameters"]["EmailSerializer"];
@@ -13233,11 +13270,11 @@ export interface operations {
                 serializer?: components["parameters"]["EmailSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -13267,24 +13304,24 @@ export interface operations {
     listLeadLogs: {
         parameters: {
             query?: {
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
-                /** @description Only those of this lead, by number or uuid. */
+                /** @description Only records of this lead, by id or uuid. */
                 lead_id?: components["parameters"]["OfLead"];
                 event?: components["parameters"]["LeadLogEvent"];
             };
@@ -13314,55 +13351,55 @@ export interface operations {
     listLeads: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
                 order?: components["parameters"]["LeadOrder"];
-                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
-                /** @description Only leads of this offer, by number or uuid. */
+                /** @description Only leads of this offer, by id or uuid. */
                 offer_id?: components["parameters"]["LeadOfferId"];
-                /** @description Only leads of this schedule, by number or uuid. */
+                /** @description Only leads of this schedule, by id or uuid. */
                 schedule_id?: components["parameters"]["LeadScheduleId"];
-                /** @description Only leads of this traffic source, by number or uuid. */
+                /** @description Only leads of this traffic source, by id or uuid. */
                 traffic_source_id?: components["parameters"]["LeadTrafficSourceId"];
-                /** @description Only leads of this buyer, by number or uuid. */
+                /** @description Only leads of this buyer, by id or uuid. */
                 buyer_id?: components["parameters"]["LeadBuyerId"];
-                /** @description Only leads of this status. */
+                /** @description Only leads with this status. */
                 status?: components["parameters"]["LeadStatus"];
-                /** @description Only leads with this number, in any spelling. */
+                /** @description Only leads with this number, in any format. */
                 number?: components["parameters"]["LeadNumber"];
-                /** @description Only leads with this address. */
+                /** @description Only leads with this e-mail address. */
                 email?: components["parameters"]["LeadEmail"];
-                /** @description Only leads for which something is still to be done, or not. */
+                /** @description `true`: only leads with an action still to be taken; `false`: only leads without one. */
                 has_next_action?: components["parameters"]["LeadHasNextAction"];
-                /** @description Only leads a buyer has paid for, or not. */
+                /** @description `true`: only leads a buyer has paid for; `false`: only the others. */
                 buyer_converted?: components["parameters"]["LeadBuyerConverted"];
-                /** @description Only leads whose number has opted out, or has not. */
+                /** @description `true`: only leads whose number has opted out; `false`: only leads whose number has not. */
                 opt_out?: components["parameters"]["LeadOptOut"];
                 /** @description Only leads whose next action is at or after this time. */
                 next_action_at_from?: components["parameters"]["LeadNextActionAtFrom"];
                 /** @description Only leads whose next action is at or before this time. */
                 next_action_at_to?: components["parameters"]["LeadNextActionAtTo"];
-                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
             };
             header?: never;
@@ -13392,11 +13429,11 @@ export interface operations {
     submitLead: {
         parameters: {
             query?: {
-                /** @description The parameters of the lead may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                /** @description The parameters of the lead may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
                 lead?: components["parameters"]["SubmittedLead"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13420,7 +13457,7 @@ export interface operations {
                     "application/json": components["schemas"]["LeadSubmitted"];
                 };
             };
-            /** @description The lead was made. */
+            /** @description The lead was created. */
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -13445,7 +13482,7 @@ export interface operations {
     newLead: {
         parameters: {
             query?: {
-                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
             };
             header?: never;
@@ -13475,11 +13512,11 @@ export interface operations {
     captureLead: {
         parameters: {
             query?: {
-                /** @description The parameters of the lead may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                /** @description The parameters of the lead may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
                 lead?: components["parameters"]["CapturedLead"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13503,7 +13540,7 @@ export interface operations {
                     "application/json": components["schemas"]["LeadSubmitted"];
                 };
             };
-            /** @description The lead was made. */
+            /** @description The lead was created. */
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -13528,23 +13565,23 @@ export interface operations {
     reportLeads: {
         parameters: {
             query?: {
-                /** @description What there is a row for. */
+                /** @description What each row stands for. */
                 category?: components["parameters"]["LeadReportCategory"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only what belongs to this offer, by number or uuid. */
+                /** @description Only what belongs to this offer, by id or uuid. */
                 offer_id?: components["parameters"]["ReportOfferId"];
-                /** @description Only leads of this buyer, by number or uuid. */
+                /** @description Only leads of this buyer, by id or uuid. */
                 buyer_id?: components["parameters"]["ReportLeadBuyerId"];
-                /** @description Only what came from this traffic source, by number or uuid. */
+                /** @description Only what came from this traffic source, by id or uuid. */
                 traffic_source_id?: components["parameters"]["ReportTrafficSourceId"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
-                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
             };
             header?: never;
@@ -13574,15 +13611,15 @@ export interface operations {
     showLead: {
         parameters: {
             query?: {
-                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -13612,15 +13649,15 @@ export interface operations {
     updateLead: {
         parameters: {
             query?: {
-                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -13658,15 +13695,15 @@ export interface operations {
     deleteLead: {
         parameters: {
             query?: {
-                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -13696,12 +13733,12 @@ export interface operations {
     showLeadTimeline: {
         parameters: {
             query?: {
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
             };
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -13731,14 +13768,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Whether a buyer is available, buyer by buyer. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13759,21 +13796,21 @@ export interface operations {
     optOutLeadByGet: {
         parameters: {
             query: {
-                /** @description `lead_token` of the offer or the schedule of the lead. No other credentials are needed. */
+                /** @description `lead_token` of the lead's offer or schedule. No other credentials are needed. */
                 lead_token: components["parameters"]["LeadToken"];
-                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
             };
             header?: never;
             path: {
-                /** @description Number of the lead, in any spelling. */
+                /** @description Number of the lead, in any format. */
                 caller_id: components["parameters"]["CallerInPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The lead as it now is. */
+            /** @description The lead as it is now. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -13794,21 +13831,21 @@ export interface operations {
     optOutLead: {
         parameters: {
             query: {
-                /** @description `lead_token` of the offer or the schedule of the lead. No other credentials are needed. */
+                /** @description `lead_token` of the lead's offer or schedule. No other credentials are needed. */
                 lead_token: components["parameters"]["LeadToken"];
-                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
             };
             header?: never;
             path: {
-                /** @description Number of the lead, in any spelling. */
+                /** @description Number of the lead, in any format. */
                 caller_id: components["parameters"]["CallerInPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The lead as it now is. */
+            /** @description The lead as it is now. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -13829,21 +13866,21 @@ export interface operations {
     removeLeadByGet: {
         parameters: {
             query: {
-                /** @description `lead_token` of the offer or the schedule of the lead. No other credentials are needed. */
+                /** @description `lead_token` of the lead's offer or schedule. No other credentials are needed. */
                 lead_token: components["parameters"]["LeadToken"];
-                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
             };
             header?: never;
             path: {
-                /** @description Number of the lead, in any spelling. */
+                /** @description Number of the lead, in any format. */
                 caller_id: components["parameters"]["CallerInPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The lead as it now is. */
+            /** @description The lead as it is now. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -13864,21 +13901,21 @@ export interface operations {
     removeLead: {
         parameters: {
             query: {
-                /** @description `lead_token` of the offer or the schedule of the lead. No other credentials are needed. */
+                /** @description `lead_token` of the lead's offer or schedule. No other credentials are needed. */
                 lead_token: components["parameters"]["LeadToken"];
-                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
             };
             header?: never;
             path: {
-                /** @description Number of the lead, in any spelling. */
+                /** @description Number of the lead, in any format. */
                 caller_id: components["parameters"]["CallerInPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The lead as it now is. */
+            /** @description The lead as it is now. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -13899,21 +13936,21 @@ export interface operations {
     removeLeadByDelete: {
         parameters: {
             query: {
-                /** @description `lead_token` of the offer or the schedule of the lead. No other credentials are needed. */
+                /** @description `lead_token` of the lead's offer or schedule. No other credentials are needed. */
                 lead_token: components["parameters"]["LeadToken"];
-                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
             };
             header?: never;
             path: {
-                /** @description Number of the lead, in any spelling. */
+                /** @description Number of the lead, in any format. */
                 caller_id: components["parameters"]["CallerInPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The lead as it now is. */
+            /** @description The lead as it is now. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -13934,21 +13971,21 @@ export interface operations {
     moveLeadToEnd: {
         parameters: {
             query: {
-                /** @description `lead_token` of the offer or the schedule of the lead. No other credentials are needed. */
+                /** @description `lead_token` of the lead's offer or schedule. No other credentials are needed. */
                 lead_token: components["parameters"]["LeadToken"];
-                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
             };
             header?: never;
             path: {
-                /** @description Number of the lead, in any spelling. */
+                /** @description Number of the lead, in any format. */
                 caller_id: components["parameters"]["CallerInPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The lead as it now is. */
+            /** @description The lead as it is now. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -13969,21 +14006,21 @@ export interface operations {
     moveLeadToEndByPost: {
         parameters: {
             query: {
-                /** @description `lead_token` of the offer or the schedule of the lead. No other credentials are needed. */
+                /** @description `lead_token` of the lead's offer or schedule. No other credentials are needed. */
                 lead_token: components["parameters"]["LeadToken"];
-                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
             };
             header?: never;
             path: {
-                /** @description Number of the lead, in any spelling. */
+                /** @description Number of the lead, in any format. */
                 caller_id: components["parameters"]["CallerInPath"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The lead as it now is. */
+            /** @description The lead as it is now. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -14004,14 +14041,14 @@ export interface operations {
     showLeadByCallerNumber: {
         parameters: {
             query?: {
-                /** @description `lead_grid` adds foreign keys to the record; `lead_external` answers only what those who sent the lead may see. */
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
             };
             header?: never;
             path: {
                 /** @description `lead_token` of the offer or the schedule. No other credentials are needed. */
                 lead_token: components["parameters"]["LeadTokenInPath"];
-                /** @description Number of the lead, in any spelling. */
+                /** @description Number of the lead, in any format. */
                 caller_number: components["parameters"]["CallerNumber"];
             };
             cookie?: never;
@@ -14040,7 +14077,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -14053,7 +14090,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The call with this `call_sid` as it stands. */
+            /** @description The current state of the call with this `call_sid`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14088,7 +14125,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -14117,11 +14154,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -14160,14 +14197,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The decisions, the first first. */
+            /** @description The decisions, the earliest first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14255,65 +14292,65 @@ export interface operations {
     listCalls: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
                 order?: components["parameters"]["CallOrder"];
-                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
                 /** @description Only calls that ended at or after this time. */
                 ended_at_from?: components["parameters"]["CallEndedAtFrom"];
                 /** @description Only calls that ended at or before this time. */
                 ended_at_to?: components["parameters"]["CallEndedAtTo"];
-                /** @description Only calls of this offer, by number or uuid. */
+                /** @description Only calls of this offer, by id or uuid. */
                 offer_id?: components["parameters"]["CallOfferId"];
-                /** @description Only calls of this buyer, by number or uuid. */
+                /** @description Only calls of this buyer, by id or uuid. */
                 buyer_id?: components["parameters"]["CallBuyerId"];
-                /** @description Only calls of this traffic source, by number or uuid. */
+                /** @description Only calls of this traffic source, by id or uuid. */
                 traffic_source_id?: components["parameters"]["CallTrafficSourceId"];
-                /** @description Only calls of this schedule, by number or uuid. */
+                /** @description Only calls of this schedule, by id or uuid. */
                 schedule_id?: components["parameters"]["CallScheduleId"];
-                /** @description Only calls from or to this number of the company, by number or uuid. */
+                /** @description Only calls from or to this number of the company, by id or uuid. */
                 number_id?: components["parameters"]["CallNumberId"];
-                /** @description Only calls of this lead, by number or uuid. */
+                /** @description Only calls of this lead, by id or uuid. */
                 lead_id?: components["parameters"]["CallLeadId"];
-                /** @description Only calls of the person with this number, whoever called, in any spelling. */
+                /** @description Only calls from or to the person with this number, in any format. */
                 caller_number?: components["parameters"]["CallCallerNumber"];
-                /** @description Only calls of this status. */
+                /** @description Only calls with this status. */
                 status?: components["parameters"]["CallOfStatus"];
-                /** @description Only calls that came in, or that went out. */
+                /** @description Only incoming or only outgoing calls. */
                 category?: components["parameters"]["CallOfCategory"];
-                /** @description Only calls a buyer has paid for, or not. */
+                /** @description `true`: only calls a buyer has paid for; `false`: only the others. */
                 buyer_converted?: components["parameters"]["CallBuyerConverted"];
-                /** @description Only calls a traffic source is paid for, or not. */
+                /** @description `true`: only calls a traffic source is paid for; `false`: only the others. */
                 offer_converted?: components["parameters"]["CallOfferConverted"];
-                /** @description Only calls one of the two holds for, or neither. */
+                /** @description `true`: only calls a buyer has paid for or a traffic source is paid for; `false`: only calls with neither. */
                 either_converted?: components["parameters"]["CallEitherConverted"];
-                /** @description Only calls that have not ended, or that have. */
+                /** @description `true`: only calls that have not ended; `false`: only calls that have. */
                 in_progress?: components["parameters"]["CallInProgress"];
-                /** @description Only calls that were recorded, or that were not. */
+                /** @description `true`: only recorded calls; `false`: only calls that were not recorded. */
                 has_recording?: components["parameters"]["CallHasRecording"];
-                /** @description Only calls that were tried with no buyer, or with one at least. */
+                /** @description `true`: only calls for which no buyer was tried; `false`: only calls tried with at least one. */
                 no_buyer?: components["parameters"]["CallNoBuyer"];
-                /** @description Only calls that have this token. */
+                /** @description Only calls with this token. */
                 token_key?: components["parameters"]["CallTokenKey"];
                 /** @description Only calls whose token `token_key` has this value. */
                 token_value?: components["parameters"]["CallTokenValue"];
@@ -14347,11 +14384,11 @@ export interface operations {
     createCall: {
         parameters: {
             query?: {
-                /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
                 call?: components["parameters"]["OrderedCall"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -14389,11 +14426,11 @@ export interface operations {
     sendKeyPress: {
         parameters: {
             query?: {
-                /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
                 press?: components["parameters"]["PressedKeys"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -14406,7 +14443,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The call as it now is. */
+            /** @description The call as it is now. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -14431,23 +14468,23 @@ export interface operations {
     reportCalls: {
         parameters: {
             query?: {
-                /** @description What there is a row for. */
+                /** @description What each row stands for. */
                 category?: components["parameters"]["CallReportCategory"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only what belongs to this offer, by number or uuid. */
+                /** @description Only what belongs to this offer, by id or uuid. */
                 offer_id?: components["parameters"]["ReportOfferId"];
-                /** @description Only the calls and attempts of this buyer, and the reasons for which it was passed over, by number or uuid. */
+                /** @description Only the calls and attempts of this buyer, and the reasons it was skipped, by id or uuid. */
                 buyer_id?: components["parameters"]["ReportCallBuyerId"];
-                /** @description Only what came from this traffic source, by number or uuid. */
+                /** @description Only what came from this traffic source, by id or uuid. */
                 traffic_source_id?: components["parameters"]["ReportTrafficSourceId"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
-                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
             };
             header?: never;
@@ -14477,15 +14514,15 @@ export interface operations {
     updateCallByUuid: {
         parameters: {
             query?: {
-                /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
                 told?: components["parameters"]["ToldOfCall"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description uuid of the call, or its number. */
+                /** @description uuid or id of the call. */
                 uuid: components["parameters"]["CallUuid"];
             };
             cookie?: never;
@@ -14497,7 +14534,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The call as it now is. */
+            /** @description The call as it is now. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -14527,11 +14564,11 @@ export interface operations {
                 serializer?: components["parameters"]["CallSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -14561,15 +14598,15 @@ export interface operations {
     updateCall: {
         parameters: {
             query?: {
-                /** @description The fields may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
                 told?: components["parameters"]["ToldOfCall"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -14581,7 +14618,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The call as it now is. */
+            /** @description The call as it is now. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -14607,22 +14644,22 @@ export interface operations {
     listCallEvents: {
         parameters: {
             query?: {
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
             };
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -14650,22 +14687,22 @@ export interface operations {
     listCallAttempts: {
         parameters: {
             query?: {
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
             };
             header?: never;
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -14693,30 +14730,30 @@ export interface operations {
     listOutgoingWebhooks: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
                 order?: components["parameters"]["OutgoingWebhookOrder"];
                 trigger_type?: components["parameters"]["WebhookOfTrigger"];
-                /** @description Only those that are paused, or are not. */
+                /** @description `true`: only paused records; `false`: only records that are not paused. */
                 paused?: components["parameters"]["WebhookPaused"];
                 /** @description `outgoing_webhook_grid` adds foreign keys to the record; a webhook has none beyond its columns. */
                 serializer?: components["parameters"]["OutgoingWebhookSerializer"];
@@ -14751,7 +14788,7 @@ export interface operations {
                 serializer?: components["parameters"]["OutgoingWebhookSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -14823,11 +14860,11 @@ export interface operations {
                 serializer?: components["parameters"]["OutgoingWebhookSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -14861,11 +14898,11 @@ export interface operations {
                 serializer?: components["parameters"]["OutgoingWebhookSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -14907,11 +14944,11 @@ export interface operations {
                 serializer?: components["parameters"]["OutgoingWebhookSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -14945,11 +14982,11 @@ export interface operations {
                 serializer?: components["parameters"]["OutgoingWebhookSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -14979,38 +15016,38 @@ export interface operations {
     listWebhookLogs: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
-                /** @description Only those of this webhook, by number or uuid. */
+                /** @description Only records of this webhook, by id or uuid. */
                 outgoing_webhook_id?: components["parameters"]["OfOutgoingWebhook"];
-                /** @description Only those about this lead, by number or uuid. */
+                /** @description Only records about this lead, by id or uuid. */
                 lead_id?: components["parameters"]["WebhookLogOfLead"];
-                /** @description Only those about this call, by number or uuid. */
+                /** @description Only records about this call, by id or uuid. */
                 call_id?: components["parameters"]["WebhookLogOfCall"];
-                /** @description Only those about this buyer, by number or uuid. */
+                /** @description Only records about this buyer, by id or uuid. */
                 buyer_id?: components["parameters"]["WebhookLogOfBuyer"];
-                /** @description Only those about this offer, by number or uuid. */
+                /** @description Only records about this offer, by id or uuid. */
                 offer_id?: components["parameters"]["WebhookLogOfOffer"];
-                /** @description Only those that were answered with this status. */
+                /** @description Only attempts that got this response status. */
                 code?: components["parameters"]["WebhookLogCode"];
-                /** @description Only those that arrived, or did not. */
+                /** @description `true`: only attempts that succeeded; `false`: only attempts that failed. */
                 success?: components["parameters"]["WebhookLogSuccess"];
             };
             header?: never;
@@ -15040,11 +15077,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -15075,18 +15112,18 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The attempt. The next one makes a log of its own. */
+            /** @description The attempt. The next attempt gets a log of its own. */
             202: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -15109,25 +15146,25 @@ export interface operations {
     listWebhookManualFires: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
             };
@@ -15158,7 +15195,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -15196,13 +15233,13 @@ export interface operations {
     newWebhookManualFire: {
         parameters: {
             query?: {
-                /** @description The lead it would be about, by number or uuid. */
+                /** @description The lead the event would be about, by id or uuid. */
                 lead_id?: components["parameters"]["FireOfLead"];
-                /** @description The call it would be about, by number or uuid. */
+                /** @description The call the event would be about, by id or uuid. */
                 call_id?: components["parameters"]["FireOfCall"];
                 created_at?: components["parameters"]["FireCreatedAt"];
                 updated_at?: components["parameters"]["FireUpdatedAt"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
             };
             header?: never;
@@ -15233,11 +15270,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -15267,25 +15304,25 @@ export interface operations {
     listInboundWebhooks: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
                 order?: components["parameters"]["InboundWebhookOrder"];
@@ -15322,7 +15359,7 @@ export interface operations {
                 serializer?: components["parameters"]["InboundWebhookSerializer"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -15394,11 +15431,11 @@ export interface operations {
                 serializer?: components["parameters"]["InboundWebhookSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -15432,11 +15469,11 @@ export interface operations {
                 serializer?: components["parameters"]["InboundWebhookSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -15478,11 +15515,11 @@ export interface operations {
                 serializer?: components["parameters"]["InboundWebhookSerializer"];
             };
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -15512,19 +15549,19 @@ export interface operations {
     pingInboundWebhookByGet: {
         parameters: {
             query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
                 ping?: components["parameters"]["PingParameters"];
             };
             header?: never;
             path: {
-                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                /** @description `vanity_uri` of the endpoint. If the endpoint has a token, `auth_token` must be sent. */
                 vanity_uri: components["parameters"]["VanityUri"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description What is to be had; also when nothing is, with `success` false. */
+            /** @description What is available; also returned when nothing is, with `success` false. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15544,15 +15581,15 @@ export interface operations {
     pingInboundWebhook: {
         parameters: {
             query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
                 ping?: components["parameters"]["PingParameters"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                /** @description `vanity_uri` of the endpoint. If the endpoint has a token, `auth_token` must be sent. */
                 vanity_uri: components["parameters"]["VanityUri"];
             };
             cookie?: never;
@@ -15565,7 +15602,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What is to be had; also when nothing is, with `success` false. */
+            /** @description What is available; also returned when nothing is, with `success` false. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15589,19 +15626,19 @@ export interface operations {
     postInboundWebhookByGet: {
         parameters: {
             query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
                 post?: components["parameters"]["PostParameters"];
             };
             header?: never;
             path: {
-                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                /** @description `vanity_uri` of the endpoint. If the endpoint has a token, `auth_token` must be sent. */
                 vanity_uri: components["parameters"]["VanityUri"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description What is to be had; also when nothing is, with `success` false. */
+            /** @description What is available; also returned when nothing is, with `success` false. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15621,15 +15658,15 @@ export interface operations {
     postInboundWebhook: {
         parameters: {
             query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
                 post?: components["parameters"]["PostParameters"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                /** @description `vanity_uri` of the endpoint. If the endpoint has a token, `auth_token` must be sent. */
                 vanity_uri: components["parameters"]["VanityUri"];
             };
             cookie?: never;
@@ -15642,7 +15679,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What is to be had; also when nothing is, with `success` false. */
+            /** @description What is available; also returned when nothing is, with `success` false. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15666,19 +15703,19 @@ export interface operations {
     fullInboundWebhookByGet: {
         parameters: {
             query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
                 ping?: components["parameters"]["PingParameters"];
             };
             header?: never;
             path: {
-                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                /** @description `vanity_uri` of the endpoint. If the endpoint has a token, `auth_token` must be sent. */
                 vanity_uri: components["parameters"]["VanityUri"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description What is to be had; also when nothing is, with `success` false. */
+            /** @description What is available; also returned when nothing is, with `success` false. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15698,15 +15735,15 @@ export interface operations {
     fullInboundWebhook: {
         parameters: {
             query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, and beside a body. What is in the body wins. */
+                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
                 ping?: components["parameters"]["PingParameters"];
             };
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description `vanity_uri` of the endpoint. Where it has a token, `auth_token` must be shown. */
+                /** @description `vanity_uri` of the endpoint. If the endpoint has a token, `auth_token` must be sent. */
                 vanity_uri: components["parameters"]["VanityUri"];
             };
             cookie?: never;
@@ -15719,7 +15756,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What is to be had; also when nothing is, with `success` false. */
+            /** @description What is available; also returned when nothing is, with `success` false. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15753,7 +15790,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the carrier is to do now: nothing. */
+            /** @description What the carrier should do now: nothing. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15775,7 +15812,7 @@ export interface operations {
     receiveMessageStatus: {
         parameters: {
             query: {
-                /** @description uuid of the message or call; it was given to the carrier with it. */
+                /** @description uuid of the message or call, given to the carrier when it was sent or placed. */
                 key: components["parameters"]["StepKey"];
             };
             header?: never;
@@ -15788,7 +15825,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the carrier is to do now: nothing. */
+            /** @description What the carrier should do now: nothing. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15810,7 +15847,7 @@ export interface operations {
     receiveCallStatus: {
         parameters: {
             query: {
-                /** @description uuid of the message or call; it was given to the carrier with it. */
+                /** @description uuid of the message or call, given to the carrier when it was sent or placed. */
                 key: components["parameters"]["StepKey"];
             };
             header?: never;
@@ -15823,7 +15860,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the carrier is to do now: nothing. */
+            /** @description What the carrier should do now: nothing. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15855,7 +15892,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the carrier is to do now: greet the caller and dial buyers, give it what the offer has for when nobody is left, or hang up. */
+            /** @description What the carrier should do now: greet the caller and dial buyers, play the offer's fallback when no buyer is left, or hang up. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15887,7 +15924,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the carrier is to do now: nothing. */
+            /** @description What the carrier should do now: nothing. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15909,11 +15946,11 @@ export interface operations {
     receiveDialStatus: {
         parameters: {
             query: {
-                /** @description uuid of the call; it was given to the carrier with the buyers that it dials. */
+                /** @description uuid of the call, given to the carrier with the buyers it dials. */
                 call: components["parameters"]["CarriedCall"];
-                /** @description Which of the times that buyers were looked for, from 1. */
+                /** @description The routing round, starting at 1: how many times buyers have been looked for. */
                 round: components["parameters"]["CarriedRound"];
-                /** @description The number that was called, without plus: what the carrier tells of a buyer it dials names none of yours. */
+                /** @description The number that was called, without the plus sign. The carrier's reports about a buyer it dials name none of your numbers. */
                 number: components["parameters"]["CarriedNumber"];
             };
             header?: never;
@@ -15926,7 +15963,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the carrier is to do now: dial the next, give the caller what the offer has for when nobody is left, or hang up. */
+            /** @description What the carrier should do now: dial the next buyer, play the offer's fallback when no buyer is left, or hang up. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15948,11 +15985,11 @@ export interface operations {
     receiveAttemptStatus: {
         parameters: {
             query: {
-                /** @description uuid of the call; it was given to the carrier with the buyers that it dials. */
+                /** @description uuid of the call, given to the carrier with the buyers it dials. */
                 call: components["parameters"]["CarriedCall"];
                 /** @description uuid of the attempt. */
                 attempt: components["parameters"]["CarriedAttempt"];
-                /** @description The number that was called, without plus: what the carrier tells of a buyer it dials names none of yours. */
+                /** @description The number that was called, without the plus sign. The carrier's reports about a buyer it dials name none of your numbers. */
                 number: components["parameters"]["CarriedNumber"];
             };
             header?: never;
@@ -15965,7 +16002,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the carrier is to do now: nothing. */
+            /** @description What the carrier should do now: nothing. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15987,11 +16024,11 @@ export interface operations {
     receiveWhisper: {
         parameters: {
             query: {
-                /** @description uuid of the call; it was given to the carrier with the buyers that it dials. */
+                /** @description uuid of the call, given to the carrier with the buyers it dials. */
                 call: components["parameters"]["CarriedCall"];
                 /** @description uuid of the attempt. */
                 attempt: components["parameters"]["CarriedAttempt"];
-                /** @description The number that was called, without plus: what the carrier tells of a buyer it dials names none of yours. */
+                /** @description The number that was called, without the plus sign. The carrier's reports about a buyer it dials name none of your numbers. */
                 number: components["parameters"]["CarriedNumber"];
             };
             header?: never;
@@ -16004,7 +16041,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the carrier is to do with the buyer: ask for the key, or hang up when the call has gone to somebody else. */
+            /** @description What the carrier should do with the buyer: ask for the key, or hang up when another buyer has taken the call. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16026,11 +16063,11 @@ export interface operations {
     receiveKey: {
         parameters: {
             query: {
-                /** @description uuid of the call; it was given to the carrier with the buyers that it dials. */
+                /** @description uuid of the call, given to the carrier with the buyers it dials. */
                 call: components["parameters"]["CarriedCall"];
                 /** @description uuid of the attempt. */
                 attempt: components["parameters"]["CarriedAttempt"];
-                /** @description The number that was called, without plus: what the carrier tells of a buyer it dials names none of yours. */
+                /** @description The number that was called, without the plus sign. The carrier's reports about a buyer it dials name none of your numbers. */
                 number: components["parameters"]["CarriedNumber"];
             };
             header?: never;
@@ -16043,7 +16080,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the carrier is to do with the buyer: nothing, and it is connected to the caller, or hang up. */
+            /** @description What the carrier should do with the buyer: nothing, which connects it to the caller, or hang up. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16065,9 +16102,9 @@ export interface operations {
     receiveVoicemail: {
         parameters: {
             query: {
-                /** @description uuid of the call; it was given to the carrier with the buyers that it dials. */
+                /** @description uuid of the call, given to the carrier with the buyers it dials. */
                 call: components["parameters"]["CarriedCall"];
-                /** @description The number that was called, without plus: what the carrier tells of a buyer it dials names none of yours. */
+                /** @description The number that was called, without the plus sign. The carrier's reports about a buyer it dials name none of your numbers. */
                 number: components["parameters"]["CarriedNumber"];
             };
             header?: never;
@@ -16080,7 +16117,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the carrier is to do now: hang up. */
+            /** @description What the carrier should do now: hang up. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16102,25 +16139,25 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
                 order?: components["parameters"]["UserOrder"];
@@ -16152,7 +16189,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -16218,11 +16255,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -16253,11 +16290,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -16296,11 +16333,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -16331,11 +16368,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -16366,7 +16403,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -16403,25 +16440,25 @@ export interface operations {
     listAccessControlLists: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
                 order?: components["parameters"]["AccessControlListOrder"];
@@ -16453,7 +16490,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -16519,11 +16556,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -16554,11 +16591,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -16597,11 +16634,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -16632,39 +16669,39 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `type` of records, as they are answered.
+                 * @description The `type` of the records, as it appears in responses.
                  * @example Buyer
                  */
                 record_type?: components["parameters"]["ChangedRecordType"];
-                /** @description Number of a record; give `record_type` beside it. */
+                /** @description Id of a record; send `record_type` with it. */
                 record_id?: components["parameters"]["ChangedRecordId"];
                 action?: components["parameters"]["ChangeAction"];
-                /** @description Number or uuid of the user whose token it was. */
+                /** @description Id or uuid of the user whose token made the change. */
                 user_id?: components["parameters"]["ChangedByUserId"];
-                /** @description Number or uuid of the credentials. */
+                /** @description Id or uuid of the credentials. */
                 access_token_id?: components["parameters"]["ChangedByAccessTokenId"];
                 /** @description `X-Request-Id` of a request. */
                 request_id?: components["parameters"]["ChangeRequestId"];
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
-                /** @description Format of the answer. `Accept` and the ending of the path say the same. */
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
             };
             header?: never;
@@ -16694,25 +16731,25 @@ export interface operations {
     listAccessTokens: {
         parameters: {
             query?: {
-                /** @description Only these records, by number or uuid. */
+                /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, from 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. */
                 page?: components["parameters"]["Page"];
-                /** @description Records on a page. */
+                /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the page before; it is `0` on the last page. Takes the place of `page`. A cursor belongs to the `order` it was made with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Only records made at or after this time. */
+                /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
-                /** @description Only records made at or before this time. */
+                /** @description Only records created at or before this time. */
                 created_at_to?: components["parameters"]["CreatedAtTo"];
-                /** @description Only records one of whose texts contains this text. Letter case does not count. */
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
                 fulltext?: components["parameters"]["Fulltext"];
-                /** @description Time zone in which times without an offset are read, and in which all times are answered. See `/collections/time_zone`. */
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
-                /** @description Only these columns are read and answered. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
                 columns?: components["parameters"]["Columns"];
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
                 order?: components["parameters"]["AccessTokenOrder"];
@@ -16744,7 +16781,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name of your choice for this request, best a uuid. Under the same key the same request has one effect and one answer for 24 hours; another request under it is answered 422, and one that comes while the first still runs 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -16810,11 +16847,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Checksum of the record as you know it. Answered 304 while it is unchanged. */
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -16845,11 +16882,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Checksum of the record as you know it. Answered 412 when the record has changed since. */
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Number or uuid of the record. */
+                /** @description Id or uuid of the record. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -16885,7 +16922,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The caller. */
+            /** @description The name and permissions of the credentials that the request is made with. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16904,7 +16941,7 @@ export interface operations {
     listCollections: {
         parameters: {
             query?: {
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
             };
             header?: never;
@@ -16932,7 +16969,7 @@ export interface operations {
     listTimeZones: {
         parameters: {
             query?: {
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
             };
             header?: never;
@@ -16960,12 +16997,12 @@ export interface operations {
     showCollection: {
         parameters: {
             query?: {
-                /** @description `false` answers the bare array, without root key and metadata. */
+                /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
             };
             header?: never;
             path: {
-                /** @description Name of the collection, as `listCollections` gives it. */
+                /** @description Name of the collection, as returned by `listCollections`. */
                 collection: components["parameters"]["CollectionName"];
             };
             cookie?: never;

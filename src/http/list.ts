@@ -13,7 +13,7 @@ import {
   type Projection,
   type SortKey,
 } from '../db/projection';
-import type { Statement } from '../db/statement';
+import type { BoundStatement } from '../db/statement';
 import { alsoVisible, visible, type AccessScope } from '../db/access-scope';
 import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -350,7 +350,7 @@ const csv = ({ shape, values }: Plan, { db, projection }: ListOptions): Promise<
   copyOut(db, csvTemplate(projection, shape)(values), projection.plural);
 
 /** What a statement answers as CSV, streamed as PostgreSQL makes it. */
-export async function copyOut(db: Db, statement: Statement, name: string): Promise<Csv> {
+export async function copyOut(db: Db, statement: BoundStatement, name: string): Promise<Csv> {
   const client = await db.streams.connect();
   // The pool listens only to idle connections; one that breaks here must not end the process. The stream tells of it.
   client.on('error', () => undefined);

@@ -1,7 +1,8 @@
 import type { Projection } from '../db/projection';
-import { lockRecord, moveCount, type Reference } from '../db/records';
+import { lockRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { requireVisible, requireUnchanged, show, unsaved, written } from './record';
+import { moveCount } from '../db/counters';
 
 interface Request {
   db: Db;

@@ -5,9 +5,9 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import multer, { diskStorage, MulterError } from 'multer';
 import { facets, type Operation } from '../contract';
-import { foreignFormat, headOf } from '../suppression/csv/text';
 import { HttpProblem } from '../errors';
 import type { Storage } from '../storage/directory';
+import { foreignFormat, headOf } from '../storage/file-format';
 
 /** A file that came with a request. It is removed when the request has been answered, unless somebody has moved it away. */
 export interface Upload {

@@ -24,8 +24,13 @@ export async function openInstallation(
     ? undefined
     : await startEmbedded({ dataDir: config.data_dir, role });
   const database_url = config.database_url ?? embedded!.url;
-  const migrated = await migrate(database_url);
-  await prepareQueue(database_url);
+  // Parallel starts take turns with the queue too: it would be made twice at the same time.
+  const migrated = await migrate(database_url, () => prepareQueue(database_url)).catch(
+    async (error: unknown) => {
+      await embedded?.stop();
+      throw error;
+    },
+  );
   const deps = createDeps({ config, database_url, ...options });
   return {
     deps,

@@ -5,10 +5,11 @@ import type { Db } from '../db/tenant';
 import type { Schemas } from '../contract';
 import { uuidv7 } from '../db/uuid';
 import { isMailAddress } from '../mail/address';
-import { notFound, HttpProblem } from '../errors';
+import { notFound, HttpProblem, rejectInvalidData } from '../errors';
 import { leadZones } from '../phone/number-zones';
 import { tokensOf, type Data } from '../tokens/lead-data';
-import { rejectInvalidData, rejectTooLarge, trafficSource, zipOf } from './submit-lead';
+import { rejectTooLarge, zipOf } from './submit-lead';
+import { findTrafficSource } from '../offers/find-traffic-source';
 
 type Fields = Omit<Schemas['LeadUpdate'], 'serializer' | 'time_zone'>;
 
@@ -149,7 +150,7 @@ export async function updateLead(
       ? undefined
       : traffic_source_id === null
         ? null
-        : await trafficSource(db, traffic_source_id);
+        : await findTrafficSource(db, traffic_source_id);
   const data = fields.data ? merged(lead.data as Data, fields.data) : undefined;
   const zip = fields.data ? zipOf(fields.data) : undefined;
   const timing = await timingOf(db, lead, fields, now);

@@ -10,17 +10,17 @@ import {
   type Submitted,
 } from './queries/upsert-lead';
 import { ofOwner, ownerId, type Owner } from './queries/owners';
-import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { uuidv7 } from '../db/uuid';
-import { numberReader } from '../phone/parse-number';
-import { reasonFor } from '../suppression/csv/reader';
+import { numberReader, reasonFor } from '../phone/parse-number';
 import { isMailAddress } from '../mail/address';
 import { HttpProblem, type FieldErrors } from '../errors';
 import { leadZones } from '../phone/number-zones';
-import { flattened, tokensOf, type Data, type DataFault } from '../tokens/lead-data';
+import { flattened, tokensOf, type Data } from '../tokens/lead-data';
 import { assignNumber } from '../numbers/assign-number';
+import { rejectInvalidData } from '../errors';
+import { findTrafficSource } from '../offers/find-traffic-source';
 
 type Fields = Schemas['LeadFields'] & Data;
 
@@ -81,14 +81,6 @@ function read(sent: Fields): { fields: Fields; tokens: Data } {
     : { fields: known, tokens };
   for (const name of CREDENTIALS) Reflect.deleteProperty(found.tokens, name);
   return found;
-}
-
-/** Refuses with 422 what is wrong with the data of a lead. */
-export function rejectInvalidData(faults: readonly DataFault[]): void {
-  const refusal = HttpProblem.fields(
-    Object.fromEntries(faults.map(({ field, message }) => [field, [message]])),
-  );
-  if (refusal) throw refusal;
 }
 
 /** Refuses with 422 data that a lead cannot hold beside what it has; throws any other error as it is. */
@@ -197,7 +189,7 @@ async function submissionOf(
     expires_in: fields.expires_in ?? null,
     sub_id: fields.sub_id ?? null,
     traffic_source_id: fields.traffic_source_id
-      ? await trafficSource(db, fields.traffic_source_id)
+      ? await findTrafficSource(db, fields.traffic_source_id)
       : null,
     remote_ip: fields.ip_address ?? fields.remote_ip ?? ip,
     lead_priority: fields.lead_priority ?? null,
@@ -218,19 +210,6 @@ function partsOf(tokens: Data): Pick<Submission, 'data' | 'removed'> {
     data: JSON.stringify(kept),
     removed: entries.flatMap(([name, value]) => (value === null ? [name] : [])),
   };
-}
-
-/** By its number, its uuid, or its owner's identifier. */
-export async function trafficSource(db: Db, name: Reference): Promise<bigint> {
-  const named = identify(name);
-  const rows = await db.query<{ id: bigint | string }>({
-    text: `SELECT id FROM traffic_sources WHERE company_id = $1 AND deleted_at IS NULL AND (user_traffic_source_id = $2 ${named ? `OR ${named.key} = $3::${named.key === 'id' ? 'bigint' : 'uuid'}` : ''})
-      ORDER BY user_traffic_source_id = $2 DESC NULLS LAST LIMIT 1`,
-    values: [db.company_id, String(name), ...(named ? [named.value] : [])],
-  });
-  if (!rows[0])
-    throw HttpProblem.field('traffic_source_id', `names no record of yours: ${String(name)}`);
-  return BigInt(rows[0].id);
 }
 
 const BESIDE = [

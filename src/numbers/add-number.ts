@@ -1,8 +1,8 @@
 import type { AvailableNumber, CarrierName } from '../carriers/carrier';
 import { claimNumber, enterOwner, holderOf } from './queries/lookups';
-import { moveCount } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
+import { moveCount } from '../db/counters';
 
 /** What the owner of a number says of it. */
 export interface NumberFields {

@@ -1,6 +1,7 @@
-import { executorOf, loadNumbers } from '../outreach/queries/due-leads';
 import type { Db } from '../db/tenant';
 import { chooseNumber } from './choose-number';
+import { executorOf } from '../db/executor';
+import { loadNumbers } from './own-numbers';
 
 interface Numbered {
   id: bigint;

@@ -1,7 +1,6 @@
 import type { AvailableNumber, Carrier, NumberSearch } from '../carriers/carrier';
 import { numberFacts } from '../carriers/number-facts';
 import { pick } from '../carriers/number-search';
-import type { Executor } from '../outreach/queries/due-leads';
 import {
   claimNumber,
   giveUp,
@@ -15,6 +14,7 @@ import { uuidv7 } from '../db/uuid';
 import { HttpProblem } from '../errors';
 import { recordNumber, type NumberFields } from './add-number';
 import { carrierUnavailable, findNumbers } from './find-numbers';
+import { type Executor } from '../db/executor';
 
 export type Wanted = Pick<NumberSearch, 'country' | 'toll_free' | 'prefix'>;
 

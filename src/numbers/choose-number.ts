@@ -1,4 +1,4 @@
-import type { OwnNumber } from '../outreach/queries/due-leads';
+import { type OwnNumber } from './own-numbers';
 
 export interface Numbered {
   /** E.164 digits. */

@@ -1,15 +1,12 @@
 import {
   loadCallFacts,
-  loadNumbers,
   loadOffers,
   loadSchedules,
   loadSuppressed,
   type CallFacts,
   type ContactState,
   type DueLead,
-  type Executor,
   type OfferRow,
-  type OwnNumber,
 } from './queries/due-leads';
 import { loadCandidates } from '../routing/queries/candidates';
 import { availableInOrder } from '../routing/engine/route';
@@ -20,6 +17,8 @@ import { turn, type Standing, type Turn } from '../schedules/engine/next-step';
 import type { TokenSource } from '../tokens/substitute';
 import { leadTokens } from '../tokens/system';
 import { chooseNumber } from '../numbers/choose-number';
+import { type Executor } from '../db/executor';
+import { loadNumbers, type OwnNumber } from '../numbers/own-numbers';
 
 export type NumberColumn = 'sms_number_id' | 'dial_number_id';
 

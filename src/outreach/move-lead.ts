@@ -1,5 +1,6 @@
-import type { DueLead, Executor } from './queries/due-leads';
+import type { DueLead } from './queries/due-leads';
 import type { LogEntry } from '../leads/queries/logs';
+import { type Executor } from '../db/executor';
 
 export interface Move {
   lead: DueLead;

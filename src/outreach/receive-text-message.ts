@@ -1,8 +1,8 @@
 import { changeContacts } from '../leads/queries/contacts';
 import { writeLogs } from '../leads/queries/logs';
-import { moveCount } from '../db/records';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
+import { moveCount } from '../db/counters';
 
 export interface IncomingMessage {
   /** E.164 digits. */

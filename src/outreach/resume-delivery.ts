@@ -1,6 +1,7 @@
-import type { DueLead, Executor } from './queries/due-leads';
+import type { DueLead } from './queries/due-leads';
 import { recordIntent } from './queries/record-steps';
 import { send, withStatus, type Draft, type Edges, type Sent } from './deliver';
+import { type Executor } from '../db/executor';
 
 /** SQL of what carriers have made of other requests to the number. */
 const TAKEN = {

@@ -1,4 +1,4 @@
-import { executorOf, readLead, type DueLead } from './queries/due-leads';
+import { readLead, type DueLead } from './queries/due-leads';
 import type { ActionRow } from '../schedules/engine/plan';
 import { writeLogs } from '../leads/queries/logs';
 import type { Db } from '../db/tenant';
@@ -9,6 +9,7 @@ import type { TokenSource } from '../tokens/substitute';
 import type { Answered, Outgoing } from '../egress/guarded-request';
 import { filled, storable } from '../egress/request-template';
 import { openContext } from './context';
+import { executorOf } from '../db/executor';
 
 type Context = Pick<Deps, 'tenants' | 'clock' | 'request'>;
 

@@ -1,6 +1,5 @@
 import { candidatesOf } from '../routing/queries/candidates';
 import {
-  executorOf,
   loadOffers,
   loadSuppressed,
   readContact,
@@ -17,6 +16,7 @@ import { eligibility } from '../routing/engine/eligibility';
 import { ianaName } from '../time/zone';
 import { openContext } from './context';
 import { timelineOf } from './build-timeline';
+import { executorOf } from '../db/executor';
 
 async function worldOf(db: Db, reference: Reference, now: Date) {
   const id = await findRecord(db, 'leads', reference);

@@ -1,7 +1,7 @@
 import type { Db } from '../db/tenant';
-import { moveCount } from '../db/records';
 import { usersWith } from './queries/users';
 import { digestOf, mintCredentials, tokenOf, type Caller } from '../http/auth/authenticator';
+import { moveCount } from '../db/counters';
 
 export interface NewCredentials {
   name: string;

@@ -1,7 +1,7 @@
 import type { Schemas } from '../contract';
 import { replaceAttached } from '../db/attachments';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
-import { lockRecord, moveCount, resolveReferences, type Reference } from '../db/records';
+import { lockRecord, resolveReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { inviteUsers } from './queries/users';
 import type { Deps } from '../deps';
@@ -10,10 +10,10 @@ import { page } from '../http/list';
 import { requireUnchanged, written } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { acceptInvitation } from './accept-invitation';
-import { deleteAgent } from '../agents/delete-agent';
 import { requireTeamsWithin, requireUserWithin } from './grantable-teams';
 import { revokeCredentials } from './issue-credentials';
 import { projection as accessTokens } from './access-tokens';
+import { moveCount } from '../db/counters';
 
 export const projection = {
   schema: 'User',
@@ -56,7 +56,10 @@ const teamsOf = async (db: Db, team_ids: Reference[] | null | undefined) =>
     : resolveReferences(db, 'access_control_lists', team_ids ?? [], { field: 'team_ids' });
 
 /** People with tokens, or invitations to one. */
-export const users = ({ clock, queue, pepper, authenticator }: Deps) => {
+/** Deletes an agent whose row is locked. Agents are a room above this one, which is why it is a parameter. */
+type DeleteAgent = (db: Db, agent_id: bigint, now: Date) => Promise<void>;
+
+export const users = ({ clock, queue, pepper, authenticator }: Deps, deleteAgent: DeleteAgent) => {
   const records = recordHandlers(projection, clock);
   const where = (db: Db, id: bigint) => ({ company_id_id: { company_id: db.company_id, id } });
   const join = async (db: Db, user_id: bigint, teams: bigint[] | undefined) => {

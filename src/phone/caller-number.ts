@@ -1,5 +1,4 @@
-import { numberReader, type NumberReader } from './parse-number';
-import { reasonFor } from '../suppression/csv/reader';
+import { numberReader, type NumberReader, reasonFor } from './parse-number';
 import { HttpProblem } from '../errors';
 import type { Db } from '../db/tenant';
 

@@ -64,3 +64,7 @@ function anyNumber(text: string, country: CountryCode | undefined): number | und
   });
   return number?.isPossible() ? Number(number.number.slice(1)) : undefined;
 }
+export function reasonFor(cell: string, misquoted = false): string {
+  if (misquoted) return 'has a quote where none may stand';
+  return cell.trim() === '' ? 'is empty' : 'is not a possible telephone number';
+}

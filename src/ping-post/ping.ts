@@ -12,8 +12,8 @@ import type { Data } from '../tokens/lead-data';
 import { reserveBuyers } from '../routing/reserve-buyers';
 import { loadRouting } from '../routing/load-routing';
 import { readRequest, requireCaller, type SellersRequest } from './read-request';
-import { routeFacts } from '../calls/route-call';
 import { newSeed } from '../routing/seed';
+import { routeFacts } from '../routing/route-facts';
 
 export type PingReply = Schemas['PingReply'];
 export type Status = Schemas['PingStatus'];

@@ -3,9 +3,9 @@ import { readEndpoint, type Endpoint } from './queries/pings';
 import type { Db } from '../db/tenant';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import { numberReader } from '../phone/parse-number';
-import { notFound, HttpProblem } from '../errors';
+import { notFound, HttpProblem, rejectInvalidData } from '../errors';
 import { tokensOf, type Data } from '../tokens/lead-data';
-import { rejectInvalidData, trafficSource } from '../leads/submit-lead';
+import { findTrafficSource } from '../offers/find-traffic-source';
 
 /** What a seller of calls has sent, in whatever shape. */
 export interface SellersRequest {
@@ -38,7 +38,7 @@ export async function readRequest(
     endpoint,
     caller_number: callerOf(sent, webhook.country),
     traffic_source_id: sent.traffic_source_id
-      ? Number(await trafficSource(db, sent.traffic_source_id))
+      ? Number(await findTrafficSource(db, sent.traffic_source_id))
       : traffic_source_id,
     sub_id: sent.sub_id ?? null,
     tokens,

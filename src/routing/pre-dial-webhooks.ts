@@ -11,11 +11,11 @@ import type { Veto } from './engine/eligibility';
 import type { Member } from './engine/route';
 import { compileFilter } from '../tokens/filters';
 import type { TokenSource } from '../tokens/substitute';
-import { answerOf } from '../webhooks/attempt';
 import type { Answered } from '../egress/guarded-request';
 import { filled, shownHeaders } from '../egress/request-template';
 import { keysAt, signed } from '../egress/standard-webhooks';
 import { newSeed } from './seed';
+import { responseFields } from '../egress/response-fields';
 
 type Edges = Pick<Deps, 'request' | 'pepper' | 'clock'>;
 
@@ -184,7 +184,7 @@ async function askOne(
   };
   const success = answered.ok && (isAnswer(answered.code) || isRefusal(answered.code));
   const log = {
-    ...answerOf(answered),
+    ...responseFields(answered),
     ...of_request,
     uuid: id,
     event_id: id,

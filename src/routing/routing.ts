@@ -3,7 +3,7 @@ import { findNamed } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
-import { HttpProblem } from '../errors';
+import { HttpProblem, rejectInvalidData } from '../errors';
 import { METRICS } from '../buyers/caps';
 import type { BuyerChange, GroupChange } from './simulation/change';
 import type { HoursEntry, Limits } from './simulation/caps';
@@ -11,8 +11,6 @@ import { openMinutes } from '../time/opening-hours';
 import { tokensOf } from '../tokens/lead-data';
 import { limitsIn } from '../buyers/queries/cap-counters';
 import { simulate, type Simulating } from './simulation/simulate';
-import { rejectInvalidData } from '../leads/submit-lead';
-
 type Body = Schemas['RoutingSimulationCreate'];
 type Change = Schemas['SimulatedChange'];
 

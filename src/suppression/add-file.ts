@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Schemas } from '../contract';
-import { identify, moveCount, resolveReferences } from '../db/records';
+import { identify, resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Caller } from '../http/auth/authenticator';
 import type { Upload } from '../http/upload';
 import type { Storage } from '../storage/directory';
 import { queueFile } from './file-queue';
+import { moveCount } from '../db/counters';
 
 type Fields = Omit<Schemas['BuyerSuppressionFileFields'], 'serializer'>;
 

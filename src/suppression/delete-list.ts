@@ -1,6 +1,7 @@
-import { findRecord, lockRecord, moveCount, type Reference } from '../db/records';
+import { findRecord, lockRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
+import { moveCount } from '../db/counters';
 
 interface Context extends Pick<Deps, 'queue' | 'clock'> {
   /** Looks at the locked record before anything is changed; throws to refuse. */

@@ -2,13 +2,7 @@ import type { Schemas } from '../contract';
 import { changeBuyers, replaceAttached } from '../db/attachments';
 import { callerNumber, callerNumbers } from '../phone/caller-number';
 import { commonColumns, type Projection } from '../db/projection';
-import {
-  findRecord,
-  lockRecord,
-  moveCount,
-  resolveReferences,
-  type Reference,
-} from '../db/records';
+import { findRecord, lockRecord, resolveReferences, type Reference } from '../db/records';
 import { changeNumbers, importPercent, type Verb } from './queries/numbers';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
@@ -20,6 +14,7 @@ import { notFound } from '../errors';
 import { addSuppressionFile } from './add-file';
 import { changeSuppressionFile } from './change-file';
 import { deleteSuppressionList } from './delete-list';
+import { moveCount } from '../db/counters';
 
 /** The file at work on the list, else the last one that was. */
 const FILE_JOIN = `LEFT JOIN LATERAL (SELECT x.* FROM buyer_suppression_files x WHERE x.company_id = t.company_id AND x.buyer_suppression_id = t.id AND x.deleted_at IS NULL

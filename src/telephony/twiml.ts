@@ -1,4 +1,5 @@
 import type { DialBuyer, Instruction } from '../routing/engine/instruction';
+import { DIAL_LIMIT_SECONDS } from '../calls/session';
 
 /** What of a buyer goes into the dialing of it. */
 export type DialedLeg = Pick<
@@ -31,8 +32,6 @@ export interface Speaking {
   unanswered: boolean;
 }
 
-/** The longest that the carrier leaves two connected; what holds a buyer's slot holds it as long. */
-export const DIAL_LIMIT_SECONDS = 14_400;
 /** The carrier takes no more nouns in one <Dial>. */
 export const MOST_LEGS = 10;
 /** The shortest and the longest ring time that the carrier takes, seconds. */

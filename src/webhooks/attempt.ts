@@ -2,11 +2,10 @@ import type { DueDelivery, Lease } from './queries/queue-leases';
 import type { Result } from './queries/queue-leases';
 import { retryAfter, waitAfter } from './backoff';
 import type { Answered, GuardedRequest } from '../egress/guarded-request';
-import { shownHeaders, storable } from '../egress/request-template';
+import { shownHeaders } from '../egress/request-template';
 import { signed } from '../egress/standard-webhooks';
+import { responseFields } from '../egress/response-fields';
 
-/** Of an answer's body so much is kept. */
-const BODY_CHARS = 5_000;
 const NAME = 'Trunkline';
 
 export interface Attempted {
@@ -61,27 +60,9 @@ export async function attempt(
       attempt: attempts,
       started_at: at.toISOString(),
       request_headers: shownHeaders(headers),
-      ...answerOf(answered),
+      ...responseFields(answered),
       ...verdict,
     },
-  };
-}
-
-/** What is kept of an answer. */
-export function answerOf(
-  answered: Answered,
-): Pick<Result, 'duration' | 'code' | 'response_headers' | 'response_body'> {
-  const { ok, duration_ms: duration } = answered;
-  if (!ok) return { duration, code: null, response_headers: null, response_body: null };
-  const headers = Object.entries(shownHeaders(answered.headers)).map(([name, value]) => [
-    name,
-    storable(value, 1_000),
-  ]);
-  return {
-    duration,
-    code: answered.code,
-    response_headers: Object.fromEntries(headers) as Record<string, string>,
-    response_body: storable(answered.body, BODY_CHARS),
   };
 }
 

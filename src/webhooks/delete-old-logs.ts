@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
-import { SLOT } from '../leads/queries/logs';
 import { inTransaction } from '../db/transaction';
 import type { Deps } from '../deps';
+import { SLOT } from '../db/counters';
 
 type Context = Pick<Deps, 'database' | 'clock'>;
 

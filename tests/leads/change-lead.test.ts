@@ -1,4 +1,3 @@
-/* eslint-disable max-lines -- one table of the reference, row by row */
 import { standingClock } from '../support/clock';
 import { NOON, openShop, ownNumber, runEngine, type Shop } from '../support/leads';
 import { createWorld, type Company, type Method, type World } from '../support/world';

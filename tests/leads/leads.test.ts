@@ -1,4 +1,3 @@
-/* eslint-disable max-lines -- one resource, field by field */
 import { standingClock } from '../support/clock';
 import { NOON, openShop, ownNumber, runEngine, submit, type Shop } from '../support/leads';
 import { createWorld, type Company, type World } from '../support/world';

@@ -3,9 +3,9 @@ import type { StoredDecision } from '../../routing/engine/decision';
 import type { DialBuyer } from '../../routing/engine/instruction';
 import type { AttemptStatus } from '../../routing/engine/progress';
 import type { AttemptRow } from './calls';
-import { SLOT } from '../../leads/queries/logs';
 import { template } from '../../db/statement';
 import type { Statements } from '../../db/tenant';
+import { SLOT } from '../../db/counters';
 
 // What happens to a call, written: each in one statement.
 

@@ -1,7 +1,7 @@
 import { TOTAL_DURATION } from '../columns';
 import { leadProjection } from '../../leads/columns';
 import { safeCell } from '../../db/projection';
-import { template, type Statement } from '../../db/statement';
+import { template, type BoundStatement } from '../../db/statement';
 
 /** What a report has rows for. */
 interface Grouping {
@@ -122,7 +122,7 @@ function leadReport(category: LeadCategory, conditions: readonly string[]): Repo
 function jsonOf(
   { grouping, tables, columns, totals }: Report,
   values: Record<string, unknown>,
-): Statement {
+): BoundStatement {
   const object = (cells: Record<string, string>) =>
     `json_build_object(${Object.entries(cells)
       .map(([name, sql]) => `'${name}', ${sql}`)
@@ -135,7 +135,10 @@ function jsonOf(
 }
 
 /** A statement that answers the rows for COPY. */
-function csvOf({ grouping, tables, columns }: Report, values: Record<string, unknown>): Statement {
+function csvOf(
+  { grouping, tables, columns }: Report,
+  values: Record<string, unknown>,
+): BoundStatement {
   const cells = Object.entries(columns).map(([name, sql]) => `${sql} AS ${name}`);
   const sql = `WITH ${tables} SELECT ${grouping.key} AS key, ${safeCell('g.name')} AS name, ${cells.join(', ')} FROM sums f, LATERAL (SELECT ${grouping.name} AS name) g ORDER BY f.key`;
   return template(sql, { prepared: false })(values);
@@ -143,8 +146,8 @@ function csvOf({ grouping, tables, columns }: Report, values: Record<string, unk
 
 /** A report as the two statements that can be asked for it. */
 export interface ReportStatements {
-  json(values: Record<string, unknown>): Statement;
-  csv(values: Record<string, unknown>): Statement;
+  json(values: Record<string, unknown>): BoundStatement;
+  csv(values: Record<string, unknown>): BoundStatement;
 }
 
 const statementsOf = (report: Report): ReportStatements => ({

@@ -1,10 +1,10 @@
 import { INTERVALS } from '../../buyers/caps';
 import { pairTokens } from '../../tokens/filters';
-import type { Executor } from '../../outreach/queries/due-leads';
-import { SLOT } from '../../leads/queries/logs';
 import { identify, type Reference } from '../../db/records';
 import { template } from '../../db/statement';
 import type { Statements } from '../../db/tenant';
+import { type Executor } from '../../db/executor';
+import { SLOT } from '../../db/counters';
 
 /** A call as those need it who tell something of it afterwards. */
 export interface TalliedCall {

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/tenant';
-import { SLOT } from './logs';
 import { template } from '../../db/statement';
+import { SLOT } from '../../db/counters';
 
 export type ContactChange = 'block' | 'unblock' | 'opt_out' | 'opt_in';
 

@@ -13,12 +13,6 @@ export interface LogEntry {
   details?: Record<string, unknown> | null;
 }
 
-/**
- * Which of the rows that make up a count is written to, in SQL. Of a connection always the same: a transaction that counts several times holds one
- * row, and two of them never hold what the other waits for.
- */
-export const SLOT = 'pg_backend_pid() % 64';
-
 const WRITE = `WITH entry AS (SELECT * FROM jsonb_to_recordset($2::jsonb) AS x(n int, company_id bigint, lead_id bigint, event text, message text, schedule_action_id bigint, call_id bigint, text_message_id bigint,
     email_id bigint, details jsonb)),
   logged AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event, message, schedule_action_id, call_id, text_message_id, email_id, details)

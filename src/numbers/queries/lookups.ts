@@ -1,5 +1,5 @@
-import type { Executor } from '../../outreach/queries/due-leads';
 import type { Db } from '../../db/tenant';
+import { type Executor } from '../../db/executor';
 
 /** What is known of who has a number, or is buying it. */
 export interface Holder {

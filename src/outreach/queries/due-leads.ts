@@ -1,21 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { ScheduleRow } from '../../schedules/engine/plan';
-import { SLOT } from '../../leads/queries/logs';
-import type { Db } from '../../db/tenant';
-
-/** A connection, or what asks like one. */
-export interface Executor {
-  query(statement: {
-    name?: string;
-    text: string;
-    values?: unknown[];
-  }): Promise<{ rows: unknown[] }>;
-}
-
-/** A company's part of the database, asked like a connection. */
-export const executorOf = (db: Pick<Db, 'query'>): Executor => ({
-  query: async ({ text, values = [] }) => ({ rows: await db.query({ text, values }) }),
-});
+import { type Executor } from '../../db/executor';
+import { SLOT } from '../../db/counters';
 
 /** A lead that a worker has claimed. */
 export interface DueKey {
@@ -297,32 +283,6 @@ export async function loadSuppressed(
     ],
   });
   return new Map((rows as { n: number; list: string }[]).map(({ n, list }) => [n, list]));
-}
-
-export interface OwnNumber {
-  company_id: string;
-  id: string;
-  number: string;
-  offer_id: string | null;
-  last_assigned_at: Date | null;
-}
-
-/** The numbers that companies own, by company. */
-export async function loadNumbers(
-  client: Executor,
-  companies: readonly string[],
-): Promise<Map<string, OwnNumber[]>> {
-  const text = `SELECT company_id::text, id::text, phone_number::text AS number, offer_id::text, last_assigned_at FROM numbers WHERE company_id = ANY($1::bigint[]) AND deleted_at IS NULL ORDER BY numbers.id`;
-  const { rows } = await client.query({
-    name: 'load_numbers',
-    text,
-    values: [[...new Set(companies)]],
-  });
-  const own = new Map<string, OwnNumber[]>(
-    [...new Set(companies)].map((company_id) => [company_id, []]),
-  );
-  for (const number of rows as OwnNumber[]) own.get(number.company_id)!.push(number);
-  return own;
 }
 
 /** What the calls of a lead's number are: for the tokens that tell of them. */

@@ -1,6 +1,7 @@
-import type { Executor } from './due-leads';
 import { callRank, messageRank } from '../status-rank';
-import { SLOT, writeLogs, type LogEntry } from '../../leads/queries/logs';
+import { writeLogs, type LogEntry } from '../../leads/queries/logs';
+import { type Executor } from '../../db/executor';
+import { SLOT } from '../../db/counters';
 
 /** What of a message, an e-mail or a call every kind has. */
 interface Contacted {

@@ -1,8 +1,8 @@
 import type { Queue } from '../../jobs/queue';
 import { replaceAttached } from '../../db/attachments';
-import { moveCount } from '../../db/records';
 import type { Db } from '../../db/tenant';
 import { inviteUsers, usersWith } from './users';
+import { moveCount } from '../../db/counters';
 
 /** What a change of teams takes besides the database. */
 export interface TeamContext {

@@ -1,8 +1,8 @@
 import { uuidv7 } from '../../db/uuid';
 import type { Queue } from '../../jobs/queue';
 import { HttpProblem } from '../../errors';
-import { moveCount } from '../../db/records';
 import type { Db } from '../../db/tenant';
+import { moveCount } from '../../db/counters';
 
 /** The ids of the users with these addresses, in the order of ids; who is not there is made. Parallel requests make one. Locks them, so that of two who invite one waits. */
 export async function usersWith(

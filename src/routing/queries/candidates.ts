@@ -1,4 +1,3 @@
-import { executorOf, type Executor } from '../../outreach/queries/due-leads';
 import { CAPS } from '../../buyers/caps';
 import type { Candidate, CandidateGroup, UsedUpCap } from '../engine/eligibility';
 import {
@@ -10,6 +9,7 @@ import {
 } from '../../buyers/queries/cap-counters';
 import { template } from '../../db/statement';
 import type { Statements } from '../../db/tenant';
+import { executorOf, type Executor } from '../../db/executor';
 
 /** Whose buyers are asked for, and who calls. */
 export interface Asked {

@@ -1,7 +1,7 @@
-import type { Result } from '../../webhooks/queries/queue-leases';
-import { SLOT } from '../../leads/queries/logs';
+import type { ResponseFields } from '../../egress/response-fields';
 import { template } from '../../db/statement';
 import type { Statements } from '../../db/tenant';
+import { SLOT } from '../../db/counters';
 
 /** A webhook that is asked before a buyer is dialed. */
 export interface VetoWebhook {
@@ -31,10 +31,14 @@ export const readVetoWebhooks = (db: Statements): Promise<VetoWebhook[]> =>
   db.query<VetoWebhook>(READ({ company_id: db.company_id }));
 
 /** What a question came to. */
-export interface AskedLog extends Omit<
-  Result,
-  'company_id' | 'delivery_id' | 'attempt' | 'status' | 'due_at'
-> {
+export interface AskedLog extends ResponseFields {
+  /** Of the log. */
+  uuid: string;
+  outgoing_webhook_id: string;
+  started_at: string;
+  success: boolean;
+  notes: string | null;
+  request_headers: Record<string, string>;
   event_id: string;
   buyer_id: number;
   lead_id: number | null;

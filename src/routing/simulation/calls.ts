@@ -6,7 +6,7 @@ import { cents } from '../engine/payout';
 import type { Configuration, Looking, ReplayedCall } from './replay';
 import { NO_COUNTS, type Counts } from './change';
 import type { RealAttempt } from './outcome';
-import { routeFacts } from '../../calls/route-call';
+import { routeFacts } from '../route-facts';
 
 // What was read of an offer and its calls, as a replay takes it. Pure.
 

@@ -3,6 +3,7 @@ import { numberReader } from '../../phone/parse-number';
 import { delimiterOf, readRecords, type CsvRecord } from './records';
 import { createSorter, type Sorter } from './external-sort';
 import { readText } from './text';
+import { reasonFor } from '../../phone/parse-number';
 
 export interface Source {
   file: string;
@@ -137,8 +138,3 @@ function distinct(sorted: Float64Array): Float64Array {
 
 /** What the database can hold of a cell. */
 const shown = (cell: string) => cell.slice(0, SHOWN_CHARS).replaceAll('\0', '').toWellFormed();
-
-export function reasonFor(cell: string, misquoted = false): string {
-  if (misquoted) return 'has a quote where none may stand';
-  return cell.trim() === '' ? 'is empty' : 'is not a possible telephone number';
-}

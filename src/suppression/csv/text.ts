@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
+import { foreignFormat, headOf } from '../../storage/file-format';
 
 /** Why a file cannot be imported, in words for the person who sent it. */
 export class FileProblem extends Error {}
@@ -11,40 +11,6 @@ const PIECE_BYTES = 64 * 1024;
 /** An archive that grows more than this, and beyond what a small file may, was made to fill memory or disk. */
 const MOST_GROWTH = 100;
 const ALWAYS_ALLOWED_BYTES = 64 * 1024 * 1024;
-
-const SIGNATURES: [string, string][] = [
-  ['504b0304', 'a ZIP archive or an Excel workbook: unpack it, or save it as CSV'],
-  ['504b0506', 'an empty ZIP archive'],
-  ['d0cf11e0', 'an Excel or Word document: save it as CSV'],
-  ['25504446', 'a PDF document'],
-  ['89504e47', 'a PNG image'],
-  ['ffd8ff', 'a JPEG image'],
-  ['47494638', 'a GIF image'],
-  ['377abcaf', 'a 7z archive: unpack it first'],
-  ['52617221', 'a RAR archive: unpack it first'],
-  ['fd377a58', 'an xz archive: unpack it, or use gzip'],
-  ['425a68', 'a bzip2 archive: unpack it, or use gzip'],
-  ['28b52ffd', 'a zstd archive: unpack it, or use gzip'],
-];
-
-/** What a file is that begins with `head` and is surely no CSV; undefined when it may be one. */
-export function foreignFormat(head: Buffer): string | undefined {
-  const hex = head.subarray(0, 4).toString('hex');
-  return SIGNATURES.find(([signature]) => hex.startsWith(signature))?.[1];
-}
-
-const HEAD_BYTES = 4096;
-
-/** The first bytes of a file. */
-export async function headOf(file: string): Promise<Buffer> {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
-}
 
 /**
  * The text of a file, piece by piece, with "\n" for every line break: plain or gzip, UTF-8 or UTF-16 with or without byte order mark. Throws

@@ -1,6 +1,6 @@
 import type { EventDb } from './events';
-import { SLOT } from '../../leads/queries/logs';
 import { template } from '../../db/statement';
+import { SLOT } from '../../db/counters';
 
 /** An event for one webhook, ready to be sent. */
 export interface NewDelivery {

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
-import { SLOT } from '../../leads/queries/logs';
-import { template, type Statement } from '../../db/statement';
+import { template, type BoundStatement } from '../../db/statement';
 import { inTransaction } from '../../db/transaction';
+import { SLOT } from '../../db/counters';
 
 // Which process sends what a webhook has to send, and what came of it. A process that has lost its lease writes nothing.
 
@@ -211,7 +211,7 @@ const ALERT = template(
 
 /** Whether somebody is to be told that a delivery of a webhook is dead: once an hour. */
 export const isToBeAlerted = async (
-  query: (statement: Statement) => Promise<{ rows: unknown[] }>,
+  query: (statement: BoundStatement) => Promise<{ rows: unknown[] }>,
   of: Pick<Written, 'company_id' | 'outgoing_webhook_id'>,
   now: Date,
 ): Promise<boolean> => (await query(ALERT({ ...of, now: now.toISOString() }))).rows.length > 0;

@@ -1,0 +1,537 @@
+-- All functions and triggers of the database. Applied with the pending migrations in the
+-- transaction of the last one, and by itself when only this file has changed
+-- (src/db/migrate.ts): every statement must be repeatable.
+--
+-- Renaming or removing a function or trigger, or changing the parameters or the result of a
+-- function, also needs a migration that drops the old one: a repeat of this file does not.
+--
+-- All triggers here are deferred to the end of the transaction. They write rows that many
+-- transactions share; at the end, a transaction that waits for such a row no longer needs a lock
+-- that another one holds, so that they cannot block each other for good.
+
+-- ---------------------------------------------------------------------------------------------
+-- Time
+-- ---------------------------------------------------------------------------------------------
+
+-- The minute of the week in a time zone; Sunday 00:00 is 0.
+CREATE OR REPLACE FUNCTION local_minute_of_week(at timestamptz, zone text) RETURNS integer
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT (
+    extract(dow FROM at AT TIME ZONE zone) * 1440
+    + extract(hour FROM at AT TIME ZONE zone) * 60
+    + extract(minute FROM at AT TIME ZONE zone)
+  )::integer
+$$;
+
+-- Whether a schedule is open. `open_minutes` are the minutes of the week at which it opens and
+-- closes in turn (src/schedules/hours.ts); without any it is always open.
+CREATE OR REPLACE FUNCTION is_open(open_minutes integer[], minute_of_week integer) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT cardinality(open_minutes) = 0 OR width_bucket(minute_of_week, open_minutes) % 2 = 1
+$$;
+
+-- ISO 8601 with milliseconds and the numeric UTC offset of a time zone.
+CREATE OR REPLACE FUNCTION iso_local(at timestamptz, zone text) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT to_char(at AT TIME ZONE zone, 'YYYY-MM-DD"T"HH24:MI:SS.MS')
+    || to_char(
+      make_interval(
+        secs => abs(extract(epoch FROM (at AT TIME ZONE zone) - (at AT TIME ZONE 'UTC')))
+      ),
+      CASE
+        WHEN (at AT TIME ZONE zone) < (at AT TIME ZONE 'UTC') THEN '"-"HH24:MI'
+        ELSE '"+"HH24:MI'
+      END
+    )
+$$;
+
+-- ---------------------------------------------------------------------------------------------
+-- Routing changes: when the configuration that calls are routed by was last changed
+-- ---------------------------------------------------------------------------------------------
+
+-- Counts a transaction that changes the routing of a company, once per transaction. There are 16
+-- slots, so that transactions on different connections rarely wait for each other.
+CREATE OR REPLACE FUNCTION record_routing_change() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  company CONSTANT bigint := coalesce(NEW.company_id, OLD.company_id);
+  mark CONSTANT text := company || '/' || pg_current_xact_id();
+BEGIN
+  IF current_setting('trunkline.routing_changed', true) IS DISTINCT FROM mark THEN
+    INSERT INTO routing_changes (company_id, slot, n)
+      VALUES (company, pg_backend_pid() % 16, 1)
+      ON CONFLICT (company_id, slot) DO UPDATE SET n = routing_changes.n + 1;
+    PERFORM set_config('trunkline.routing_changed', mark, true);
+  END IF;
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS routing_change ON buyers;
+CREATE CONSTRAINT TRIGGER routing_change
+  AFTER INSERT OR UPDATE OR DELETE ON buyers
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
+
+DROP TRIGGER IF EXISTS routing_change ON buyer_groups;
+CREATE CONSTRAINT TRIGGER routing_change
+  AFTER INSERT OR UPDATE OR DELETE ON buyer_groups
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
+
+DROP TRIGGER IF EXISTS routing_change ON buyer_group_members;
+CREATE CONSTRAINT TRIGGER routing_change
+  AFTER INSERT OR UPDATE OR DELETE ON buyer_group_members
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
+
+DROP TRIGGER IF EXISTS routing_change ON buyer_business_hours;
+CREATE CONSTRAINT TRIGGER routing_change
+  AFTER INSERT OR UPDATE OR DELETE ON buyer_business_hours
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
+
+DROP TRIGGER IF EXISTS routing_change ON buyer_conversions;
+CREATE CONSTRAINT TRIGGER routing_change
+  AFTER INSERT OR UPDATE OR DELETE ON buyer_conversions
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
+
+DROP TRIGGER IF EXISTS routing_change ON offer_buyers;
+CREATE CONSTRAINT TRIGGER routing_change
+  AFTER INSERT OR UPDATE OR DELETE ON offer_buyers
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
+
+DROP TRIGGER IF EXISTS routing_change ON offer_buyer_groups;
+CREATE CONSTRAINT TRIGGER routing_change
+  AFTER INSERT OR UPDATE OR DELETE ON offer_buyer_groups
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
+
+-- Buyers display a number as their caller id: only these columns matter to them. The others change
+-- whenever a lead is given a number.
+DROP TRIGGER IF EXISTS routing_change ON numbers;
+CREATE CONSTRAINT TRIGGER routing_change
+  AFTER UPDATE OF phone_number, deleted_at OR DELETE ON numbers
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
+
+-- Pre-dial webhooks can exclude a buyer, which makes them part of the routing.
+DROP TRIGGER IF EXISTS routing_change_on_insert ON outgoing_webhooks;
+CREATE CONSTRAINT TRIGGER routing_change_on_insert
+  AFTER INSERT ON outgoing_webhooks
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.trigger_type = 'before_buyer_dialled')
+  EXECUTE FUNCTION record_routing_change();
+
+DROP TRIGGER IF EXISTS routing_change_on_update ON outgoing_webhooks;
+CREATE CONSTRAINT TRIGGER routing_change_on_update
+  AFTER UPDATE ON outgoing_webhooks
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (
+    OLD.trigger_type = 'before_buyer_dialled' OR NEW.trigger_type = 'before_buyer_dialled'
+  )
+  EXECUTE FUNCTION record_routing_change();
+
+-- ---------------------------------------------------------------------------------------------
+-- Counts of calls
+-- ---------------------------------------------------------------------------------------------
+
+-- Keeps the number of calls of those kinds that lists are filtered by and that many calls are of,
+-- in addition to the number of all calls.
+CREATE OR REPLACE FUNCTION count_call_kinds() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  existed CONSTANT boolean := OLD.id IS NOT NULL AND OLD.deleted_at IS NULL;
+  exists_now CONSTANT boolean := NEW.id IS NOT NULL AND NEW.deleted_at IS NULL;
+BEGIN
+  INSERT INTO record_counts (company_id, resource, slot, n)
+    SELECT
+      coalesce(NEW.company_id, OLD.company_id),
+      'calls/' || x.kind,
+      pg_backend_pid() % 16,
+      (exists_now AND x.is_now)::int - (existed AND x.was)::int
+    FROM (
+      VALUES
+        ('buyer_converted', OLD.buyer_converted, NEW.buyer_converted),
+        (
+          'either_converted',
+          OLD.buyer_converted OR OLD.traffic_source_converted,
+          NEW.buyer_converted OR NEW.traffic_source_converted
+        ),
+        ('has_recording', OLD.recording_url IS NOT NULL, NEW.recording_url IS NOT NULL),
+        ('no_buyer', OLD.buyer_id IS NULL, NEW.buyer_id IS NULL),
+        ('offer_converted', OLD.traffic_source_converted, NEW.traffic_source_converted),
+        ('outbound', OLD.direction = 'outbound', NEW.direction = 'outbound')
+    ) AS x (kind, was, is_now)
+    WHERE (exists_now AND x.is_now) <> (existed AND x.was)
+    ORDER BY x.kind
+    ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n;
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS call_counts_on_insert ON calls;
+CREATE CONSTRAINT TRIGGER call_counts_on_insert
+  AFTER INSERT ON calls
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (
+    NEW.buyer_id IS NULL
+    OR NEW.recording_url IS NOT NULL
+    OR NEW.buyer_converted
+    OR NEW.traffic_source_converted
+    OR NEW.direction = 'outbound'
+  )
+  EXECUTE FUNCTION count_call_kinds();
+
+DROP TRIGGER IF EXISTS call_counts_on_update ON calls;
+CREATE CONSTRAINT TRIGGER call_counts_on_update
+  AFTER UPDATE ON calls
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (
+    OLD.deleted_at IS DISTINCT FROM NEW.deleted_at
+    OR OLD.buyer_converted <> NEW.buyer_converted
+    OR OLD.traffic_source_converted <> NEW.traffic_source_converted
+    OR (OLD.recording_url IS NULL) <> (NEW.recording_url IS NULL)
+    OR (OLD.buyer_id IS NULL) <> (NEW.buyer_id IS NULL)
+  )
+  EXECUTE FUNCTION count_call_kinds();
+
+DROP TRIGGER IF EXISTS call_counts_on_delete ON calls;
+CREATE CONSTRAINT TRIGGER call_counts_on_delete
+  AFTER DELETE ON calls
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_call_kinds();
+
+-- ---------------------------------------------------------------------------------------------
+-- Webhook events
+-- ---------------------------------------------------------------------------------------------
+
+-- An event is recorded in the transaction that causes it: once per transaction, record and kind,
+-- with the rows as they are at the end. A company without a webhook for the kind pays one look at
+-- an index.
+
+-- Whether the company has an active webhook for one of the kinds.
+CREATE OR REPLACE FUNCTION has_webhook_for(company bigint, kinds text[]) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN EXISTS (
+    SELECT FROM outgoing_webhooks w
+    WHERE w.company_id = company
+      AND w.trigger_type = ANY (kinds)
+      AND w.deleted_at IS NULL
+      AND NOT w.paused
+  );
+END $$;
+
+-- Records an event of one kind if the company has a webhook for it.
+CREATE OR REPLACE FUNCTION record_webhook_event(
+  company bigint,
+  event_kind text,
+  record bigint,
+  event_rows jsonb
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF has_webhook_for(company, ARRAY[event_kind]) THEN
+    INSERT INTO webhook_events (
+      company_id, kind, occurred_at, record_id, transaction_id, snapshot
+    )
+    VALUES (
+      company, event_kind, now(), record, pg_current_xact_id()::text::bigint, event_rows
+    )
+    ON CONFLICT DO NOTHING;
+  END IF;
+END $$;
+
+-- The rows of an event as they are now, by their nouns. With a call comes its lead.
+CREATE OR REPLACE FUNCTION webhook_rows(
+  company bigint,
+  the_lead bigint,
+  the_call bigint,
+  the_attempt bigint,
+  the_conversion bigint
+) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  WITH call AS (SELECT * FROM calls WHERE company_id = company AND id = the_call)
+  SELECT coalesce(jsonb_object_agg(x.name, x.content), '{}')
+  FROM (
+    VALUES
+      (
+        'lead',
+        (
+          SELECT to_jsonb(l)
+          FROM leads l
+          WHERE l.company_id = company
+            AND l.id = coalesce(the_lead, (SELECT call.lead_id FROM call))
+        )
+      ),
+      ('call', (SELECT to_jsonb(call) FROM call)),
+      (
+        'attempt',
+        (
+          SELECT to_jsonb(a)
+          FROM call_attempts a
+          WHERE a.company_id = company AND a.id = the_attempt
+        )
+      ),
+      (
+        'conversion',
+        (
+          SELECT to_jsonb(v)
+          FROM conversions v
+          WHERE v.company_id = company AND v.id = the_conversion
+        )
+      )
+  ) AS x (name, content)
+  WHERE x.content IS NOT NULL
+$$;
+
+-- Leads ----------------------------------------------------------------------------------------
+
+CREATE OR REPLACE FUNCTION record_lead_events() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  kinds text[] := ARRAY['new_lead_created'];
+  event_rows jsonb;
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    kinds := ARRAY['lead_changed'];
+    IF OLD.data IS DISTINCT FROM NEW.data OR OLD.email IS DISTINCT FROM NEW.email THEN
+      kinds := kinds || 'contact_fields_changed'::text;
+    END IF;
+    IF NEW.status = 'opt_out' AND OLD.status <> 'opt_out' THEN
+      kinds := kinds || 'lead_opted_out'::text;
+    END IF;
+  END IF;
+  IF has_webhook_for(NEW.company_id, kinds) THEN
+    event_rows := webhook_rows(NEW.company_id, NEW.id, NULL, NULL, NULL);
+    PERFORM record_webhook_event(NEW.company_id, k.kind, NEW.id, event_rows)
+      FROM unnest(kinds) WITH ORDINALITY AS k (kind, n)
+      ORDER BY k.n;
+  END IF;
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS webhook_event_on_insert ON leads;
+CREATE CONSTRAINT TRIGGER webhook_event_on_insert
+  AFTER INSERT ON leads
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_lead_events();
+
+-- Without the columns of the engine's own state: next step, claim, position.
+DROP TRIGGER IF EXISTS webhook_event_on_update ON leads;
+CREATE CONSTRAINT TRIGGER webhook_event_on_update
+  AFTER UPDATE OF
+    status, email, data, contact_field_type, sub_id, offer_id, schedule_id, traffic_source_id,
+    buyer_id, buyer_converted, offer_converted, revenue, payout, lead_priority, expires_in,
+    hours_to_expire, max_contact_attempts, external_record_id, callback_at, deleted_at
+  ON leads
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (
+    OLD.status <> NEW.status
+    OR (OLD.buyer_converted, OLD.offer_converted, OLD.revenue, OLD.payout)
+      <> (NEW.buyer_converted, NEW.offer_converted, NEW.revenue, NEW.payout)
+    OR OLD.deleted_at IS DISTINCT FROM NEW.deleted_at
+    OR OLD.offer_id IS DISTINCT FROM NEW.offer_id
+    OR OLD.schedule_id IS DISTINCT FROM NEW.schedule_id
+    OR OLD.traffic_source_id IS DISTINCT FROM NEW.traffic_source_id
+    OR OLD.buyer_id IS DISTINCT FROM NEW.buyer_id
+    OR OLD.lead_priority IS DISTINCT FROM NEW.lead_priority
+    OR OLD.expires_in IS DISTINCT FROM NEW.expires_in
+    OR OLD.hours_to_expire IS DISTINCT FROM NEW.hours_to_expire
+    OR OLD.max_contact_attempts IS DISTINCT FROM NEW.max_contact_attempts
+    OR OLD.external_record_id IS DISTINCT FROM NEW.external_record_id
+    OR OLD.callback_at IS DISTINCT FROM NEW.callback_at
+    OR OLD.email IS DISTINCT FROM NEW.email
+    OR OLD.contact_field_type IS DISTINCT FROM NEW.contact_field_type
+    OR OLD.sub_id IS DISTINCT FROM NEW.sub_id
+    OR OLD.data IS DISTINCT FROM NEW.data
+  )
+  EXECUTE FUNCTION record_lead_events();
+
+-- A contact can opt out without a live lead: the event is then about its last lead. An opt-out of
+-- a live lead is recorded by the trigger of leads.
+CREATE OR REPLACE FUNCTION record_opt_out_event() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF has_webhook_for(NEW.company_id, ARRAY['lead_opted_out']) THEN
+    PERFORM record_webhook_event(
+        l.company_id,
+        'lead_opted_out',
+        l.id,
+        webhook_rows(l.company_id, l.id, NULL, NULL, NULL)
+      )
+      FROM (
+        SELECT *
+        FROM leads
+        WHERE company_id = NEW.company_id
+          AND caller_number = NEW.caller_number
+          AND deleted_at IS NULL
+        ORDER BY id DESC
+        LIMIT 1
+      ) l
+      WHERE NOT EXISTS (
+        SELECT FROM leads o
+        WHERE o.company_id = NEW.company_id
+          AND o.caller_number = NEW.caller_number
+          AND o.is_live
+      );
+  END IF;
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS webhook_event_on_opt_out ON contacts;
+CREATE CONSTRAINT TRIGGER webhook_event_on_opt_out
+  AFTER UPDATE OF opt_out ON contacts
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.opt_out AND NOT OLD.opt_out)
+  EXECUTE FUNCTION record_opt_out_event();
+
+-- Calls ----------------------------------------------------------------------------------------
+
+-- A call of status "sending" has not started: its carrier has yet to be asked for it.
+CREATE OR REPLACE FUNCTION record_call_events() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  starts CONSTANT boolean :=
+    TG_OP = 'INSERT' OR (OLD.status = 'sending' AND NEW.status <> 'sending');
+  ends CONSTANT boolean :=
+    NEW.ended_at IS NOT NULL AND (TG_OP = 'INSERT' OR OLD.ended_at IS NULL);
+  kinds text[] := '{}';
+  event_rows jsonb;
+BEGIN
+  IF starts THEN
+    kinds := kinds || 'new_call_started'::text;
+  END IF;
+  IF NEW.traffic_source_converted AND (TG_OP = 'INSERT' OR NOT OLD.traffic_source_converted) THEN
+    kinds := kinds || 'offer_converted'::text;
+  END IF;
+  IF ends THEN
+    kinds := kinds || ARRAY['every_call', 'buyer_did_not_convert'];
+  ELSIF TG_OP = 'UPDATE' AND OLD.ended_at IS NOT NULL AND NEW.updated_at > NEW.ended_at THEN
+    kinds := kinds || 'call_changed'::text;
+  END IF;
+  IF has_webhook_for(NEW.company_id, kinds) THEN
+    event_rows := webhook_rows(NEW.company_id, NULL, NEW.id, NULL, NULL);
+    -- The state at the end of the transaction counts: the call may convert after it has ended.
+    IF event_rows->'call'->>'connected_at' IS NULL
+      OR (event_rows->'call'->>'buyer_converted')::boolean
+    THEN
+      kinds := array_remove(kinds, 'buyer_did_not_convert');
+    END IF;
+    PERFORM record_webhook_event(NEW.company_id, k.kind, NEW.id, event_rows)
+      FROM unnest(kinds) WITH ORDINALITY AS k (kind, n)
+      WHERE event_rows ? 'call'
+      ORDER BY k.n;
+  END IF;
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS webhook_event_on_insert ON calls;
+CREATE CONSTRAINT TRIGGER webhook_event_on_insert
+  AFTER INSERT ON calls
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.status <> 'sending')
+  EXECUTE FUNCTION record_call_events();
+
+-- An update that ends a call sets updated_at to ended_at: it is not a change of an ended call.
+DROP TRIGGER IF EXISTS webhook_event_on_update ON calls;
+CREATE CONSTRAINT TRIGGER webhook_event_on_update
+  AFTER UPDATE ON calls
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (
+    (OLD.status = 'sending' AND NEW.status <> 'sending')
+    OR (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL)
+    OR (NEW.traffic_source_converted AND NOT OLD.traffic_source_converted)
+    OR (
+      OLD.ended_at IS NOT NULL
+      AND NEW.updated_at > NEW.ended_at
+      AND (
+        OLD.revenue <> NEW.revenue
+        OR OLD.payout <> NEW.payout
+        OR OLD.buyer_converted <> NEW.buyer_converted
+        OR OLD.status <> NEW.status
+        OR OLD.answered_duration IS DISTINCT FROM NEW.answered_duration
+        OR OLD.total_duration IS DISTINCT FROM NEW.total_duration
+        OR OLD.hangup_cause IS DISTINCT FROM NEW.hangup_cause
+        OR OLD.recording_url IS DISTINCT FROM NEW.recording_url
+        OR OLD.token_values IS DISTINCT FROM NEW.token_values
+      )
+    )
+  )
+  EXECUTE FUNCTION record_call_events();
+
+CREATE OR REPLACE FUNCTION record_attempt_event() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  kind CONSTANT text := CASE TG_OP WHEN 'INSERT' THEN 'buyer_dialled' ELSE 'buyer_answered' END;
+BEGIN
+  IF has_webhook_for(NEW.company_id, ARRAY[kind]) THEN
+    PERFORM record_webhook_event(
+      NEW.company_id,
+      kind,
+      NEW.id,
+      webhook_rows(NEW.company_id, NULL, NEW.call_id, NEW.id, NULL)
+    );
+  END IF;
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS webhook_event_on_insert ON call_attempts;
+CREATE CONSTRAINT TRIGGER webhook_event_on_insert
+  AFTER INSERT ON call_attempts
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_attempt_event();
+
+DROP TRIGGER IF EXISTS webhook_event_on_answer ON call_attempts;
+CREATE CONSTRAINT TRIGGER webhook_event_on_answer
+  AFTER UPDATE OF answered_at ON call_attempts
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (OLD.answered_at IS NULL AND NEW.answered_at IS NOT NULL)
+  EXECUTE FUNCTION record_attempt_event();
+
+CREATE OR REPLACE FUNCTION record_conversion_event() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF has_webhook_for(NEW.company_id, ARRAY['buyer_converted']) THEN
+    PERFORM record_webhook_event(
+      NEW.company_id,
+      'buyer_converted',
+      NEW.id,
+      webhook_rows(NEW.company_id, NULL, NEW.call_id, NULL, NEW.id)
+    );
+  END IF;
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS webhook_event_on_insert ON conversions;
+CREATE CONSTRAINT TRIGGER webhook_event_on_insert
+  AFTER INSERT ON conversions
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_conversion_event();
+
+-- Agents ---------------------------------------------------------------------------------------
+
+-- An agent goes online or offline when its old and its new status differ in is_online.
+CREATE OR REPLACE FUNCTION record_agent_event() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  was_online CONSTANT boolean :=
+    OLD.id IS NOT NULL
+    AND OLD.deleted_at IS NULL
+    AND (
+      SELECT s.is_online
+      FROM agent_statuses s
+      WHERE s.company_id = OLD.company_id AND s.id = OLD.agent_status_id
+    );
+  status record;
+BEGIN
+  SELECT s.key, s.is_online INTO status
+    FROM agent_statuses s
+    WHERE s.company_id = NEW.company_id AND s.id = NEW.agent_status_id;
+  IF (status.is_online AND NEW.deleted_at IS NULL) IS DISTINCT FROM was_online THEN
+    PERFORM record_webhook_event(
+      NEW.company_id,
+      CASE WHEN was_online THEN 'agent_offline' ELSE 'agent_online' END,
+      NEW.id,
+      jsonb_build_object(
+        'agent',
+        jsonb_build_object('id', NEW.id, 'user_id', NEW.user_id, 'status', status.key)
+      )
+    );
+  END IF;
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS webhook_event_on_insert ON agents;
+CREATE CONSTRAINT TRIGGER webhook_event_on_insert
+  AFTER INSERT ON agents
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_agent_event();
+
+DROP TRIGGER IF EXISTS webhook_event_on_update ON agents;
+CREATE CONSTRAINT TRIGGER webhook_event_on_update
+  AFTER UPDATE OF agent_status_id, deleted_at ON agents
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (
+    OLD.agent_status_id <> NEW.agent_status_id
+    OR OLD.deleted_at IS DISTINCT FROM NEW.deleted_at
+  )
+  EXECUTE FUNCTION record_agent_event();

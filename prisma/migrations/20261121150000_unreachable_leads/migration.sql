@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "leads" ADD COLUMN "unreachable" BOOLEAN NOT NULL DEFAULT false;

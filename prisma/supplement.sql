@@ -1,0 +1,312 @@
+-- The parts of the database that the language of schema.prisma cannot express: extensions,
+-- sequences without a column, storage settings, CHECK constraints and the indexes of text searches.
+--
+-- This file declares what the database must contain; an installation never runs it. A change here
+-- needs a migration that makes the same change. `npm run check` builds one database from
+-- schema.prisma, this file and functions.sql, another from the migrations, and lists every
+-- difference.
+
+-- ---------------------------------------------------------------------------------------------
+-- Extensions
+-- ---------------------------------------------------------------------------------------------
+
+-- Trigram indexes, and bigint columns in GIN indexes.
+CREATE EXTENSION IF NOT EXISTS pg_trgm;
+CREATE EXTENSION IF NOT EXISTS btree_gin;
+
+-- ---------------------------------------------------------------------------------------------
+-- Sequences without a column
+-- ---------------------------------------------------------------------------------------------
+
+-- Ids of the token values in buyer_conversions.token_value_ids and attribution_token_value_ids.
+CREATE SEQUENCE token_value_ids;
+
+-- Values of buyer_suppression_files.queue_position: the files of a list are imported in this order.
+CREATE SEQUENCE suppression_file_positions;
+
+-- ---------------------------------------------------------------------------------------------
+-- Storage
+-- ---------------------------------------------------------------------------------------------
+
+-- Leads are updated at every step of their schedule: free space in each page lets the new version
+-- of a row stay in its page, and frequent unthrottled vacuums keep the table small.
+ALTER TABLE leads SET (
+  fillfactor = 80,
+  autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_vacuum_cost_delay = 0
+);
+
+-- Written often and worthless after a minute. A crash of the database empties the table, and the
+-- windows start again.
+ALTER TABLE rate_limits SET UNLOGGED;
+ALTER TABLE rate_limits SET (fillfactor = 50);
+
+-- ---------------------------------------------------------------------------------------------
+-- CHECK constraints
+-- ---------------------------------------------------------------------------------------------
+
+ALTER TABLE companies ADD CONSTRAINT companies_country_check
+  CHECK (country ~ '^[A-Z]{2}$');
+
+-- The limits of a row belong either to a buyer or to a group.
+ALTER TABLE call_limits ADD CONSTRAINT call_limits_owner_check
+  CHECK ((buyer_id IS NULL) <> (buyer_group_id IS NULL));
+ALTER TABLE call_limits ADD CONSTRAINT call_limits_concurrency_check
+  CHECK (concurrency_cap_used >= 0);
+
+ALTER TABLE buyer_suppressions ADD CONSTRAINT buyer_suppressions_blocked_check
+  CHECK (blocked >= 0);
+ALTER TABLE buyer_suppression_files ADD CONSTRAINT buyer_suppression_files_status_check
+  CHECK (status IN ('pending', 'running', 'succeeded', 'failed', 'stopped'));
+ALTER TABLE buyer_suppression_files ADD CONSTRAINT buyer_suppression_files_apply_check
+  CHECK (apply_block_or_unblock IN ('block', 'unblock'));
+-- A running import has its file, its list, its position and its run.
+ALTER TABLE buyer_suppression_files ADD CONSTRAINT buyer_suppression_files_running_check
+  CHECK (
+    status <> 'running'
+    OR (
+      import_file_key IS NOT NULL
+      AND buyer_suppression_id IS NOT NULL
+      AND queue_position IS NOT NULL
+      AND run_id IS NOT NULL
+    )
+  );
+-- An import processes no more rows than its file has.
+ALTER TABLE buyer_suppression_files ADD CONSTRAINT buyer_suppression_files_count_check
+  CHECK (
+    import_count >= 0
+    AND rejected_count >= 0
+    AND import_count + rejected_count <= coalesce(total_count, 0)
+  );
+
+-- A number that forwards to a buyer has a buyer, until the number is deleted.
+ALTER TABLE numbers ADD CONSTRAINT numbers_forward_type_check
+  CHECK (
+    forward_type = 'offer_id'
+    OR (forward_type = 'buyer_id' AND (buyer_id IS NOT NULL OR deleted_at IS NOT NULL))
+  );
+-- A number in the lookup table is either owned or being bought.
+ALTER TABLE number_lookups ADD CONSTRAINT number_lookups_owned_or_bought_check
+  CHECK (
+    (number_id IS NULL) = (purchase_key IS NOT NULL)
+    AND (purchase_key IS NULL) = (purchase_tried_at IS NULL)
+  );
+
+-- A lead token belongs either to an offer or to a schedule.
+ALTER TABLE lead_tokens ADD CONSTRAINT lead_tokens_owner_check
+  CHECK ((offer_id IS NULL) <> (schedule_id IS NULL));
+
+ALTER TABLE leads ADD CONSTRAINT leads_owner_check
+  CHECK (offer_id IS NOT NULL OR schedule_id IS NOT NULL);
+-- Only a live lead has a next step, and a claimed lead is due again when the claim expires.
+ALTER TABLE leads ADD CONSTRAINT leads_due_check
+  CHECK (due_at IS NULL OR (is_live AND deleted_at IS NULL));
+ALTER TABLE leads ADD CONSTRAINT leads_claim_check
+  CHECK (claim_id IS NULL OR due_at IS NOT NULL);
+ALTER TABLE leads ADD CONSTRAINT leads_deleted_check
+  CHECK (deleted_at IS NULL OR NOT is_live);
+-- 128 KiB.
+ALTER TABLE leads ADD CONSTRAINT leads_data_check
+  CHECK (octet_length(data::text) <= 131072);
+ALTER TABLE leads ADD CONSTRAINT leads_phase_check
+  CHECK (phase IN ('actions', 'end'));
+
+-- The webhooks of a company have no owner_id; all others have the id of their owner.
+ALTER TABLE outgoing_webhooks ADD CONSTRAINT outgoing_webhooks_owner_check
+  CHECK ((owner_type = 'Company') = (owner_id IS NULL));
+-- Exactly the waiting deliveries are due.
+ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_waiting_check
+  CHECK ((status = 'waiting') = (due_at IS NOT NULL));
+
+ALTER TABLE agents ADD CONSTRAINT agents_last_event_check
+  CHECK (last_event_id >= 0);
+
+ALTER TABLE rate_limits ADD CONSTRAINT rate_limits_used_check
+  CHECK (used >= 0);
+
+-- ---------------------------------------------------------------------------------------------
+-- Indexes of text searches
+-- ---------------------------------------------------------------------------------------------
+
+-- The `fulltext` filter of each list searches exactly the expression of its index: the projection
+-- of the resource in src/ must have the same text, or PostgreSQL reads the whole table.
+CREATE INDEX access_tokens_fulltext_idx ON access_tokens USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(public_key, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX users_fulltext_idx ON users USING gin (
+  company_id,
+  (lower(
+    coalesce(email, '')
+    || E'\n' || coalesce(name, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX access_control_lists_fulltext_idx ON access_control_lists USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX buyers_fulltext_idx ON buyers USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(number, '')
+    || E'\n' || coalesce(user_buyer_id, '')
+    || E'\n' || coalesce(email, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX buyer_groups_fulltext_idx ON buyer_groups USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX buyer_fleets_fulltext_idx ON buyer_fleets USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(user_fleet_id, '')
+    || E'\n' || coalesce(description, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX buyer_suppressions_fulltext_idx ON buyer_suppressions USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX buyer_suppression_files_fulltext_idx ON buyer_suppression_files USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX numbers_fulltext_idx ON numbers USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(phone_number::text, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX offers_fulltext_idx ON offers USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(user_offer_id, '')
+    || E'\n' || coalesce(description, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX traffic_sources_fulltext_idx ON traffic_sources USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(user_traffic_source_id, '')
+    || E'\n' || coalesce(email, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX leads_fulltext_idx ON leads USING gin (
+  company_id,
+  (lower(
+    coalesce(caller_number::text, '')
+    || E'\n' || coalesce(email, '')
+    || E'\n' || coalesce(
+      data->>'full_name',
+      data->>'name',
+      coalesce(data->>'first_name', '') || ' ' || coalesce(data->>'last_name', '')
+    )
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX schedules_fulltext_idx ON schedules USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(user_schedule_id, '')
+    || E'\n' || coalesce(description, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX schedule_actions_fulltext_idx ON schedule_actions USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(subject, '')
+    || E'\n' || coalesce(body, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX calls_fulltext_idx ON calls USING gin (
+  company_id,
+  (lower(
+    coalesce(from_number::text, '')
+    || E'\n' || coalesce(to_number::text, '')
+    || E'\n' || coalesce(connect_to, '')
+    || E'\n' || coalesce(sub_id, '')
+    || E'\n' || coalesce(carrier_call_id, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX inbound_webhooks_fulltext_idx ON inbound_webhooks USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(vanity_uri, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX outgoing_webhooks_fulltext_idx ON outgoing_webhooks USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(url, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX webhook_manual_fires_fulltext_idx ON webhook_manual_fires USING gin (
+  company_id,
+  (lower(coalesce(name, ''))) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX call_centers_fulltext_idx ON call_centers USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(user_call_center_id, '')
+    || E'\n' || coalesce(description, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX agent_statuses_fulltext_idx ON agent_statuses USING gin (
+  company_id,
+  (lower(
+    coalesce(key, '')
+    || E'\n' || coalesce(name, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX agent_status_timestamps_fulltext_idx ON agent_status_timestamps USING gin (
+  company_id,
+  (lower(coalesce(key, ''))) gin_trgm_ops
+);
+CREATE INDEX agent_messages_fulltext_idx ON agent_messages USING gin (
+  company_id,
+  (lower(
+    coalesce(content, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+
+-- Calls are filtered by the values of their tokens with the operator @>.
+CREATE INDEX calls_token_values_idx
+  ON calls USING gin (company_id, token_values jsonb_path_ops) WHERE deleted_at IS NULL;

@@ -1,0 +1,30 @@
+import { MOVE_COUNT } from './queries/counters';
+import type { Table } from './references';
+import { sql, SqlText } from './sql';
+import type { Db } from './tenant';
+
+// Exact counts of records without count(*): record_counts has several rows (slots) for each company
+// and resource, so that parallel transactions do not wait for one another; the count is their sum.
+
+/**
+ * The slot that this connection writes to, in SQL. It is the same throughout a transaction, so that
+ * a transaction that counts several times locks one row, and two of them never deadlock.
+ */
+export const SLOT = 'pg_backend_pid() % 64';
+
+/**
+ * Adds rows to the count of their resource, or subtracts them; for a CTE of the statement that
+ * writes them. `rows` is the CTE that has them, with a column company_id.
+ */
+export const countRows = (resource: Table, rows: string, sign: 1 | -1 = 1): SqlText => sql`
+  INSERT INTO record_counts (company_id, resource, slot, n)
+  SELECT company_id, '${new SqlText(resource)}', pg_backend_pid() % 64, ${new SqlText(String(sign))} * count(*)
+  FROM ${new SqlText(rows)}
+  GROUP BY company_id
+  ORDER BY company_id
+  ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`;
+
+/** Adds `by` to the company's count of a resource, in the transaction of the write. */
+export async function moveCount(db: Pick<Db, 'sql'>, resource: Table, by: number): Promise<void> {
+  await db.sql(MOVE_COUNT, { resource, by });
+}

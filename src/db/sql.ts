@@ -1,0 +1,132 @@
+import type { SqlTypes } from '../generated/sql';
+import type { BoundStatement } from './statement';
+
+/** Part of a statement, or a whole one. Written in `<room>/queries/` and nowhere else. */
+export class SqlText {
+  constructor(readonly text: string) {}
+}
+
+/**
+ * SQL with parameters written as `{name}`. Only other SQL can be put into it, such as a list of
+ * columns that several statements share: a value is always a parameter.
+ */
+export const sql = (strings: TemplateStringsArray, ...parts: SqlText[]): SqlText =>
+  new SqlText(String.raw({ raw: strings }, ...parts.map(({ text }) => text)).trim());
+
+/** Names of the registered statements, as `<room>.<what it does>`. */
+export type StatementName = keyof SqlTypes;
+
+/** The parameters of a statement, by name, as the pg driver takes them. */
+export type Params<Name extends StatementName> = SqlTypes[Name]['params'];
+
+/** A row as the pg driver returns it: bigint and numeric are strings, timestamps are Dates. */
+export type Row<Name extends StatementName, Narrowed = unknown> = Omit<
+  SqlTypes[Name]['row'],
+  keyof Narrowed
+> &
+  Narrowed;
+
+export interface StatementOptions {
+  /**
+   * True: PostgreSQL plans it once a connection and keeps the plan. Only for SQL whose best plan
+   * does not depend on the values. False: planned for its values each time.
+   */
+  prepared: boolean;
+  /** Expressions that can be null. Of columns of a table the generator knows it. */
+  nullable?: readonly string[];
+  /** Run before the statement is checked: makes the temporary tables that it uses. */
+  needs?: SqlText;
+}
+
+/** Columns with a narrower type than PostgreSQL knows, such as the values of an enumeration. */
+type NarrowerThan<Name extends StatementName, Narrowed> = {
+  [Column in keyof Narrowed]: Column extends keyof SqlTypes[Name]['row']
+    ? SqlTypes[Name]['row'][Column]
+    : never;
+};
+
+/** A statement of `<room>/queries/`: checked and typed by `npm run generate:sql`. */
+export class Statement<Name extends StatementName, Narrowed = unknown> {
+  readonly text: string;
+  readonly parameters: readonly string[];
+  /** For the compiler alone. */
+  declare readonly narrowed?: Narrowed;
+
+  constructor(
+    readonly name: Name,
+    source: SqlText,
+    readonly options: StatementOptions,
+  ) {
+    const parameters: string[] = [];
+    this.text = source.text.replace(/\{([a-z_]\w*)\}/g, (_, parameter: string) => {
+      if (!parameters.includes(parameter)) parameters.push(parameter);
+      return `$${parameters.indexOf(parameter) + 1}`;
+    });
+    this.parameters = parameters;
+  }
+
+  /** The same statement, with narrower types for some of its columns. */
+  returning<More extends NarrowerThan<Name, More>>(): Statement<Name, More> {
+    return this as unknown as Statement<Name, More>;
+  }
+
+  /** The statement as the pg driver takes it. */
+  bind(params: object): BoundStatement {
+    const given = params as Record<string, unknown>;
+    const values = this.parameters.map((parameter) => {
+      if (given[parameter] === undefined)
+        throw new Error(`${this.name} lacks the parameter ${parameter}`);
+      return given[parameter];
+    });
+    return { ...(this.options.prepared && { name: this.name }), text: this.text, values };
+  }
+}
+
+/** All statements that have been loaded; read by scripts/generate-sql.ts. */
+export const statements = new Map<string, Statement<StatementName>>();
+
+/** Registers a statement. Its name is unique; its types are in src/generated/sql.ts. */
+export function statement<Name extends StatementName>(
+  name: Name,
+  source: SqlText,
+  options: StatementOptions,
+): Statement<Name> {
+  if (statements.has(name)) throw new Error(`two statements are called ${name}`);
+  const made = new Statement(name, source, options);
+  statements.set(name, made as unknown as Statement<StatementName>);
+  return made;
+}
+
+/** Runs a statement on a connection, a pool or a transaction, and returns its rows. */
+export type Sql = <Name extends StatementName, Narrowed>(
+  statement: Statement<Name, Narrowed>,
+  params: Params<Name>,
+) => Promise<Row<Name, Narrowed>[]>;
+
+/** The same for one company: `{company_id}` is filled in. */
+export type TenantSql = <Name extends StatementName, Narrowed>(
+  statement: Statement<Name, Narrowed>,
+  params: Omit<Params<Name>, 'company_id'> & { company_id?: bigint | string },
+) => Promise<Row<Name, Narrowed>[]>;
+
+interface Connection {
+  query(bound: BoundStatement): Promise<{ rows: unknown[] }>;
+}
+
+/** Statements on a pool, a connection, or what `choose` picks for each. */
+export const sqlOn =
+  (choose: Connection | ((bound: BoundStatement) => Connection)): Sql =>
+  async <Name extends StatementName, Narrowed>(
+    statement: Statement<Name, Narrowed>,
+    params: object,
+  ) => {
+    const bound = statement.bind(params);
+    const connection = typeof choose === 'function' ? choose(bound) : choose;
+    return (await connection.query(bound)).rows as Row<Name, Narrowed>[];
+  };
+
+/** Statements of one company. */
+export const tenantSql =
+  (run: Sql, company_id: bigint): TenantSql =>
+  (statement, params) =>
+    run(statement, { company_id, ...params } as never);

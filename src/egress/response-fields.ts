@@ -1,0 +1,30 @@
+import type { Answered } from './guarded-request';
+import { shownHeaders, storable } from './request-template';
+
+/** A longer response body is cut. */
+const BODY_CHARS = 5_000;
+
+/** The parts of a response that are stored in the log; null where there was no response. */
+export interface ResponseFields {
+  /** Milliseconds. */
+  duration: number;
+  code: number | null;
+  response_headers: Record<string, string> | null;
+  response_body: string | null;
+}
+
+/** Returns what is stored of a response. */
+export function responseFields(answered: Answered): ResponseFields {
+  const { ok, duration_ms: duration } = answered;
+  if (!ok) return { duration, code: null, response_headers: null, response_body: null };
+  const headers = Object.entries(shownHeaders(answered.headers)).map(([name, value]) => [
+    name,
+    storable(value, 1_000),
+  ]);
+  return {
+    duration,
+    code: answered.code,
+    response_headers: Object.fromEntries(headers) as Record<string, string>,
+    response_body: storable(answered.body, BODY_CHARS),
+  };
+}

@@ -1,0 +1,35 @@
+import { open } from 'node:fs/promises';
+
+const SIGNATURES: [string, string][] = [
+  ['504b0304', 'a ZIP archive or an Excel workbook: unpack it, or save it as CSV'],
+  ['504b0506', 'an empty ZIP archive'],
+  ['d0cf11e0', 'an Excel or Word document: save it as CSV'],
+  ['25504446', 'a PDF document'],
+  ['89504e47', 'a PNG image'],
+  ['ffd8ff', 'a JPEG image'],
+  ['47494638', 'a GIF image'],
+  ['377abcaf', 'a 7z archive: unpack it first'],
+  ['52617221', 'a RAR archive: unpack it first'],
+  ['fd377a58', 'an xz archive: unpack it, or use gzip'],
+  ['425a68', 'a bzip2 archive: unpack it, or use gzip'],
+  ['28b52ffd', 'a zstd archive: unpack it, or use gzip'],
+];
+
+const HEAD_BYTES = 4096;
+
+/** What a file is that begins with `head` and is surely no CSV; undefined when it may be one. */
+export function foreignFormat(head: Buffer): string | undefined {
+  const hex = head.subarray(0, 4).toString('hex');
+  return SIGNATURES.find(([signature]) => hex.startsWith(signature))?.[1];
+}
+
+/** The first bytes of a file. */
+export async function headOf(file: string): Promise<Buffer> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,165 @@
+import { Client } from 'pg';
+import { compareCatalogs, readCatalog, type Item } from '../../scripts/catalog';
+import { freshDatabase } from '../support/world';
+
+// What `npm run check` compares: the catalog of a migrated database and the declared one. That the
+// two are equal is shown by scripts/check-drift.ts; here, that no difference goes unnoticed.
+
+let client: Client;
+let declared: Item[];
+
+beforeAll(async () => {
+  client = new Client({ connectionString: await freshDatabase() });
+  await client.connect();
+  declared = await readCatalog(client);
+});
+afterAll(() => client.end());
+
+/** The differences after a change of the migrated database, which is then rolled back. */
+async function differencesAfter(change: string): Promise<string[]> {
+  await client.query('BEGIN');
+  try {
+    await client.query(change);
+    return compareCatalogs({ migrated: await readCatalog(client), declared });
+  } finally {
+    await client.query('ROLLBACK');
+  }
+}
+
+test('a database does not differ from itself, and has items of every kind', async () => {
+  expect(compareCatalogs({ migrated: await readCatalog(client), declared })).toEqual([]);
+  const kinds = [...new Set(declared.map(({ kind }) => kind))].sort();
+  expect(kinds).toEqual(
+    [
+      'CHECK',
+      'column',
+      'constraint',
+      'extension',
+      'function',
+      'index',
+      'sequence',
+      'table',
+      'trigger',
+    ].sort(),
+  );
+});
+
+const MADE = 'is made by a migration, but not declared in';
+const MISSING = 'but no migration makes it';
+
+test.each<[string, string, RegExp]>([
+  [
+    'a changed trigger',
+    `DROP TRIGGER webhook_event_on_opt_out ON contacts;
+    CREATE CONSTRAINT TRIGGER webhook_event_on_opt_out
+      AFTER UPDATE OF opt_out ON contacts DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION record_opt_out_event()`,
+    /^trigger contacts\.webhook_event_on_opt_out differs: .* prisma\/functions\.sql declares ".*WHEN/,
+  ],
+  [
+    'a disabled trigger',
+    'ALTER TABLE buyers DISABLE TRIGGER routing_change',
+    /^trigger buyers\.routing_change differs: .*\(D\)"/,
+  ],
+  [
+    'an extra trigger',
+    `CREATE TRIGGER stray BEFORE DELETE ON emails
+      FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()`,
+    new RegExp(`^trigger emails\\.stray ${MADE} prisma/functions\\.sql$`),
+  ],
+  [
+    'a missing trigger',
+    'DROP TRIGGER call_counts_on_delete ON calls',
+    new RegExp(
+      `^trigger calls\\.call_counts_on_delete is declared in prisma/functions\\.sql, ${MISSING}$`,
+    ),
+  ],
+  [
+    'a changed function',
+    `CREATE OR REPLACE FUNCTION is_open(open_minutes integer[], minute_of_week integer)
+      RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT true'`,
+    /^function is_open\(open_minutes integer\[\], minute_of_week integer\) differs: .*SELECT true/,
+  ],
+  [
+    'a function with another property',
+    'ALTER FUNCTION iso_local(timestamptz, text) VOLATILE',
+    /^function iso_local\(.*\) differs: /,
+  ],
+  [
+    'an extra function',
+    `CREATE FUNCTION stray() RETURNS integer LANGUAGE sql AS 'SELECT 1'`,
+    new RegExp(`^function stray\\(\\) ${MADE} prisma/functions\\.sql$`),
+  ],
+  [
+    'an extra CHECK',
+    'ALTER TABLE calls ADD CONSTRAINT calls_round_check CHECK (round >= 0)',
+    new RegExp(`^CHECK calls\\.calls_round_check ${MADE} prisma/supplement\\.sql$`),
+  ],
+  [
+    'a missing CHECK',
+    'ALTER TABLE leads DROP CONSTRAINT leads_due_check',
+    new RegExp(
+      `^CHECK leads\\.leads_due_check is declared in prisma/supplement\\.sql, ${MISSING}$`,
+    ),
+  ],
+  [
+    'a missing index of a text search',
+    'DROP INDEX buyers_fulltext_idx',
+    new RegExp(
+      `^index buyers\\.buyers_fulltext_idx is declared in prisma/supplement\\.sql, ${MISSING}$`,
+    ),
+  ],
+  [
+    'a missing index of schema.prisma',
+    'DROP INDEX calls_company_id_status_id_idx',
+    new RegExp(
+      `^index calls\\.calls_company_id_status_id_idx is declared in prisma/schema\\.prisma, ` +
+        `${MISSING}$`,
+    ),
+  ],
+  [
+    'an extra index',
+    'CREATE INDEX stray_idx ON emails (company_id, lower(subject))',
+    new RegExp(`^index emails\\.stray_idx ${MADE} prisma/schema\\.prisma$`),
+  ],
+  [
+    'a partial index with another condition',
+    `DROP INDEX calls_no_buyer_idx;
+    CREATE INDEX calls_no_buyer_idx ON calls (company_id, id) WHERE buyer_id IS NULL`,
+    /^index calls\.calls_no_buyer_idx differs: /,
+  ],
+  [
+    'a foreign key with another action',
+    `ALTER TABLE emails DROP CONSTRAINT emails_company_id_fkey,
+      ADD CONSTRAINT emails_company_id_fkey
+      FOREIGN KEY (company_id) REFERENCES companies (id) ON DELETE CASCADE`,
+    /^constraint emails\.emails_company_id_fkey differs: .*CASCADE/,
+  ],
+  [
+    'a column with another default',
+    `ALTER TABLE calls ALTER COLUMN token_values SET DEFAULT '[]'`,
+    /^column calls\.token_values differs: /,
+  ],
+  [
+    'an extra table',
+    'CREATE TABLE stray ()',
+    new RegExp(`^table stray ${MADE} prisma/schema\\.prisma$`),
+  ],
+  [
+    'other storage',
+    'ALTER TABLE leads RESET (fillfactor)',
+    /^table leads differs: .*fillfactor=80/,
+  ],
+  [
+    'a logged table',
+    'ALTER TABLE rate_limits SET LOGGED',
+    /^table rate_limits differs: .*unlogged/,
+  ],
+  [
+    'a missing sequence',
+    'DROP SEQUENCE token_value_ids',
+    new RegExp(`^sequence token_value_ids is declared in prisma/supplement\\.sql, ${MISSING}$`),
+  ],
+])('%s is one line that names it', async (_name, change, line) => {
+  expect(await differencesAfter(change)).toEqual([expect.stringMatching(line)]);
+});

@@ -1,0 +1,134 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { readCatalog, type Item } from '../../scripts/catalog';
+import { migrate, migrationNames, PreReleaseDatabase } from '../../src/db/migrate';
+import { runScript } from '../support/process';
+import { freshDatabase } from '../support/world';
+
+const DATA_DIR = join(process.env.TRUNKLINE_TEST_FOLDER!, 'migrate-data');
+const clients: Client[] = [];
+
+afterAll(() => Promise.all(clients.map((client) => client.end())));
+
+async function connect(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  clients.push(client);
+  return client;
+}
+
+async function emptyDatabase(): Promise<string> {
+  const server = process.env.TRUNKLINE_TEST_DATABASE!;
+  const name = `empty_${randomBytes(8).toString('hex')}`;
+  await (await connect(server)).query(`CREATE DATABASE ${name}`);
+  return server.replace(/\/postgres$/, `/${name}`);
+}
+
+const tables = async (client: Client) => {
+  const { rows } = await client.query(
+    "SELECT tablename FROM pg_tables WHERE schemaname = 'public'",
+  );
+  return rows.map(({ tablename }) => tablename);
+};
+
+const sorted = (items: Item[]) => items.map((item) => JSON.stringify(item)).sort();
+
+/** Runs the command `migrate` in a process of its own and returns the migrations it applied. */
+async function migrateInProcess(url: string): Promise<string[]> {
+  const args = ['--import', 'tsx', 'src/cli/index.ts', 'migrate', '--json'];
+  const { PATH, HOME } = process.env;
+  const { stdout } = await promisify(execFile)('node', args, {
+    cwd: join(__dirname, '../..'),
+    env: { PATH, HOME, DATABASE_URL: url, DATA_DIR } as NodeJS.ProcessEnv,
+  });
+  return JSON.parse(stdout).applied;
+}
+
+describe('an empty database', () => {
+  test('is migrated once by two processes that start at the same time', async () => {
+    const url = await emptyDatabase();
+    const applied = await Promise.all([migrateInProcess(url), migrateInProcess(url)]);
+    expect(applied.sort((a, b) => a.length - b.length)).toEqual([[], migrationNames()]);
+    const made = await readCatalog(await connect(url));
+    const template = await readCatalog(await connect(await freshDatabase()));
+    expect(sorted(made)).toEqual(sorted(template));
+    expect(made.filter(({ kind }) => kind === 'trigger').length).toBeGreaterThan(20);
+  });
+
+  test('stays empty when one statement of functions.sql fails', async () => {
+    const url = await emptyDatabase();
+    const client = await connect(url);
+    await client.query(
+      `CREATE FUNCTION record_agent_event() RETURNS integer LANGUAGE sql AS 'SELECT 1'`,
+    );
+    await expect(migrateInProcess(url)).rejects.toThrow('cannot change return type');
+    expect(await tables(client)).toEqual(['_prisma_migrations']);
+  });
+});
+
+describe('functions.sql', () => {
+  test('is applied by itself, as a whole, when only it has changed', async () => {
+    const url = await freshDatabase();
+    const client = await connect(url);
+    const before = await readCatalog(client);
+    expect(await migrate(url)).toEqual([]);
+    await client.query(`COMMENT ON TABLE _prisma_migrations IS 'functions.sql sha256:old';
+      DROP TRIGGER call_counts_on_delete ON calls;
+      CREATE OR REPLACE FUNCTION is_open(open_minutes integer[], minute_of_week integer)
+        RETURNS boolean LANGUAGE sql AS 'SELECT false'`);
+    expect(await migrate(url)).toEqual(['functions.sql']);
+    expect(sorted(await readCatalog(client))).toEqual(sorted(before));
+    expect(await migrate(url)).toEqual([]);
+  });
+});
+
+describe('a database that was made by a pre-release', () => {
+  let url: string;
+  const { message } = new PreReleaseDatabase();
+  beforeAll(async () => {
+    url = await freshDatabase();
+    const client = await connect(url);
+    await client.query(
+      `UPDATE _prisma_migrations SET migration_name = '20261121000000_init'
+      WHERE migration_name = $1`,
+      [migrationNames()[0]],
+    );
+  });
+
+  test('is refused and left as it is', async () => {
+    const client = await connect(url);
+    const before = await readCatalog(client);
+    await expect(migrate(url)).rejects.toThrow(PreReleaseDatabase);
+    expect(await readCatalog(client)).toEqual(before);
+  });
+
+  test.each(['src/server.ts', 'src/worker.ts'])(
+    'ends %s with one sentence, which says what to do',
+    (program) => {
+      const { code, output, errors } = runScript(program, [], { DATABASE_URL: url, DATA_DIR });
+      expect([code, output, errors]).toEqual([1, '', `${message}\n`]);
+      expect(message).toMatch(/^[^\n]*pre-release[^\n]*export[^\n]*CSV[^\n]*new database[^\n]*\.$/);
+      expect(message.match(/\.(\s|$)/g)).toHaveLength(1);
+    },
+  );
+
+  test('is named by the doctor', () => {
+    const environment = { DATABASE_URL: url, DATA_DIR };
+    const { code, output } = runScript('src/cli/index.ts', ['doctor', '--json'], environment);
+    expect(code).toBe(1);
+    expect(JSON.parse(output)).toContainEqual({ check: 'migrations', ok: false, finding: message });
+  });
+
+  test('is not what a newer release has made', async () => {
+    const newer = await freshDatabase();
+    const client = await connect(newer);
+    await client.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at)
+      VALUES ('newer', '', '29991231000000_newer', now())`,
+    );
+    expect(await migrate(newer)).toEqual([]);
+  });
+});
