@@ -10,7 +10,7 @@ module.exports = tseslint.config(
       '.bench/',
       'src/generated/',
       'eslint.config.js',
-      'jest.config.js',
+      'jest*.config.js',
     ],
   },
   ...tseslint.configs.strict,

@@ -10,6 +10,7 @@ module.exports = {
   setupFiles: ['<rootDir>/tests/support/setup.ts'],
   globalSetup: '<rootDir>/tests/support/global-setup.ts',
   globalTeardown: '<rootDir>/tests/support/global-teardown.ts',
+  testSequencer: '<rootDir>/tests/support/sequencer.js',
   reporters: ['default', '<rootDir>/tests/support/coverage-reporter.js'],
   maxWorkers: 3,
   testTimeout: 120_000,

@@ -1,8 +1,8 @@
 const { LegacyFakeTimers, ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
-/** What Jest itself keeps on the global object for one test file. */
-const CIRCUS_HANDLERS = Symbol.for('EVENT_HANDLERS');
+/** What Jest's framework keeps on the global object: its handlers, and the tests of the file. */
+const KEPT_BY_JEST = ['EVENT_HANDLERS', 'JEST_STATE_SYMBOL'];
 
 /**
  * Runs test files in the worker's own context. Jest's usual environment gives each test file a new
@@ -13,7 +13,6 @@ module.exports = class WorkerEnvironment {
   constructor({ projectConfig }) {
     this.global = globalThis;
     this.before = { console: globalThis.console, exit: process.exit, env: { ...process.env } };
-    delete globalThis[CIRCUS_HANDLERS];
     this.moduleMocker = new ModuleMocker(globalThis);
     const timers = { config: projectConfig, global: globalThis };
     this.fakeTimersModern = new ModernFakeTimers(timers);
@@ -34,6 +33,9 @@ module.exports = class WorkerEnvironment {
     process.exit = exit;
     for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
     Object.assign(process.env, env);
+    for (const symbol of Object.getOwnPropertySymbols(globalThis)) {
+      if (KEPT_BY_JEST.includes(symbol.description)) delete globalThis[symbol];
+    }
   }
 
   exportConditions() {

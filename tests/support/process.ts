@@ -6,6 +6,9 @@ import { dirname, join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
 
+/** Options with which Node runs TypeScript; faster to start than tsx. */
+export const TYPESCRIPT = ['--require', join(__dirname, 'typescript.js')];
+
 export interface Running {
   child: ChildProcess;
   url: string;
@@ -31,7 +34,7 @@ async function startProgram(
   more: Record<string, string>,
 ): Promise<Running> {
   const port = more.PORT ?? String(await freePort());
-  const child = spawn('node', ['--import', 'tsx', file], {
+  const child = spawn('node', [...TYPESCRIPT, file], {
     cwd: ROOT,
     env: environment({ PORT: port, ...more }),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -65,7 +68,7 @@ export function runScript(
   args: string[],
   more: Record<string, string>,
 ): { code: number | null; output: string; errors: string } {
-  const { status, stdout, stderr } = spawnSync('node', ['--import', 'tsx', file, ...args], {
+  const { status, stdout, stderr } = spawnSync('node', [...TYPESCRIPT, file, ...args], {
     cwd: ROOT,
     env: environment(more),
     encoding: 'utf8',

@@ -20,6 +20,8 @@ class Runtime extends JestRuntime {
       if (file.startsWith(TESTS) && file.endsWith('.ts') && !file.startsWith(KEPT))
         delete require.cache[file];
     }
+    // A module also keeps those that it has required.
+    module.children.length = 0;
     environment.global.jest = this.jestGlobals.jestObjectFor(testPath);
   }
 

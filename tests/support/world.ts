@@ -69,13 +69,19 @@ export interface WorldOptions {
 
 /** The URL of a fresh, migrated, empty database. */
 export async function freshDatabase(): Promise<string> {
-  const server = process.env.TRUNKLINE_TEST_DATABASE!;
   const name = `test_${randomBytes(8).toString('hex')}`;
-  const client = new Client({ connectionString: server });
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY file_copy`);
+  return process.env.TRUNKLINE_TEST_DATABASE!.replace(/\/postgres$/, `/${name}`);
+}
+
+/** What is still connected to it is a process that its test has killed or forgotten. */
+const dropDatabase = (url: string): Promise<void> =>
+  onServer(`DROP DATABASE ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
+
+async function onServer(statement: string): Promise<void> {
+  const client = new Client({ connectionString: process.env.TRUNKLINE_TEST_DATABASE! });
   await client.connect();
-  await client.query(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
-  await client.end();
-  return server.replace(/\/postgres$/, `/${name}`);
+  await client.query(statement).finally(() => client.end());
 }
 
 export const PEPPER_OF_TESTS = 'a pepper for tests, long enough to be one';
@@ -160,6 +166,7 @@ export async function createWorld({
       deps.live.close();
       await client.end();
       await deps.database.close();
+      await dropDatabase(url);
     },
   };
 }
