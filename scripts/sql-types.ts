@@ -154,12 +154,14 @@ const PARAMETER: Record<string, string> = {
   jsonb: 'string | object',
 };
 
-function typeOf(name: string, types: Record<string, string>): string {
-  // Arrays that the driver does not parse are returned as text.
-  if (!name.startsWith('_')) return types[name] ?? 'string';
-  const element = typeOf(name.slice(1), types);
-  return element.includes('|') ? `readonly (${element})[]` : `${element}[]`;
-}
+const rowType = (name: string): string =>
+  name.startsWith('_') ? `${rowType(name.slice(1))}[]` : (ROW[name] ?? 'string');
+
+/** An array may be given as PostgreSQL writes it, `{1,2}`, too. */
+const parameterType = (name: string): string =>
+  name.startsWith('_')
+    ? `readonly (${parameterType(name.slice(1))})[] | string`
+    : (PARAMETER[name] ?? 'string');
 
 function entryOf(
   { name, text, parameters, options }: Statement<StatementName>,
@@ -172,11 +174,10 @@ function entryOf(
     return tableID !== 0 && (has_outer_join || !required.has(`${tableID}/${columnID}`));
   };
   const params = parameters.map((parameter, n) => {
-    const type = typeOf(types.get(oids[n]!)!, PARAMETER).replace(/^(\w+)\[\]$/, 'readonly $1[]');
-    return `      ${parameter}: ${type} | null;\n`;
+    return `      ${parameter}: ${parameterType(types.get(oids[n]!)!)} | null;\n`;
   });
   const row = fields.map((field) => {
-    const type = typeOf(types.get(field.dataTypeID)!, ROW);
+    const type = rowType(types.get(field.dataTypeID)!);
     const nullable = isNullable(field) && type !== 'unknown' ? ' | null' : '';
     return `      ${field.name}: ${type}${nullable};\n`;
   });

@@ -1,137 +1,154 @@
 import type { Pool, PoolClient } from 'pg';
-import { type Prisma, type PrismaClient } from '../generated/prisma/client';
-import { notingConnection, type Database, type Noted } from './client';
 import type { AccessScope } from './access-scope';
+import type { Database } from './client';
+import { bindToCompany, prismaTransaction, type TenantClient } from './prisma-client';
 import { sqlOn, tenantSql, type TenantSql } from './sql';
 import type { BoundStatement } from './statement';
-import { inTransaction } from './transaction';
-
-/** Models of the installation as a whole; all others belong to one company. */
-const SHARED_MODELS = new Set<string>(['Company', 'CredentialLookup'] satisfies Prisma.ModelName[]);
-
-type Bound = ReturnType<typeof bind>;
-/** Prisma's client, bound to one company. */
-export type TenantClient = Omit<
-  Bound,
-  '$transaction' | '$connect' | '$disconnect' | '$extends' | '$on'
->;
+import { inTransaction, retryOnDeadlock } from './transaction';
 
 type Query = <Row>(statement: BoundStatement) => Promise<Row[]>;
 
-/** What a request gives along with everything that is done for it. */
+/** What a request brings along for everything that is done on its behalf. */
 export interface RequestContext {
-  /** Takes the JSON of a record as it is before the request changes it, and as it is afterwards, for the change log. Absent where nothing is logged. */
+  /**
+   * Takes the JSON of a record before the request changes it, and afterwards, for the change log.
+   * Absent where nothing is logged.
+   */
   readonly log?: { before(record: string): void; after(record: string): void };
-  /** The records that the caller is limited to; absent for those who may see all of the company's. */
+  /** The records that the caller is limited to; absent for callers who may see all. */
   readonly accessScope?: AccessScope | undefined;
 }
 
-/** What a handler reads and writes with: one company's part of the database, inside a transaction or outside one. */
+/**
+ * What a handler reads and writes with: one company's part of the database, in a transaction or
+ * outside of one. Inside a transaction everything runs on its connection.
+ */
 export interface Db extends RequestContext {
   readonly company_id: bigint;
-  /** Names the company's part of this database among all that the process works with: for what is kept of it in memory. */
+  /** Names this company of this database, for what the process caches. */
   readonly key: string;
+  /** Prisma's client. It adds the company to every condition and every row. */
   readonly prisma: TenantClient;
-  /** Runs a statement of `<room>/queries/` for this company, on the open transaction if there is one. */
+  /** Runs a statement of `<room>/queries/`; `{company_id}` is filled in. */
   readonly sql: TenantSql;
-  /** Runs a statement that names its company itself (every projection does), on the transaction if there is one. */
-  query: Query;
-  /** The same for statements whose rows are texts, numbers and booleans as the driver has them: inside a transaction too they go to the connection itself. */
-  direct: Query;
-  /** The same for statements that do the work of several requests; undefined inside a transaction, which is one request's. */
+  /** Runs a statement that is composed for a request, such as those of a projection. */
+  readonly query: Query;
+  /**
+   * The same for statements that do the work of several requests (db/batcher.ts). Undefined inside
+   * a transaction, which belongs to one request.
+   */
+  readonly batched?: Pick<Db, 'sql' | 'query'> | undefined;
+  /** Older names, until every room uses the new ones. */
   readonly joint?: Query;
-  /** Runs the work in a transaction: the one already open, or one of its own. */
+  readonly direct: Query;
+  /** Runs the work in the open transaction, or in one of its own; again after a deadlock. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
-  /** Runs once what is being done is sure: after the commit of the open transaction, at once outside of one. */
-  afterCommit(work: () => void): void;
-  /** The same for work that is statements alone: each is planned once a connection, which Prisma's transactions cannot. */
+  /**
+   * The same without Prisma, for work that consists of statements alone: its connections plan every
+   * prepared statement once.
+   */
   statements<T>(work: (db: Statements) => Promise<T>): Promise<T>;
-  /** Connections for streams that outlive a statement (COPY). */
+  /** Runs the work after the commit of the open transaction; at once outside of one. */
+  afterCommit(work: () => void): void;
+  /** Connections for COPY. */
   readonly streams: Pool;
-  /** Connections for transactions that take seconds (imports). */
+  /** Connections for transactions that take seconds. */
   readonly bulk: Pool;
 }
 
-/** A company's part of the database, asked by statements alone. */
-export type Statements = Pick<Db, 'company_id' | 'key' | 'query' | 'sql'>;
-
-const TRANSACTION = { maxWait: 5_000, timeout: 10_000 };
+/** A company's part of the database, without Prisma. */
+export type Statements = Pick<Db, 'company_id' | 'key' | 'query' | 'sql' | 'direct'>;
 
 export interface TenantDatabases {
   of(company_id: bigint): Db;
 }
 
-/** Hands out each company's Db; bound clients are kept, since binding one costs more than a query's overhead. */
+const MAX_CACHED = 10_000;
+
+/** Returns each company's Db. They are cached, because binding Prisma costs more than a query. */
 export function tenants(database: Database): TenantDatabases {
-  const kept = new Map<bigint, Db>();
+  const cached = new Map<bigint, Db>();
   return {
     of: (company_id) => {
-      const found = kept.get(company_id);
+      const found = cached.get(company_id);
       if (found) return found;
-      if (kept.size >= 10_000) kept.clear();
-      const db = outside(database, company_id);
-      kept.set(company_id, db);
+      if (cached.size >= MAX_CACHED) cached.clear();
+      const db = tenantDb(database, company_id);
+      cached.set(company_id, db);
       return db;
     },
   };
 }
 
-function outside(database: Database, company_id: bigint): Db {
-  const bound = bind(database.prisma, company_id);
-  const { pool, prepared, streams, bulk, joint } = database;
-  const [planned, unplanned] = [queryOf(prepared), queryOf(pool)];
-  const key = `${database.url}/${company_id}`;
+/** One company's part of the database, outside of transactions. */
+function tenantDb(database: Database, company_id: bigint): Db {
+  const { pool, prepared, streams, bulk } = database;
+  const prisma = bindToCompany(database.prisma, company_id);
+  const tenant = { company_id, key: `${database.url}/${company_id}`, streams, bulk };
   return {
-    company_id,
-    key,
-    streams,
-    bulk,
-    prisma: bound,
-    query: (statement) =>
-      statement.name === undefined ? unplanned(statement) : planned(statement),
-    direct: (statement) =>
-      statement.name === undefined ? unplanned(statement) : planned(statement),
-    joint: queryOf(joint),
+    ...tenant,
+    prisma,
     sql: tenantSql(database.sql, company_id),
-    statements: (work) =>
-      evenIfChosen(() =>
-        inTransaction(prepared, (client) =>
-          work({
-            company_id,
-            key,
-            query: queryOf(client),
-            sql: tenantSql(sqlOn(client), company_id),
-          }),
-        ),
-      ),
+    query: queryOn(({ name }) => (name === undefined ? pool : prepared)),
+    batched: {
+      sql: tenantSql(sqlOn(database.batched), company_id),
+      query: queryOn(() => database.batched),
+    },
+    joint: queryOn(() => database.batched),
+    direct: queryOn(({ name }) => (name === undefined ? pool : prepared)),
     afterCommit: (work) => work(),
     transaction: async (work) => {
-      const { result, afterwards } = await evenIfChosen(async () => {
-        const afterwards: (() => void)[] = [];
-        const noted: Noted = {};
-        const run = (transaction: unknown) =>
-          work(
-            inside(transaction as TenantClient, {
-              company_id,
-              key,
-              streams,
-              bulk,
-              afterwards,
-              noted,
-            }),
-          );
-        return {
-          result: await notingConnection(noted, () => bound.$transaction(run, TRANSACTION)),
-          afterwards,
-        };
+      const { result, after_commit } = await retryOnDeadlock(async () => {
+        const after_commit: (() => void)[] = [];
+        const result = await prismaTransaction(prisma, (tx, connection) =>
+          work(transactionDb({ ...tenant, prisma: tx, connection, after_commit })),
+        );
+        return { result, after_commit };
       });
-      for (const each of afterwards) each();
+      for (const each of after_commit) each();
       return result;
     },
+    statements: (work) =>
+      retryOnDeadlock(() =>
+        inTransaction(prepared, (connection) => work(onConnection(tenant, connection))),
+      ),
   };
 }
 
-/** The same part of the database, with what a request gives along. */
+interface OpenTransaction extends Pick<Db, 'company_id' | 'key' | 'prisma' | 'streams' | 'bulk'> {
+  connection: PoolClient;
+  after_commit: (() => void)[];
+}
+
+/** One company's part of the database, in an open transaction. */
+function transactionDb({ connection, after_commit, ...tenant }: OpenTransaction): Db {
+  const db: Db = {
+    ...tenant,
+    ...onConnection(tenant, connection),
+    afterCommit: (work) => void after_commit.push(work),
+    transaction: (work) => work(db),
+    statements: (work) => work(db),
+  };
+  return db;
+}
+
+const onConnection = (
+  { company_id, key }: Pick<Db, 'company_id' | 'key'>,
+  connection: PoolClient,
+): Statements => ({
+  company_id,
+  key,
+  query: queryOn(() => connection),
+  direct: queryOn(() => connection),
+  sql: tenantSql(sqlOn(connection), company_id),
+});
+
+const queryOn =
+  (choose: (statement: BoundStatement) => Pool | PoolClient): Query =>
+  async <Row>(statement: BoundStatement) =>
+    (await choose(statement).query(statement)).rows as Row[];
+
+/** The same part of the database, with what a request brings along. */
 export function withContext(db: Db, context: RequestContext): Db {
   const own: Db = {
     ...db,
@@ -139,92 +156,4 @@ export function withContext(db: Db, context: RequestContext): Db {
     transaction: (work) => db.transaction((tx) => work(tx === db ? own : withContext(tx, context))),
   };
   return own;
-}
-
-const queryOf =
-  (connection: Pool | PoolClient): Query =>
-  async <Row>(statement: BoundStatement) =>
-    (await connection.query(statement)).rows as Row[];
-
-/** One of two that wait for each other is chosen to fail; it has changed nothing and may simply run again. */
-const evenIfChosen = <T>(run: () => Promise<T>): Promise<T> =>
-  run().catch((error: unknown) => {
-    if (isDeadlock(error)) return run();
-    throw error;
-  });
-
-interface Opened extends Pick<Db, 'company_id' | 'key' | 'streams' | 'bulk'> {
-  /** What is to be done after the commit. */
-  afterwards: (() => void)[];
-  noted: Noted;
-}
-
-function inside(prisma: TenantClient, { afterwards, noted, ...named }: Opened): Db {
-  const db: Db = {
-    ...named,
-    prisma,
-    afterCommit: (work) => void afterwards.push(work),
-    sql: tenantSql(
-      sqlOn(() => noted.client!),
-      named.company_id,
-    ),
-    query: <Row>({ text, values }: BoundStatement) =>
-      prisma.$queryRawUnsafe<Row[]>(text, ...values),
-    direct: (statement) => (noted.client ? queryOf(noted.client)(statement) : db.query(statement)),
-    transaction: (work) => work(db),
-    statements: (work) => work(db),
-  };
-  return db;
-}
-
-/** Whether an error of Prisma, or one that it wraps, is a deadlock or a write conflict. */
-function isDeadlock(error: unknown): boolean {
-  const { code, meta } = error as {
-    code?: string;
-    meta?: { driverAdapterError?: { cause?: { originalCode?: string; kind?: string } } };
-  };
-  const cause = meta?.driverAdapterError?.cause;
-  return (
-    code === 'P2034' ||
-    code === '40P01' ||
-    code === '40001' ||
-    cause?.kind === 'TransactionWriteConflict' ||
-    cause?.originalCode === '40P01' ||
-    cause?.originalCode === '40001'
-  );
-}
-
-/** Adds the company to every condition and every new row of every statement Prisma makes. */
-function bind(prisma: PrismaClient, company_id: bigint) {
-  return prisma.$extends({
-    query: {
-      $allModels: {
-        $allOperations: ({ model, args, query }) =>
-          SHARED_MODELS.has(model)
-            ? query(args)
-            : query(bound(args as Arguments, company_id) as typeof args),
-      },
-    },
-  });
-}
-
-interface Arguments {
-  where?: object;
-  data?: object | object[];
-  create?: object;
-  update?: object;
-}
-
-function bound(args: Arguments, company_id: bigint): Arguments {
-  const own = (row: object) => ({ ...row, company_id });
-  // update() and updateMany() carry data too, but never a company: their rows keep the one their condition names.
-  const creates = args.data !== undefined && args.where === undefined;
-  return {
-    ...args,
-    ...(!creates && { where: own(args.where ?? {}) }),
-    ...(creates && {
-      data: Array.isArray(args.data) ? args.data.map(own) : own(args.data as object),
-    }),
-    ...(args.create && { create: own(args.create) }),
-  };
 }

@@ -2,6 +2,30 @@
 // Parameters are what the pg driver takes, rows are what it returns: bigint and numeric as strings.
 
 export interface SqlTypes {
+  'db.grant_buyer': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'db.grant_buyer_group': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'db.grant_offer': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
   'db.move_count': {
     params: {
       company_id: number | string | bigint | null;

@@ -7,13 +7,13 @@ import { freePort } from '../support/process';
 import { webhooksOf } from '../support/webhooks';
 import { createWorld } from '../support/world';
 
-// The receiver of the README, as it stands there.
+// The receiver of docs/webhooks.md, as it stands there.
 
 const ROOT = join(__dirname, '../..');
 
-test('the receiver that the README shows takes what is sent, and refuses what others sign', async () => {
+test('the receiver that docs/webhooks.md shows takes what is sent, and refuses what others sign', async () => {
   const [, program] = /```js\n(import[^`]*standardwebhooks[^`]*)```/.exec(
-    readFileSync(join(ROOT, 'README.md'), 'utf8'),
+    readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8'),
   )!;
   const world = await createWorld({ environment: { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' } });
   const here = webhooksOf(world);

@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+// Fails when a Markdown file links to a file or heading that does not exist, or names in backticks
+// a source file that does not exist.
+
+const ROOT = join(__dirname, '..');
+const LINK = /\[[^\]]*\]\(([^)\s]+)\)/g;
+const SOURCE = /`((?:src|tests|scripts|docs|prisma|\.github)\/[\w./-]*\w\/?|(?:src|docs)\/)`/g;
+const HEADING = /^#{1,6} +(.+)$/gm;
+const CODE = /^( *)```[\s\S]*?^\1```$/gm;
+
+const withoutCode = (markdown: string): string =>
+  markdown.replace(CODE, (block) => block.replace(/[^\n]/g, ' '));
+
+/** The anchors that GitHub makes of the headings of a file. */
+function anchorsOf(file: string): Set<string> {
+  const seen = new Map<string, number>();
+  const anchors = new Set<string>();
+  for (const [, heading = ''] of withoutCode(readFileSync(file, 'utf8')).matchAll(HEADING)) {
+    const text = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+    const anchor = text
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replace(/\s/g, '-');
+    const times = seen.get(anchor) ?? 0;
+    seen.set(anchor, times + 1);
+    anchors.add(times === 0 ? anchor : `${anchor}-${times}`);
+  }
+  return anchors;
+}
+
+function linkFault(file: string, target: string): string | undefined {
+  if (/^[a-z][a-z+.-]*:/i.test(target)) return undefined;
+  const [path = '', anchor] = decodeURIComponent(target).split('#');
+  const linked = path === '' ? file : join(dirname(file), path);
+  if (!existsSync(linked)) return `there is no ${relative(ROOT, linked)}`;
+  if (anchor === undefined || statSync(linked).isDirectory()) return undefined;
+  return anchorsOf(linked).has(anchor) ? undefined : `${target} names no heading`;
+}
+
+const sourceFault = (path: string): string | undefined =>
+  existsSync(join(ROOT, path)) ? undefined : `there is no ${path}`;
+
+function faultsOf(file: string): string[] {
+  const text = withoutCode(readFileSync(join(ROOT, file), 'utf8'));
+  const found = [
+    ...[...text.matchAll(LINK)].map((match) => ({
+      match,
+      check: () => linkFault(join(ROOT, file), match[1]!),
+    })),
+    ...[...text.matchAll(SOURCE)].map((match) => ({ match, check: () => sourceFault(match[1]!) })),
+  ];
+  return found.flatMap(({ match, check }) => {
+    const fault = check();
+    const line = text.slice(0, match.index).split('\n').length;
+    return fault === undefined ? [] : [`${file}:${line}: ${fault}`];
+  });
+}
+
+const list = (...args: string[]) =>
+  execFileSync('git', ['ls-files', ...args], { cwd: ROOT, encoding: 'utf8' });
+const files = list('--cached', '--others', '--exclude-standard', '*.md')
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(ROOT, file)));
+const faults = files.flatMap(faultsOf);
+for (const fault of faults) process.stderr.write(`${fault}\n`);
+process.stdout.write(
+  faults.length === 0 ? `links: all of ${files.length} documents lead somewhere\n` : '',
+);
+process.exitCode = faults.length === 0 ? 0 : 1;

@@ -1,0 +1,159 @@
+import type { Table } from './references';
+
+// What a limited caller may see: the records that the caller's teams are granted, and what belongs
+// to those. Every condition is SQL over a row t, with the parameters {company_id}, {scope_teams}
+// and {scope_user}; no filter of the contract has such a name.
+
+export const TEAMS = 'ANY({scope_teams}::bigint[])';
+
+type Granted = 'buyer' | 'buyer_group' | 'offer';
+
+const TEAM_OF_GRANT = `JOIN access_control_lists a
+    ON a.company_id = g.company_id AND a.id = g.access_control_list_id`;
+
+/** Ids of records that the teams are granted; `teams` limits these to some of them. */
+const granted = (kind: Granted, teams = '') => `
+  SELECT g.${kind}_id FROM access_control_list_${kind}s g ${teams && TEAM_OF_GRANT}
+  WHERE g.company_id = {company_id} AND g.access_control_list_id = ${TEAMS} ${teams}`;
+
+/** Ids of buyers of the groups that the teams are granted. */
+const grantedByGroup = (teams = '') => `
+  SELECT m.buyer_id FROM access_control_list_buyer_groups g ${teams && TEAM_OF_GRANT}
+  JOIN buyer_group_members m ON m.company_id = g.company_id AND m.buyer_group_id = g.buyer_group_id
+  WHERE g.company_id = {company_id} AND g.access_control_list_id = ${TEAMS} ${teams}`;
+
+const anyOf = (...selects: string[]) => `ANY(ARRAY(${selects.join(' UNION ')}))`;
+
+export const BUYERS = anyOf(granted('buyer'), grantedByGroup());
+export const GROUPS = anyOf(granted('buyer_group'));
+export const OFFERS = anyOf(granted('offer'));
+
+/** Offers of teams that have offers alone: such teams see all that comes to them. */
+const WHOLE_OFFERS = anyOf(`${granted('offer')}
+  AND NOT EXISTS (
+    SELECT FROM access_control_list_buyers n
+    WHERE n.company_id = g.company_id AND n.access_control_list_id = g.access_control_list_id)
+  AND NOT EXISTS (
+    SELECT FROM access_control_list_buyer_groups n
+    WHERE n.company_id = g.company_id AND n.access_control_list_id = g.access_control_list_id)`);
+
+/** Buyers of teams that see what these paid for at every offer, or at the team's offers alone. */
+const AT_ALL_OFFERS = anyOf(
+  granted('buyer', 'AND a.all_offers'),
+  grantedByGroup('AND a.all_offers'),
+);
+const AT_OWN_OFFERS = anyOf(
+  granted('buyer', 'AND NOT a.all_offers'),
+  grantedByGroup('AND NOT a.all_offers'),
+);
+
+/** A team that has both the offer and the buyer of the row. */
+const TEAM_OF_BOTH = `
+  SELECT FROM access_control_list_offers o
+  JOIN access_control_lists a ON a.company_id = o.company_id AND a.id = o.access_control_list_id
+  WHERE o.company_id = t.company_id AND o.offer_id = t.offer_id
+    AND o.access_control_list_id = ${TEAMS} AND NOT a.all_offers
+    AND (
+      EXISTS (
+        SELECT FROM access_control_list_buyers g
+        WHERE g.company_id = o.company_id
+          AND g.access_control_list_id = o.access_control_list_id
+          AND g.buyer_id = t.buyer_id)
+      OR EXISTS (
+        SELECT FROM access_control_list_buyer_groups g
+        JOIN buyer_group_members m
+          ON m.company_id = g.company_id AND m.buyer_group_id = g.buyer_group_id
+        WHERE g.company_id = o.company_id
+          AND g.access_control_list_id = o.access_control_list_id
+          AND m.buyer_id = t.buyer_id))`;
+
+/** A call or a lead that a granted buyer paid for, or that came to a granted offer. */
+export const PAID_FOR = `(
+  t.buyer_converted AND t.buyer_id = ${AT_ALL_OFFERS}
+  OR t.buyer_converted AND t.buyer_id = ${AT_OWN_OFFERS} AND EXISTS (${TEAM_OF_BOTH})
+  OR t.offer_id = ${WHOLE_OFFERS})`;
+
+/** A row that belongs to a visible row of another table. */
+const through = (table: keyof typeof DIRECT, column: string) => `EXISTS (
+  SELECT FROM (
+    SELECT x.* FROM ${table} x WHERE x.company_id = t.company_id AND x.id = t.${column}
+  ) t
+  WHERE ${DIRECT[table]})`;
+
+/** A row with the caller's number of a visible call or lead. */
+const ofNumber = (table: 'leads' | 'calls') => `EXISTS (
+  SELECT FROM (
+    SELECT x.* FROM ${table} x
+    WHERE x.company_id = t.company_id AND x.caller_number = t.caller_number
+      AND x.deleted_at IS NULL
+  ) t
+  WHERE ${PAID_FOR})`;
+
+/** A suppression list that is attached to visible records. */
+const suppresses = (kind: 'buyer' | 'offer', visible: string) => `EXISTS (
+  SELECT FROM buyer_suppression_${kind}s x
+  WHERE x.company_id = t.company_id AND x.buyer_suppression_id = t.id
+    AND x.${kind}_id = ${visible})`;
+
+/** Conditions of tables whose own columns decide. */
+const DIRECT = {
+  buyers: `t.id = ${BUYERS}`,
+  buyer_groups: `t.id = ${GROUPS}`,
+  offers: `t.id = ${OFFERS}`,
+  calls: PAID_FOR,
+  leads: PAID_FOR,
+  call_attempts: `t.buyer_id = ${BUYERS}`,
+  call_events: `(t.buyer_id IS NULL OR t.buyer_id = ${BUYERS})`,
+  numbers: `(t.offer_id = ${OFFERS} OR t.buyer_id = ${BUYERS})`,
+  schedules: `t.offer_id = ${OFFERS}`,
+  inbound_webhooks: `t.offer_id = ${OFFERS}`,
+  buyer_fleets: `EXISTS (
+    SELECT FROM buyers x
+    WHERE x.company_id = t.company_id AND x.buyer_fleet_id = t.id AND x.id = ${BUYERS})`,
+  buyer_suppressions: `(${suppresses('buyer', BUYERS)} OR ${suppresses('offer', OFFERS)})`,
+  conversions: `t.buyer_id = ${BUYERS}`,
+  outgoing_webhooks: `(
+    t.owner_type = 'Buyer' AND t.owner_id = ${BUYERS}
+    OR t.owner_type = 'BuyerGroup' AND t.owner_id = ${GROUPS}
+    OR t.owner_type = 'Offer' AND t.owner_id = ${OFFERS})`,
+  users: `EXISTS (
+    SELECT FROM access_control_list_users x
+    WHERE x.company_id = t.company_id AND x.user_id = t.id
+      AND x.access_control_list_id = ${TEAMS})`,
+  access_control_lists: `t.id = ${TEAMS}`,
+  agent_messages: `(
+    t.user_id = {scope_user}::bigint
+    OR EXISTS (
+      SELECT FROM agent_message_recipients x
+      JOIN agents g ON g.company_id = x.company_id AND g.id = x.agent_id
+      WHERE x.company_id = t.company_id AND x.agent_message_id = t.id
+        AND g.user_id = {scope_user}::bigint AND g.deleted_at IS NULL))`,
+  agents: `(
+    t.user_id = {scope_user}::bigint
+    OR EXISTS (
+      SELECT FROM access_control_list_users x
+      WHERE x.company_id = t.company_id AND x.user_id = t.user_id
+        AND x.access_control_list_id = ${TEAMS})
+    OR EXISTS (
+      SELECT FROM agent_buyers x
+      WHERE x.company_id = t.company_id AND x.agent_id = t.id AND x.buyer_id = ${BUYERS}))`,
+  access_tokens: 't.user_id = {scope_user}::bigint',
+  change_logs: 't.user_id = {scope_user}::bigint',
+} as const satisfies Partial<Record<Table, string>>;
+
+/**
+ * The condition for a row of a table to be visible. Rows of tables that are not named here are the
+ * whole company's: everybody with the permission sees them.
+ */
+export const CONDITIONS: Partial<Record<Table, string>> = {
+  ...DIRECT,
+  schedule_actions: through('schedules', 'schedule_id'),
+  buyer_suppression_files: through('buyer_suppressions', 'buyer_suppression_id'),
+  lead_logs: through('leads', 'lead_id'),
+  text_messages: through('leads', 'lead_id'),
+  emails: through('leads', 'lead_id'),
+  agent_status_timestamps: through('agents', 'agent_id'),
+  contacts: `(${ofNumber('leads')} OR ${ofNumber('calls')})`,
+  webhook_logs: through('outgoing_webhooks', 'outgoing_webhook_id'),
+  webhook_manual_fires: through('outgoing_webhooks', 'outgoing_webhook_id'),
+};

@@ -1,0 +1,204 @@
+import { isRare } from './access-scope';
+import type { Projection, Selection } from './projection';
+import {
+  cached,
+  csvCell,
+  fieldSql,
+  joinsFor,
+  recordSql,
+  selectedFields,
+  selectionKey,
+} from './projection-sql';
+import { template, type Template } from './statement';
+
+/** The order of a list: SQL of the sort key, its type for cursors, and whether it can be null. */
+export interface SortKey {
+  sql: string;
+  type: 'text' | 'bigint' | 'double precision' | 'numeric' | 'boolean' | 'timestamptz';
+  nullable?: boolean;
+}
+
+export interface ListShape extends Selection {
+  /** Conditions over t, in addition to the company and to not being deleted. */
+  conditions: readonly string[];
+  sort: SortKey | 'id';
+  descending: boolean;
+  /** Rows to read; one more than a page shows whether another page follows. */
+  limit?: number;
+  offset?: number;
+  /** Whether the cursor's sort key was null; undefined without a cursor. */
+  after?: 'null' | 'value' | undefined;
+  /** How many records there are in all: not asked, counted, or known by another SQL. */
+  total: 'none' | 'counted' | { sql: string };
+}
+
+/**
+ * A statement that returns a page at once: rows of total, record (JSON text), key and id; one row
+ * of nulls for an empty page. Planned once, so only for pages whose best plan depends on no value.
+ */
+export function listTemplate(projection: Projection, shape: ListShape): Template {
+  return cached(`list|${shapeKey(projection, shape)}`, () => {
+    const { select } = recordSql(projection, shape);
+    const { rows, order } = pageSql(projection, shape);
+    return template(
+      `SELECT c.total, p.record, p.key, p.id
+FROM (SELECT (${totalSql(projection, shape)})::text AS total) c
+LEFT JOIN LATERAL (
+  SELECT ${select} AS record, ${sortKeySql(shape)} AS key, t.id::text AS id
+  FROM ${rows}
+  ${joinsFor(projection, select)}
+  ORDER BY ${order}
+) p ON true`,
+      { prepared: true },
+    );
+  });
+}
+
+/**
+ * The same page without its records. Planned for its values each time, which is quick because the
+ * statement is small.
+ */
+export function keysTemplate(projection: Projection, shape: ListShape): Template {
+  return cached(`keys|${shapeKey(projection, shape)}`, () => {
+    const finds_first = shape.total === 'counted' && isFoundFirst(shape);
+    const sql = finds_first
+      ? foundSql(projection, shape)
+      : keysSql(projection, shape, totalSql(projection, shape));
+    return template(sql, { prepared: false });
+  });
+}
+
+/** A statement that returns the whole list, one SQL column for each column, for COPY. */
+export function csvTemplate(projection: Projection, shape: ListShape): Template {
+  const { rows, order } = pageSql(projection, shape);
+  const cells = selectedFields(projection, shape).map(
+    (field) => `${csvCell(field, fieldSql(projection, field, shape))} AS "${field.name}"`,
+  );
+  const select = cells.join(',\n');
+  const joins = joinsFor(projection, select);
+  return template(`SELECT ${select} FROM ${rows}\n${joins}\nORDER BY ${order}`, {
+    prepared: false,
+  });
+}
+
+/** SQL of a count that each write maintains (db/counters.ts). */
+export const cachedCount = (resource: string): string =>
+  `(SELECT coalesce(sum(n), 0) FROM record_counts
+    WHERE company_id = {company_id} AND resource = '${resource}')`;
+
+/**
+ * Whether finding the rows is most of the work: for a text search, for a limited caller who sees few
+ * of many, and for a period, whose rows have neighbouring ids, so that walking along the ids would
+ * pass everything before it.
+ */
+export const isFoundFirst = ({ conditions }: Pick<ListShape, 'conditions'>): boolean =>
+  conditions.some(
+    (condition) =>
+      isRare(condition) ||
+      condition.includes('{fulltext}') ||
+      /\bt\.(created|ended)_at [<>]/.test(condition),
+  );
+
+const living = ({ everlasting }: Projection) => [
+  't.company_id = {company_id}',
+  ...(everlasting ? [] : ['t.deleted_at IS NULL']),
+];
+
+/** The rows of a page with the alias t, as they stand in FROM, and their order outside of it. */
+function pageSql(projection: Projection, shape: ListShape): { rows: string; order: string } {
+  const { sort, conditions, after } = shape;
+  const cursor = after ? [keysetSql(shape)] : [];
+  const where = [...living(projection), ...conditions, ...cursor].join(' AND ');
+  const direction = directionOf(shape);
+  const order = (key?: string) =>
+    key ? `${key} ${direction}, t.id ${direction}` : `t.id ${direction}`;
+  const key = sort === 'id' ? undefined : sort.sql;
+  const select = key ? `t.*, ${key} AS sort_key` : 't.*';
+  const joins = joinsFor(projection, `${key ?? ''} ${where}`);
+  return {
+    rows: `(
+  SELECT ${select} FROM ${projection.plural} t ${joins}
+  WHERE ${where} ORDER BY ${order(key)} ${limitSql(shape)}
+) t`,
+    order: order(key && 't.sort_key'),
+  };
+}
+
+const directionOf = ({ descending }: ListShape) => (descending ? 'DESC' : 'ASC');
+
+/** LIMIT and OFFSET as literals: as parameters they can get a plan that reads the whole table. */
+function limitSql({ limit, offset }: ListShape): string {
+  if (limit === undefined) return '';
+  return offset ? `LIMIT ${limit} OFFSET ${offset}` : `LIMIT ${limit}`;
+}
+
+/** The rows after the cursor. PostgreSQL sorts nulls last ascending and first descending. */
+function keysetSql({ sort, descending, after }: ListShape): string {
+  const beyond = descending ? '<' : '>';
+  const next = `t.id ${beyond} {after_id}::bigint`;
+  if (sort === 'id') return next;
+  if (after === 'null') {
+    return descending
+      ? `(${sort.sql} IS NOT NULL OR ${next})`
+      : `(${sort.sql} IS NULL AND ${next})`;
+  }
+  const cursor = `({after_key}::${sort.type}, {after_id}::bigint)`;
+  const further = `(${sort.sql}, t.id) ${beyond} ${cursor}`;
+  return sort.nullable && !descending ? `(${further} OR ${sort.sql} IS NULL)` : further;
+}
+
+const sortKeySql = ({ sort }: ListShape): string => (sort === 'id' ? 'NULL' : 't.sort_key::text');
+
+/** The keys of a page, for the total that another SQL gives. */
+function keysSql(projection: Projection, shape: ListShape, total: string): string {
+  const { rows, order } = pageSql(projection, shape);
+  return `SELECT c.total, p.key, p.id
+FROM (SELECT (${total})::text AS total) c
+LEFT JOIN LATERAL (
+  SELECT ${sortKeySql(shape)} AS key, t.id::text AS id FROM ${rows} ORDER BY ${order}
+) p ON true`;
+}
+
+/** The same, where the rows are found once, for the total and for the page. */
+function foundSql(projection: Projection, shape: ListShape): string {
+  const found = `WITH found AS MATERIALIZED (
+  SELECT t.id FROM ${matchingSql(projection, shape.conditions)}
+)`;
+  if (shape.sort !== 'id') {
+    const among = { ...shape, conditions: ['t.id IN (SELECT id FROM found)'] };
+    return `${found}\n${keysSql(projection, among, 'SELECT count(*) FROM found')}`;
+  }
+  const cursor = shape.after ? `WHERE ${keysetSql(shape)}` : '';
+  return `${found}
+SELECT c.total, NULL AS key, p.id::text AS id
+FROM (SELECT count(*)::text AS total FROM found) c
+LEFT JOIN LATERAL (
+  SELECT t.id FROM found t ${cursor} ORDER BY t.id ${directionOf(shape)} ${limitSql(shape)}
+) p ON true`;
+}
+
+function totalSql(projection: Projection, { total, conditions }: ListShape): string {
+  if (total === 'none') return 'NULL';
+  if (total === 'counted') return `SELECT count(*) FROM ${matchingSql(projection, conditions)}`;
+  return total.sql;
+}
+
+/** The company's rows that meet the conditions, as they stand in FROM. */
+function matchingSql(projection: Projection, conditions: readonly string[]): string {
+  const where = [...living(projection), ...conditions].join(' AND ');
+  return `${projection.plural} t ${joinsFor(projection, where)} WHERE ${where}`;
+}
+
+function shapeKey(projection: Projection, shape: ListShape): string {
+  const { conditions, sort, descending, limit, offset, after, total } = shape;
+  return [
+    selectionKey(projection, shape),
+    conditions.join('&'),
+    sort === 'id' ? 'id' : sort.sql,
+    descending,
+    limit,
+    offset,
+    after,
+    typeof total === 'string' ? total : total.sql,
+  ].join('|');
+}

@@ -1,0 +1,111 @@
+import { facets } from '../contract';
+import { masked } from './access-scope';
+import { fieldsOf, type Column, type Field, type Projection, type Selection } from './projection';
+import type { Template } from './statement';
+
+// The SQL of a projection's columns. record-statements.ts and list-statements.ts make statements of it.
+
+/** The fields of a selection. */
+export function selectedFields(
+  projection: Projection,
+  { columns, grid = false, external = false }: Selection,
+): Field[] {
+  const wanted = columns && new Set(columns);
+  const fields = fieldsOf(projection).filter((field) => !external || field.external);
+  return fields.filter(({ name, grid: only_grid }) =>
+    wanted ? wanted.has(name) : grid || !only_grid,
+  );
+}
+
+function columnSql(projection: Projection, name: string): string {
+  const column = (projection.columns as Record<string, Column>)[name];
+  if (column === undefined) throw new Error(`projection ${projection.schema} lacks ${name}`);
+  return column === true ? `t.${name}` : column;
+}
+
+const maskedSql = (projection: Projection, name: string): string =>
+  masked(name, columnSql(projection, name), (other) =>
+    other in projection.columns ? columnSql(projection, other) : undefined,
+  );
+
+/** SQL of a column as it is answered: times as ISO 8601 text. */
+export function fieldSql(
+  projection: Projection,
+  { name, schema }: Field,
+  { zone, limited }: Selection,
+): string {
+  const sql = limited ? maskedSql(projection, name) : columnSql(projection, name);
+  if (!facets(schema).formats.has('date-time')) return sql;
+  return zone
+    ? `iso_local(${sql}, {zone})`
+    : `to_char(${sql}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"')`;
+}
+
+const uses = (sql: string, alias: string) => new RegExp(`\\b${alias}\\.`).test(sql);
+
+/** The joins that an SQL needs, together with the joins that these need. */
+export function joinsFor(projection: Projection, sql: string): string {
+  const all = Object.entries(projection.joins ?? {});
+  const needed = new Set<string>();
+  for (const [alias, join] of all.toReversed()) {
+    const text = sql + [...needed].map((name) => projection.joins?.[name]).join(' ');
+    if (uses(text, alias) && join) needed.add(alias);
+  }
+  return all
+    .filter(([alias]) => needed.has(alias))
+    .map(([, join]) => join)
+    .join('\n');
+}
+
+/** SQL of a whole record over the row t as JSON text, and the joins that it needs. */
+export function recordSql(
+  projection: Projection,
+  selection: Selection,
+): { select: string; joins: string } {
+  const columns = selectedFields(projection, selection).map(
+    (field) => `${fieldSql(projection, field, selection)} AS "${field.name}"`,
+  );
+  const select = `(SELECT row_to_json(r) FROM (SELECT ${columns.join(',\n')}) r)::text`;
+  return { select, joins: joinsFor(projection, select) };
+}
+
+/** SQL of a column as a cell of a CSV file. */
+export function csvCell({ schema }: Field, sql: string): string {
+  const { types, formats } = facets(schema);
+  if (types.has('array') || types.has('object')) return `to_json(${sql})::text`;
+  if (types.has('boolean')) return `(${sql})::text`;
+  if (!types.has('string') || formats.has('date-time') || formats.has('uuid')) return sql;
+  return safeCell(sql);
+}
+
+/**
+ * SQL of a text cell that no spreadsheet runs as a formula: an apostrophe is put before what would
+ * be one, but not before numbers and telephone numbers.
+ */
+export function safeCell(sql: string): string {
+  const is_formula = `(${sql}) ~ '^[=+\\-@|\\t\\r\\n]'`;
+  const is_number = `(${sql}) ~ '^(-?[0-9]+(\\.[0-9]+)?|\\+[0-9]{7,15})$'`;
+  return `CASE WHEN ${is_formula} AND NOT ${is_number} THEN '''' || (${sql}) ELSE (${sql}) END`;
+}
+
+const MAX_TEMPLATES = 5_000;
+const templates = new Map<string, Template>();
+
+/** Makes a template once for each key. Keys come from request parameters, so their number is bounded. */
+export function cached(key: string, make: () => Template): Template {
+  let found = templates.get(key);
+  if (!found) {
+    if (templates.size >= MAX_TEMPLATES) templates.clear();
+    templates.set(key, (found = make()));
+  }
+  return found;
+}
+
+/** What distinguishes the SQL of one selection from another, for `cached`. */
+export const selectionKey = (
+  projection: Projection,
+  { columns, grid, external, limited, zone }: Selection,
+): string => {
+  const flags = [grid && 'g', external && 'e', limited && 'l', zone && 'z'];
+  return [projection.schema, columns?.join() ?? '*', ...flags.map((flag) => flag || '')].join('|');
+};
