@@ -5,8 +5,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { readCatalog, type Item } from '../../scripts/catalog';
 import { migrate, migrationNames, PreReleaseDatabase } from '../../src/db/migrate';
-import { runScript } from '../support/process';
-import { TYPESCRIPT } from '../support/process';
+import { runScript, TYPESCRIPT } from '../support/process';
 import { freshDatabase } from '../support/world';
 
 const DATA_DIR = join(process.env.TRUNKLINE_TEST_FOLDER!, 'migrate-data');
