@@ -49,8 +49,8 @@ const OF_BUYER = new Set(['buyer', 'user_buyer_id', 'connected_to', 'connect_to'
 
 /**
  * SQL of a column that refers to buyers, groups, offers or teams, without those that are not
- * visible. `columnOf` returns the SQL of another column of the resource, if it has that column: what
- * describes a buyer is masked where the buyer's id is.
+ * visible. `columnOf` returns the SQL of another column of the resource, if it has that column:
+ * what describes a buyer is masked where the buyer's id is.
  */
 export function masked(
   name: string,
@@ -130,7 +130,9 @@ const byKeySql = (table: Table, condition: string, key: string) => `
     AND ${livingSql(table)}
     AND ${condition}`;
 
-/** Grants a record that a limited caller has made to the teams that allowed the caller to make it. */
+/**
+ * Grants a record that a limited caller has made to the teams that allowed the caller to make it.
+ */
 export async function grantToTeams(
   db: Db,
   kind: 'buyer' | 'buyer_group' | 'offer',

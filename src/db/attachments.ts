@@ -1,59 +1,24 @@
 import { notVisible } from './access-scope';
-import { resolveReferences, resolveUserBuyerIds, type Reference, type Table } from './records';
+import { LOCK_BUYERS_BY_USER_ID } from './queries/attachments';
+import { resolveReferences, unknownReferences } from './records';
+import type { Reference, Table } from './references';
 import type { Db } from './tenant';
 
-/** Tables that attach buyers to something, by the column of that something. */
+// Tables of pairs (company, record, other record): the buyers of a group, the lists of an offer and
+// so on. The owner's row must be locked, so that parallel changes follow one another.
+
+/** Tables that attach buyers to something, with the column of that something. */
 const OWNERS = {
   buyer_group_members: 'buyer_group_id',
   buyer_suppression_buyers: 'buyer_suppression_id',
   offer_buyers: 'offer_id',
   agent_buyers: 'agent_id',
 } as const;
-type AttachmentTable = keyof typeof OWNERS;
-
-/** What a request says about the buyers of a record. */
-export interface BuyerChanges {
-  buyer_ids?: Reference[] | null;
-  add_buyer_ids?: Reference[] | null;
-  remove_buyer_ids?: Reference[] | null;
-  add_user_buyer_ids?: string[] | null;
-  remove_user_buyer_ids?: string[] | null;
-}
-
-/**
- * Replaces, then adds, then removes. The owner's row must be locked, so that parallel changes follow one another and none is lost; the buyers
- * are locked before any attachment is touched, as in the deletion of a buyer.
- */
-export async function changeBuyers(
-  db: Db,
-  table: AttachmentTable,
-  owner: bigint,
-  fields: BuyerChanges,
-): Promise<void> {
-  const resolve = (name: 'buyer_ids' | 'add_buyer_ids' | 'remove_buyer_ids') =>
-    resolveReferences(db, 'buyers', fields[name] ?? [], { field: name });
-  const byUser = (name: 'add_user_buyer_ids' | 'remove_user_buyer_ids') =>
-    resolveUserBuyerIds(db, fields[name] ?? [], name);
-  const members = fields.buyer_ids === undefined ? undefined : await resolve('buyer_ids');
-  const added = [...(await resolve('add_buyer_ids')), ...(await byUser('add_user_buyer_ids'))];
-  const removed = [
-    ...(await resolve('remove_buyer_ids')),
-    ...(await byUser('remove_user_buyer_ids')),
-  ];
-  const column = OWNERS[table];
-  if (members)
-    await detach(db, table, `${column} = $2 AND buyer_id <> ALL($3::bigint[])`, [
-      owner,
-      [...members, ...(await hidden(db, table, [column, owner, 'buyer_id']))],
-    ]);
-  await attach(db, table, { [column]: [owner], buyer_id: [...(members ?? []), ...added] });
-  if (removed.length > 0)
-    await detach(db, table, `${column} = $2 AND buyer_id = ANY($3::bigint[])`, [owner, removed]);
-}
+type BuyerTable = keyof typeof OWNERS;
 
 /** Tables that attach records of one kind to records of another. */
 type PairTable =
-  | AttachmentTable
+  | BuyerTable
   | 'offer_buyer_groups'
   | 'buyer_suppression_offers'
   | 'buyer_suppression_schedules'
@@ -66,7 +31,55 @@ type PairTable =
   | 'agent_message_buyer_groups'
   | 'agent_message_call_centers';
 
-/** Attaches exactly `others` to a record. One of the two sides must be locked: the side that comes first in the order of locks (CONTRIBUTING). */
+/** What a request says about the buyers of a record. */
+export interface BuyerChanges {
+  buyer_ids?: Reference[] | null;
+  add_buyer_ids?: Reference[] | null;
+  remove_buyer_ids?: Reference[] | null;
+  add_user_buyer_ids?: string[] | null;
+  remove_user_buyer_ids?: string[] | null;
+}
+
+/**
+ * Replaces the buyers of a record, then adds, then removes. The owner's row must be locked. The
+ * buyers are locked before any pair is touched, as when a buyer is deleted.
+ */
+export async function changeBuyers(
+  db: Db,
+  table: BuyerTable,
+  owner: bigint,
+  changes: BuyerChanges,
+): Promise<void> {
+  const byReference = (field: 'buyer_ids' | 'add_buyer_ids' | 'remove_buyer_ids') =>
+    resolveReferences(db, 'buyers', changes[field] ?? [], { field });
+  const byUserId = (field: 'add_user_buyer_ids' | 'remove_user_buyer_ids') =>
+    resolveUserBuyerIds(db, changes[field] ?? [], field);
+  const members = changes.buyer_ids === undefined ? undefined : await byReference('buyer_ids');
+  const added = [
+    ...(await byReference('add_buyer_ids')),
+    ...(await byUserId('add_user_buyer_ids')),
+  ];
+  const removed = [
+    ...(await byReference('remove_buyer_ids')),
+    ...(await byUserId('remove_user_buyer_ids')),
+  ];
+  const column = OWNERS[table];
+  const pairs = { table, column, id: owner, other: 'buyer_id' };
+  if (members) await detachOthers(db, pairs, members);
+  await attach(db, pairs, [...(members ?? []), ...added]);
+  if (removed.length > 0) {
+    await db.query({
+      text: `DELETE FROM ${table}
+        WHERE company_id = $1 AND ${column} = $2 AND buyer_id = ANY($3::bigint[])`,
+      values: [db.company_id, owner, removed],
+    });
+  }
+}
+
+/**
+ * Attaches exactly `others` to a record, for example `{ offer_id }` and `{ buyer_group_id: [1, 2]
+ * }`. Of the two sides, the one that comes first in the order of locks must be locked.
+ */
 export async function replaceAttached(
   db: Db,
   table: PairTable,
@@ -75,31 +88,12 @@ export async function replaceAttached(
 ): Promise<void> {
   const [[column, id]] = Object.entries(record) as [[string, bigint]];
   const [[other, ids]] = Object.entries(others) as [[string, readonly bigint[]]];
-  await detach(db, table, `${column} = $2 AND ${other} <> ALL($3::bigint[])`, [
-    id,
-    [...ids, ...(await hidden(db, table, [column, id, other]))],
-  ]);
-  await attach(db, table, { [column]: [id], [other]: ids });
+  const pairs = { table, column, id, other };
+  await detachOthers(db, pairs, ids);
+  await attach(db, pairs, ids);
 }
 
-/** What is attached that a limited caller does not see, and so does not replace. */
-async function hidden(
-  db: Db,
-  table: PairTable,
-  [column, id, other]: [column: string, id: bigint, other: string],
-): Promise<bigint[]> {
-  if (!db.accessScope) return [];
-  const rows = await db.query<{ id: string }>({
-    text: `SELECT ${other}::text AS id FROM ${table} WHERE company_id = $1 AND ${column} = $2`,
-    values: [db.company_id, id],
-  });
-  const ids = rows.map((row) => row.id);
-  return (await notVisible(db, other.replace(/_id$/, 's') as Table, ids)).map((each) =>
-    BigInt(each),
-  );
-}
-
-/** The suppression lists that a request names, locked; undefined when it says nothing of them. */
+/** Returns the suppression lists that a request names, locked; undefined when it names none. */
 export async function suppressionsOf(
   db: Db,
   { buyer_suppression_ids: named }: { buyer_suppression_ids?: Reference[] | null },
@@ -109,37 +103,75 @@ export async function suppressionsOf(
     : resolveReferences(db, 'buyer_suppressions', named ?? [], { field: 'buyer_suppression_ids' });
 }
 
-/** Takes a buyer out of all its groups and offers and off all its lists. */
+/** Removes a buyer from all groups, offers, lists and agents. */
 export async function detachBuyer(db: Db, buyer_id: bigint): Promise<void> {
-  for (const table of Object.keys(OWNERS) as AttachmentTable[])
-    await detach(db, table, 'buyer_id = $2 AND $3::bigint[] IS NOT NULL', [buyer_id, []]);
+  for (const table of Object.keys(OWNERS)) {
+    await db.query({
+      text: `DELETE FROM ${table} WHERE company_id = $1 AND buyer_id = $2`,
+      values: [db.company_id, buyer_id],
+    });
+  }
 }
 
-/** Every pair of the two lists of ids. */
+/** The pairs of one record. */
+interface Pairs {
+  table: PairTable;
+  /** The column of the record, and its id. */
+  column: string;
+  id: bigint;
+  /** The column of what is attached to it. */
+  other: string;
+}
+
 async function attach(
   db: Db,
-  table: PairTable,
-  columns: Record<string, readonly bigint[]>,
+  { table, column, id, other }: Pairs,
+  ids: readonly bigint[],
 ): Promise<void> {
-  const [[first, a], [second, b]] = Object.entries(columns) as [
-    [string, readonly bigint[]],
-    [string, readonly bigint[]],
-  ];
-  if (a.length === 0 || b.length === 0) return;
+  if (ids.length === 0) return;
   await db.query({
-    text: `INSERT INTO ${table} (company_id, ${first}, ${second}) SELECT $1, a, b FROM unnest($2::bigint[]) a, unnest($3::bigint[]) b ON CONFLICT DO NOTHING`,
-    values: [db.company_id, a, b],
+    text: `INSERT INTO ${table} (company_id, ${column}, ${other})
+      SELECT $1, $2, other FROM unnest($3::bigint[]) AS other
+      ON CONFLICT DO NOTHING`,
+    values: [db.company_id, id, ids],
   });
 }
 
-async function detach(
-  db: Db,
-  table: PairTable,
-  condition: string,
-  values: [id: bigint, others: readonly bigint[]],
-): Promise<void> {
+/** Detaches all but `ids`. What a limited caller cannot see stays attached. */
+async function detachOthers(db: Db, pairs: Pairs, ids: readonly bigint[]): Promise<void> {
+  const { table, column, id, other } = pairs;
   await db.query({
-    text: `DELETE FROM ${table} WHERE company_id = $1 AND ${condition}`,
-    values: [db.company_id, ...values],
+    text: `DELETE FROM ${table}
+      WHERE company_id = $1 AND ${column} = $2 AND ${other} <> ALL($3::bigint[])`,
+    values: [db.company_id, id, [...ids, ...(await hidden(db, pairs))]],
   });
+}
+
+/** What is attached and not visible to the caller. */
+async function hidden(db: Db, { table, column, id, other }: Pairs): Promise<bigint[]> {
+  if (!db.accessScope) return [];
+  const rows = await db.query<{ id: string }>({
+    text: `SELECT ${other} AS id FROM ${table} WHERE company_id = $1 AND ${column} = $2`,
+    values: [db.company_id, id],
+  });
+  const ids = rows.map((row) => row.id);
+  const of_table = other.replace(/_id$/, 's') as Table;
+  return (await notVisible(db, of_table, ids)).map((each) => BigInt(each));
+}
+
+/**
+ * Returns the ids of living buyers by their user_buyer_id. Throws 422 on `field`, naming each that
+ * does not exist. Locks as resolveReferences does.
+ */
+async function resolveUserBuyerIds(
+  db: Db,
+  user_buyer_ids: readonly string[],
+  field: string,
+): Promise<bigint[]> {
+  if (user_buyer_ids.length === 0) return [];
+  const rows = await db.sql(LOCK_BUYERS_BY_USER_ID, { user_buyer_ids });
+  const found = new Set(rows.map(({ user_buyer_id }) => user_buyer_id));
+  const missing = user_buyer_ids.filter((id) => !found.has(id));
+  if (missing.length > 0) throw unknownReferences(field, missing);
+  return rows.map(({ id }) => BigInt(id));
 }

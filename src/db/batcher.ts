@@ -1,13 +1,18 @@
-/** What is done for many at once. */
+/** Work that can be done for many items at once. */
 export interface BatchWork<Item, Result> {
-  /** Does all of them, no two of which have the same key; answers in their order. */
+  /**
+   * Does the work for all items, no two of which have the same key; returns results in their order.
+   */
   run(items: readonly Item[]): Promise<Result[]>;
   keyOf(item: Item): unknown;
-  /** What can be done of a set that failed. Without it a failure is everybody's. */
+  /** What to do with the items of a batch that failed. Without it, all of them fail. */
   apart?: {
-    /** Does one by itself, so that it ends as it would have ended alone. */
+    /** Does the work for one item by itself, so that it ends as if it had come alone. */
     alone(item: Item): Promise<Result>;
-    /** Whether an error of `run` may be that of a single item, or of being done on the terms of `run`, which may be stricter; any other is everybody's. */
+    /**
+     * Whether an error of `run` may be due to a single item, or to the stricter terms of `run`. Any
+     * other error is returned for all items.
+     */
     isOfOne(error: unknown): boolean;
   };
 }
@@ -18,66 +23,81 @@ interface Waiting<Item, Result> {
   fail(error: unknown): void;
 }
 
-const MOST_AT_ONCE = 100;
-/** One set may wait for a row while the other goes on. */
-const SETS = 2;
+const MAX_BATCH = 100;
+/** One batch may wait for a locked row while the other goes on. */
+const BATCHES_AT_ONCE = 2;
 
 /**
- * Does what comes while the same is being done already together afterwards: under load a hundred pay the price of one, and without load nobody waits.
- * `idle` is told when there is nothing left.
+ * Collects the items that arrive while a batch is running and does them in the next batch: under
+ * load a hundred items cost as much as one, and without load none waits.
  */
-function gather<Item, Result>(
-  { run, keyOf, apart }: BatchWork<Item, Result>,
-  idle: () => void,
-): (item: Item) => Promise<Result> {
-  let waiting: Waiting<Item, Result>[] = [];
-  let running = 0;
+class Batcher<Item, Result> {
+  private waiting: Waiting<Item, Result>[] = [];
+  private running = 0;
 
-  const each = async (set: Waiting<Item, Result>[]): Promise<void> => {
-    await Promise.all(set.map(({ item, done, fail }) => apart!.alone(item).then(done, fail)));
-  };
-  const together = async (set: Waiting<Item, Result>[]): Promise<void> => {
-    try {
-      const results = await run(set.map(({ item }) => item));
-      set.forEach(({ done }, n) => done(results[n]!));
-    } catch (error) {
-      if (apart?.isOfOne(error)) await each(set);
-      else for (const { fail } of set) fail(error);
-    }
-  };
-  const next = (): void => {
-    if (waiting.length === 0) return running === 0 ? idle() : undefined;
-    if (running === SETS) return;
+  constructor(
+    private readonly work: BatchWork<Item, Result>,
+    /** Called when there is nothing left to do. */
+    private readonly idle: () => void,
+  ) {}
+
+  add(item: Item): Promise<Result> {
+    return new Promise((done, fail) => {
+      this.waiting.push({ item, done, fail });
+      this.next();
+    });
+  }
+
+  private next(): void {
+    if (this.waiting.length === 0 && this.running === 0) this.idle();
+    if (this.waiting.length === 0 || this.running === BATCHES_AT_ONCE) return;
+    this.running++;
+    void this.run(this.takeBatch()).finally(() => {
+      this.running--;
+      this.next();
+    });
+  }
+
+  /** The first waiting item of each key. */
+  private takeBatch(): Waiting<Item, Result>[] {
     const keys = new Set<unknown>();
-    const set = waiting.filter(
-      ({ item }) => keys.size < MOST_AT_ONCE && !keys.has(keyOf(item)) && keys.add(keyOf(item)),
-    );
-    waiting = waiting.filter((one) => !set.includes(one));
-    running++;
-    void together(set).finally(() => {
-      running--;
-      next();
+    const batch = this.waiting.filter(({ item }) => {
+      const key = this.work.keyOf(item);
+      return keys.size < MAX_BATCH && !keys.has(key) && keys.add(key);
     });
-  };
-  return (item) =>
-    new Promise((done, fail) => {
-      waiting.push({ item, done, fail });
-      next();
-    });
+    const taken = new Set(batch);
+    this.waiting = this.waiting.filter((one) => !taken.has(one));
+    return batch;
+  }
+
+  private async run(batch: Waiting<Item, Result>[]): Promise<void> {
+    const { run, apart } = this.work;
+    try {
+      const results = await run(batch.map(({ item }) => item));
+      batch.forEach(({ done }, n) => done(results[n]!));
+    } catch (error) {
+      if (!apart?.isOfOne(error)) return batch.forEach(({ fail }) => fail(error));
+      await Promise.all(batch.map(({ item, done, fail }) => apart.alone(item).then(done, fail)));
+    }
+  }
 }
 
-/** Gathers what is asked of one owner in one way: there are as many sets as ways, each as long as there is something in it. */
+/**
+ * Returns a function that finds the batcher of an owner and a kind of work, and makes it where
+ * there is none: items of one owner and kind are batched, each batcher lives as long as it has
+ * work.
+ */
 export function batchers<Item, Result>(): (
   owner: object,
-  way: string,
-  joint: () => BatchWork<Item, Result>,
+  kind: string,
+  work: () => BatchWork<Item, Result>,
 ) => (item: Item) => Promise<Result> {
-  const all = new WeakMap<object, Map<string, (item: Item) => Promise<Result>>>();
-  return (owner, way, joint) => {
-    const ways = all.get(owner) ?? new Map<string, (item: Item) => Promise<Result>>();
-    all.set(owner, ways);
-    const found = ways.get(way) ?? gather(joint(), () => ways.delete(way));
-    ways.set(way, found);
-    return found;
+  const by_owner = new WeakMap<object, Map<string, Batcher<Item, Result>>>();
+  return (owner, kind, work) => {
+    const own = by_owner.get(owner) ?? new Map<string, Batcher<Item, Result>>();
+    by_owner.set(owner, own);
+    const batcher = own.get(kind) ?? new Batcher(work(), () => own.delete(kind));
+    own.set(kind, batcher);
+    return (item) => batcher.add(item);
   };
 }

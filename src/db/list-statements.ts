@@ -87,9 +87,9 @@ export const cachedCount = (resource: string): string =>
     WHERE company_id = {company_id} AND resource = '${resource}')`;
 
 /**
- * Whether finding the rows is most of the work: for a text search, for a limited caller who sees few
- * of many, and for a period, whose rows have neighbouring ids, so that walking along the ids would
- * pass everything before it.
+ * Whether finding the rows is most of the work: for a text search, for a limited caller who sees
+ * few of many, and for a period, whose rows have neighbouring ids, so that walking along the ids
+ * would pass everything before it.
  */
 export const isFoundFirst = ({ conditions }: Pick<ListShape, 'conditions'>): boolean =>
   conditions.some(

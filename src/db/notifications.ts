@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 
+/** Wakes a loop that sleeps between two looks for work. */
 export interface Bell {
   ring(): void;
-  /** Waits until it is rung, or was since the last wait, or for so many milliseconds. */
+  /** Resolves when it is rung, at once if it was rung since the last wait, or after `ms`. */
   rung(ms: number): Promise<void>;
 }
 
@@ -31,40 +32,44 @@ interface Listening {
   url: string;
   channel: string;
   heard: (payload: string) => void;
-  /** Whenever it begins to hear: what was told before, nobody heard. */
+  /** Called whenever it begins to listen: earlier notifications were lost. */
   listening?: () => void;
   stopping: AbortSignal;
 }
 
-/** Hears what is told on a channel as it is committed, by whichever process, until it is stopped; connects again whenever the connection breaks. */
-export async function listen({
-  url,
-  channel,
-  heard,
-  listening,
-  stopping,
-}: Listening): Promise<void> {
+const RECONNECT_MS = 1_000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Listens to a channel of PostgreSQL until it is stopped; connects again when the connection
+ * breaks. A notification is a hint: what it announces must be found by polling too.
+ */
+export async function listen(options: Listening): Promise<void> {
+  const { stopping } = options;
   while (!stopping.aborted) {
-    const client = new Client({
-      connectionString: url,
-      keepAlive: true,
-      connectionTimeoutMillis: 3_000,
-    });
-    const broken = new AbortController();
-    client.once('end', () => broken.abort()).on('error', () => broken.abort());
-    try {
-      await client.connect();
-      client.on('notification', ({ payload }) => heard(payload ?? ''));
-      await client.query(`LISTEN ${channel}`);
-      listening?.();
-      await setTimeout(2 ** 31 - 1, undefined, {
-        signal: AbortSignal.any([broken.signal, stopping]),
-        ref: false,
-      });
-    } catch {
-      // A notification is a hint: what is told of is found by polling too.
-    }
-    await client.end().catch(() => undefined);
-    await setTimeout(1_000, undefined, { signal: stopping }).catch(() => undefined);
+    await listenOnce(options);
+    await setTimeout(RECONNECT_MS, undefined, { signal: stopping }).catch(() => undefined);
   }
+}
+
+/** Listens until the connection breaks. */
+async function listenOnce({ url, channel, heard, listening, stopping }: Listening): Promise<void> {
+  const client = new Client({
+    connectionString: url,
+    keepAlive: true,
+    connectionTimeoutMillis: 3_000,
+  });
+  const broken = new AbortController();
+  client.once('end', () => broken.abort()).on('error', () => broken.abort());
+  try {
+    await client.connect();
+    client.on('notification', ({ payload }) => heard(payload ?? ''));
+    await client.query(`LISTEN ${channel}`);
+    listening?.();
+    const signal = AbortSignal.any([broken.signal, stopping]);
+    await setTimeout(MAX_TIMER_MS, undefined, { signal, ref: false });
+  } catch {
+    // The caller connects again.
+  }
+  await client.end().catch(() => undefined);
 }

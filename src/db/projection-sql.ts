@@ -3,7 +3,8 @@ import { masked } from './access-scope';
 import { fieldsOf, type Column, type Field, type Projection, type Selection } from './projection';
 import type { Template } from './statement';
 
-// The SQL of a projection's columns. record-statements.ts and list-statements.ts make statements of it.
+// The SQL of a projection's columns. record-statements.ts and list-statements.ts make statements of
+// it.
 
 /** The fields of a selection. */
 export function selectedFields(
@@ -91,7 +92,10 @@ export function safeCell(sql: string): string {
 const MAX_TEMPLATES = 5_000;
 const templates = new Map<string, Template>();
 
-/** Makes a template once for each key. Keys come from request parameters, so their number is bounded. */
+/**
+ * Makes a template once for each key. Keys come from request parameters, so their number is
+ * bounded.
+ */
 export function cached(key: string, make: () => Template): Template {
   let found = templates.get(key);
   if (!found) {

@@ -1,57 +1,64 @@
-/** A record named by the caller: its number or its uuid, as a number or as text. */
+/** A record as a request names it: its id or its uuid, as a number or as text. */
 export type Reference = string | number;
 
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-const NUMBER = /^[1-9]\d{0,14}$/;
+const ID = /^[1-9]\d{0,14}$/;
 
-/** What a reference names a record by, and the condition for it: $1 is the company, $2 the value. Undefined when it can name no record. */
-export function identify(
-  reference: Reference,
-): { key: 'id' | 'uuid'; value: string; sql: string } | undefined {
+/** How a reference names a record. */
+export interface Identified {
+  key: 'id' | 'uuid';
+  value: string;
+  /** The condition for the record, where $1 is the company and $2 the value. */
+  sql: string;
+}
+
+/** Returns how a reference names a record; undefined when it cannot name any. */
+export function identify(reference: Reference): Identified | undefined {
   const text = String(reference);
-  if (NUMBER.test(text))
-    return { key: 'id', value: text, sql: 'company_id = $1 AND id = $2::bigint' };
-  return UUID.test(text)
-    ? { key: 'uuid', value: text.toLowerCase(), sql: 'company_id = $1 AND uuid = $2::uuid' }
-    : undefined;
+  if (ID.test(text)) return { key: 'id', value: text, sql: 'company_id = $1 AND id = $2::bigint' };
+  if (!UUID.test(text)) return undefined;
+  return { key: 'uuid', value: text.toLowerCase(), sql: 'company_id = $1 AND uuid = $2::uuid' };
 }
 
 /** Tables whose records can be named by a reference. */
 export type Table =
-  | 'buyers'
-  | 'buyer_groups'
-  | 'buyer_fleets'
-  | 'buyer_suppressions'
-  | 'buyer_suppression_files'
-  | 'access_tokens'
-  | 'offers'
-  | 'schedules'
-  | 'schedule_actions'
-  | 'traffic_sources'
-  | 'numbers'
-  | 'contacts'
-  | 'leads'
-  | 'lead_logs'
-  | 'text_messages'
-  | 'emails'
-  | 'calls'
-  | 'call_events'
-  | 'call_attempts'
-  | 'inbound_webhooks'
   | 'access_control_lists'
-  | 'change_logs'
-  | 'users'
-  | 'call_centers'
+  | 'access_tokens'
+  | 'agent_messages'
+  | 'agent_status_timestamps'
   | 'agent_statuses'
   | 'agents'
-  | 'agent_status_timestamps'
-  | 'agent_messages'
+  | 'buyer_fleets'
+  | 'buyer_groups'
+  | 'buyer_suppression_files'
+  | 'buyer_suppressions'
+  | 'buyers'
+  | 'call_attempts'
+  | 'call_centers'
+  | 'call_events'
+  | 'calls'
+  | 'change_logs'
+  | 'contacts'
+  | 'conversions'
+  | 'emails'
+  | 'inbound_webhooks'
+  | 'lead_logs'
+  | 'leads'
+  | 'numbers'
+  | 'offers'
   | 'outgoing_webhooks'
+  | 'schedule_actions'
+  | 'schedules'
+  | 'text_messages'
+  | 'traffic_sources'
+  | 'users'
   | 'webhook_logs'
-  | 'webhook_manual_fires'
-  | 'conversions';
+  | 'webhook_manual_fires';
 
-/** The digits of a telephone number that names a record of numbers; undefined for what is an id. A plus sign that was decoded twice is a space. */
+/**
+ * Returns the digits of a telephone number that names a record of numbers; undefined for what is an
+ * id. A plus sign that was decoded twice has become a space.
+ */
 export function telephoneOf(text: string): string | undefined {
   const [, long, short] = /^[+ ]?(\d{11,15})$|^[+ ](\d{7,10})$/.exec(text) ?? [];
   return long ?? short;

@@ -1,13 +1,13 @@
 /**
- * Lets so many do their work at a time; the others wait for their turn, in order. For transactions that queue for the same rows: who waits here holds no
- * connection meanwhile, which others need.
+ * Lets at most `limit` pieces of work run at a time; the others wait in order. For transactions
+ * that queue for the same rows: while one waits here, it holds no connection that others need.
  */
-export function semaphore(at_once: number): <T>(work: () => Promise<T>) => Promise<T> {
+export function semaphore(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (work) => {
-    if (running < at_once) running++;
-    else await new Promise<void>((go) => waiting.push(go));
+    if (running < limit) running++;
+    else await new Promise<void>((proceed) => waiting.push(proceed));
     try {
       return await work();
     } finally {

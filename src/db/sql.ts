@@ -1,5 +1,5 @@
 import type { SqlTypes } from '../generated/sql';
-import type { BoundStatement } from './statement';
+import { numberParameters, type BoundStatement } from './statement';
 
 /** Part of a statement, or a whole one. Written in `<room>/queries/` and nowhere else. */
 export class SqlText {
@@ -57,11 +57,8 @@ export class Statement<Name extends StatementName, Narrowed = unknown> {
     source: SqlText,
     readonly options: StatementOptions,
   ) {
-    const parameters: string[] = [];
-    this.text = source.text.replace(/\{([a-z_]\w*)\}/g, (_, parameter: string) => {
-      if (!parameters.includes(parameter)) parameters.push(parameter);
-      return `$${parameters.indexOf(parameter) + 1}`;
-    });
+    const { text, parameters } = numberParameters(source.text);
+    this.text = text;
     this.parameters = parameters;
   }
 

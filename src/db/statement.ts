@@ -1,45 +1,54 @@
-/** A statement ready to run. A name makes PostgreSQL keep its plan on the connection. */
+/**
+ * A statement as the pg driver takes it. With a name, PostgreSQL keeps its plan on the connection.
+ */
 export interface BoundStatement {
   name?: string;
   text: string;
   values: unknown[];
 }
 
-/** A statement whose parameters are filled in by name. */
-export type Template = (input: Record<string, unknown>) => BoundStatement;
+/** A composed statement whose parameters are given by name. */
+export type Template = (params: Record<string, unknown>) => BoundStatement;
 
-/** Plans kept on a connection cost memory there, so that only so many statements get one: the first that come. */
-const MOST_NAMES = 600;
+/**
+ * Each plan that a connection keeps costs memory, so only so many composed statements get a name.
+ */
+const MAX_NAMES = 600;
 const names = new Map<string, string>();
 
-/** The name under which a statement is planned once a connection; undefined when there are names enough. */
+/** Returns the name under which a statement is prepared; undefined once all names are taken. */
 export function statementName(text: string): string | undefined {
   const known = names.get(text);
-  if (known || names.size >= MOST_NAMES) return known;
+  if (known || names.size >= MAX_NAMES) return known;
   const name = `s${names.size}`;
   names.set(text, name);
   return name;
 }
 
-/**
- * Compiles SQL with parameters written as `{name}`. With `prepared`, the statement is planned once a connection: only for SQL whose
- * best plan does not depend on its values.
- */
-export function template(sql: string, { prepared }: { prepared: boolean }): Template {
+/** Replaces `{name}` by the numbered parameters of PostgreSQL. */
+export function numberParameters(sql: string): { text: string; parameters: string[] } {
   const parameters: string[] = [];
-  const text = sql.replace(/\{(\w+)\}/g, (_, parameter: string) => {
+  const text = sql.replace(/\{([a-z_]\w*)\}/g, (_, parameter: string) => {
     if (!parameters.includes(parameter)) parameters.push(parameter);
     return `$${parameters.indexOf(parameter) + 1}`;
   });
-  const name = prepared ? statementName(text) : undefined;
-  return (input) => ({
-    ...(name && { name }),
-    text,
-    values: parameters.map((parameter) => value(input, parameter)),
-  });
+  return { text, parameters };
 }
 
-function value(input: Record<string, unknown>, parameter: string): unknown {
-  if (!(parameter in input)) throw new Error(`statement parameter ${parameter} is missing`);
-  return input[parameter];
+/**
+ * Compiles SQL that is composed for a request, with parameters written as `{name}`. With `prepared`
+ * it is planned once a connection: only for SQL whose best plan does not depend on its values.
+ * Statements that are not composed are registered instead (db/sql.ts).
+ */
+export function template(sql: string, { prepared }: { prepared: boolean }): Template {
+  const { text, parameters } = numberParameters(sql);
+  const name = prepared ? statementName(text) : undefined;
+  return (params) => ({
+    ...(name && { name }),
+    text,
+    values: parameters.map((parameter) => {
+      if (!(parameter in params)) throw new Error(`statement parameter ${parameter} is missing`);
+      return params[parameter];
+    }),
+  });
 }

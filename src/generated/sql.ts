@@ -26,6 +26,16 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'db.lock_buyers_by_user_id': {
+    params: {
+      company_id: number | string | bigint | null;
+      user_buyer_ids: readonly (string)[] | string | null;
+    };
+    row: {
+      id: string;
+      user_buyer_id: string | null;
+    };
+  };
   'db.move_count': {
     params: {
       company_id: number | string | bigint | null;

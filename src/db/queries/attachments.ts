@@ -1,0 +1,14 @@
+import { sql, statement } from '../sql';
+
+/** Living buyers by their user_buyer_id, locked against changes. */
+export const LOCK_BUYERS_BY_USER_ID = statement(
+  'db.lock_buyers_by_user_id',
+  sql`
+    SELECT id, user_buyer_id FROM buyers
+    WHERE company_id = {company_id} AND user_buyer_id = ANY({user_buyer_ids}::text[])
+      AND deleted_at IS NULL
+    ORDER BY id
+    FOR SHARE
+  `,
+  { prepared: false },
+);
