@@ -27,6 +27,7 @@ export async function startEngineProcess(
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...own, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  world.processes.push(child);
   await new Promise<void>((done, fail) => {
     child.stdout.on('data', () => done());
     child.once('exit', (code) => fail(new Error(`the engine process ended with ${code}`)));

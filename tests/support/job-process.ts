@@ -20,6 +20,7 @@ export async function startJobProcess(world: World): Promise<ChildProcess> {
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  world.processes.push(child);
   await new Promise<void>((done, fail) => {
     child.stdout.on('data', () => done());
     child.once('exit', (code) => fail(new Error(`the job process ended with ${code}`)));

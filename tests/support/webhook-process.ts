@@ -28,6 +28,7 @@ export async function startWebhookProcess(
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  world.processes.push(child);
   await new Promise<void>((done, fail) => {
     child.stdout.on('data', () => done());
     child.once('exit', (code) => fail(new Error(`the webhook process ended with ${code}`)));

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import type { Server } from 'node:http';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
@@ -53,6 +54,8 @@ export interface World {
     permissions: string[],
     more?: Partial<NewCredentials>,
   ): Promise<string>;
+  /** Processes that work on its database; what is left of them ends with it. */
+  processes: ChildProcess[];
   /** Runs background jobs until the world is closed. */
   work(): Promise<Workers>;
   /** The database, without any of our code between. */
@@ -74,7 +77,7 @@ export async function freshDatabase(): Promise<string> {
   return process.env.TRUNKLINE_TEST_DATABASE!.replace(/\/postgres$/, `/${name}`);
 }
 
-/** What is still connected to it is a process that its test has killed or forgotten. */
+/** A process that was killed may still be connected to it. */
 const dropDatabase = (url: string): Promise<void> =>
   onServer(`DROP DATABASE ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
 
@@ -122,6 +125,7 @@ export async function createWorld({
   const client = new Client({ connectionString: url, options: '-c timezone=UTC' });
   await client.connect();
   const working: Workers[] = [];
+  const processes: ChildProcess[] = [];
   const addCompany = async (name = 'Test Company'): Promise<Company> => {
     const { company_id, credentials } = await createCompany(name, deps);
     const auth = `${credentials.public_key}:${credentials.private_key}`;
@@ -133,6 +137,7 @@ export async function createWorld({
     app,
     company: await addCompany(),
     addCompany,
+    processes,
     credentials: async (company, permissions, more = {}) => {
       if (more.kind === 'user_token' && !more.superuser)
         await everything(deps.tenants.of(company.id), more.user_email!);
@@ -162,6 +167,7 @@ export async function createWorld({
     sql: async <Row>(text: string, values: unknown[] = []) =>
       (await client.query(text, values)).rows as Row[],
     close: async () => {
+      for (const child of processes) child.kill('SIGKILL');
       await Promise.all(working.map((workers) => workers.stop()));
       deps.live.close();
       await client.end();
