@@ -4,13 +4,13 @@ module.exports = tseslint.config(
   {
     ignores: [
       '.dependency-cruiser.js',
-      'tests/support/coverage-reporter.js',
+      'tests/support/*.js',
       'dist/',
       '.data/',
       '.bench/',
       'src/generated/',
       'eslint.config.js',
-      'jest.config.js',
+      'jest*.config.js',
     ],
   },
   ...tseslint.configs.strict,

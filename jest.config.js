@@ -1,15 +1,16 @@
+// Jest itself reads the TypeScript of its setup with this.
+require('./tests/support/typescript');
+
 /** @type {import('jest').Config} */
 module.exports = {
   testMatch: ['<rootDir>/tests/**/*.test.ts'],
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } },
-    ],
-  },
+  transform: {},
+  runtime: '<rootDir>/tests/support/runtime.js',
+  testEnvironment: '<rootDir>/tests/support/environment.js',
   setupFiles: ['<rootDir>/tests/support/setup.ts'],
   globalSetup: '<rootDir>/tests/support/global-setup.ts',
   globalTeardown: '<rootDir>/tests/support/global-teardown.ts',
+  testSequencer: '<rootDir>/tests/support/sequencer.js',
   reporters: ['default', '<rootDir>/tests/support/coverage-reporter.js'],
   maxWorkers: 3,
   testTimeout: 120_000,

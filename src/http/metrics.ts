@@ -10,9 +10,19 @@ export interface Metrics {
   page: RequestHandler;
 }
 
+let of_process: Registry | undefined;
+
+/** What is measured of the process is measured once, however many applications it runs. */
+function processMetrics(): Registry {
+  if (!of_process) {
+    of_process = new Registry();
+    collectDefaultMetrics({ register: of_process });
+  }
+  return of_process;
+}
+
 export function createMetrics(pool: Pool): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the first byte of a request to the last of its answer.',
@@ -32,6 +42,7 @@ export function createMetrics(pool: Pool): Metrics {
     },
   });
   void connections;
+  const all = Registry.merge([processMetrics(), registry]);
   return {
     observe: (_req, res, next) => {
       const started = process.hrtime.bigint();
@@ -45,7 +56,7 @@ export function createMetrics(pool: Pool): Metrics {
       next();
     },
     page: async (_req, res) => {
-      res.type(registry.contentType).send(await registry.metrics());
+      res.type(all.contentType).send(await all.metrics());
     },
   };
 }

@@ -1,10 +1,18 @@
 import type { Application, Request, RequestHandler, Response } from 'express';
 import { middleware } from 'express-openapi-validator';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import { contract, isExploded, METHODS, type ContractDocument, type Operation } from '../contract';
+import {
+  BASE_PATH,
+  contract,
+  isExploded,
+  METHODS,
+  type ContractDocument,
+  type Operation,
+} from '../contract';
 import { isMailAddress, parseMailbox } from '../mail/address';
 import { parseRange } from '../time/opening-hours';
 import { ianaName } from '../time/zone';
+import { excerptOf, resourceOf } from './excerpt';
 import type { OpenApiMetadata } from './express';
 import { parseFilter, parsePair, splitPairs } from '../tokens/filters';
 
@@ -98,12 +106,37 @@ type Step = RequestHandler & { name: string };
 export type Validator = (operation: Operation, req: Request, res: Response) => Promise<void>;
 
 /**
- * express-openapi-validator, one step of it at a time. Its route lookup compiles every path of the contract anew at each request, so it
- * is asked once for each operation and its answer is kept; its security step is `auth.ts`.
+ * express-openapi-validator, one step of it at a time, made for each resource at its first request.
+ * Its route lookup compiles every path again at each request, so it is asked once for each operation
+ * and its answer is kept; its security step is `auth.ts`.
  */
 export function validator(app: Application): Validator {
+  const document = withoutBodyDefaults(withBodiesOfGets(contract.document));
+  const made = new Map<string, Steps>();
+  const known = new Map<string, OpenApiMetadata>();
+  return async (operation, req, res) => {
+    const resource = resourceOf(operation.path.slice(BASE_PATH.length));
+    let steps = made.get(resource);
+    if (!steps) made.set(resource, (steps = stepsFor(excerptOf(document, resource))));
+    let metadata = known.get(operation.id);
+    if (!metadata) {
+      known.set(operation.id, (metadata = await lookUp(steps.lookup, operation, app)));
+    }
+    // The validator keeps what it has compiled for each Content-Type, parameters and all: only the
+    // media type may come through.
+    if (operation.body) req.headers['content-type'] = req.headers['content-type']?.split(';')[0];
+    else delete req.headers['content-type'];
+    req.openapi = { ...metadata, pathParams: { ...req.params } as Record<string, string> };
+    await run(steps.check, req, res);
+  };
+}
+
+/** Finds out which operation a request is for; checks a request of it. */
+type Steps = Record<'lookup' | 'check', Step>;
+
+function stepsFor(document: ContractDocument): Steps {
   const steps = middleware({
-    apiSpec: withoutBodyDefaults(withBodiesOfGets(contract.document)) as never,
+    apiSpec: document as never,
     validateRequests: { allErrors: true, coerceTypes: false },
     validateResponses: false,
     validateSecurity: false,
@@ -118,16 +151,7 @@ export function validator(app: Application): Validator {
   }) as Step[];
   const lookup = steps.find(({ name }) => name === 'metadataMiddleware')!;
   const check = steps.find(({ name }) => name === 'requestMiddleware')!;
-  const kept = new Map<string, OpenApiMetadata>();
-  return async (operation, req, res) => {
-    let metadata = kept.get(operation.id);
-    if (!metadata) kept.set(operation.id, (metadata = await lookUp(lookup, operation, app)));
-    // The validator keeps what it has compiled for each Content-Type, parameters and all: only the media type may come through.
-    if (operation.body) req.headers['content-type'] = req.headers['content-type']?.split(';')[0];
-    else delete req.headers['content-type'];
-    req.openapi = { ...metadata, pathParams: { ...req.params } as Record<string, string> };
-    await run(check, req, res);
-  };
+  return { lookup, check };
 }
 
 async function lookUp(

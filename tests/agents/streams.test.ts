@@ -1,13 +1,12 @@
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import pino from 'pino';
-import { createApp } from '../../src/app';
 import { createDeps, type Deps } from '../../src/deps';
 import { sendEvents } from '../../src/http/event-stream';
 import { EventStream } from '../../src/http/reply';
 import { asAgent, makeAgent, type TestAgent } from '../support/agents';
 import { listening, openStream, type ReadEvent } from '../support/event-stream';
-import { createWorld, testConfig, type World } from '../support/world';
+import { appOf, createWorld, testConfig, type World } from '../support/world';
 
 let world: World;
 let other: Deps;
@@ -20,7 +19,7 @@ beforeAll(async () => {
     database_url: world.url,
     log: pino({ level: 'silent' }),
   });
-  servers = [await listening(world.app), await listening(createApp(other))];
+  servers = [await listening(world.app), await listening(appOf(other))];
 });
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.close()));
@@ -199,7 +198,7 @@ test('streams end when the process stops', async () => {
     database_url: world.url,
     log: pino({ level: 'silent' }),
   });
-  const server = await listening(createApp(deps));
+  const server = await listening(appOf(deps));
   const agent = await makeAgent(world);
   const reader = await openStream(server.url, agent.token);
   deps.live.close();

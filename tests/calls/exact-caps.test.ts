@@ -2,6 +2,7 @@ import { INTERVALS, type Interval } from '../../src/buyers/caps';
 import { endStaleCalls } from '../../src/calls/end-stale-calls';
 import { eventually } from '../support/engine-process';
 import { startServer, type Running } from '../support/process';
+import { repetitions } from '../support/repetitions';
 import { createWorld, type World } from '../support/world';
 
 jest.setTimeout(180_000);
@@ -31,7 +32,7 @@ afterAll(async () => {
 });
 
 type Fields = Record<string, unknown>;
-const CALLS = 200;
+const CALLS = repetitions(100, 200);
 const CAP = 50;
 
 const ok = async (path: string, body: Fields) => {
@@ -92,7 +93,7 @@ const PAYS = {
 };
 const limitOf = (metric: string) => (metric === 'revenue' ? CAP * 10 : CAP);
 
-describe('of 200 calls at once, over two processes, a cap of 50 lets exactly 50 through', () => {
+describe(`of ${CALLS} calls at once, over two processes, a cap of ${CAP} lets exactly ${CAP} through`, () => {
   beforeEach(async () => void (world.company = await world.addCompany()));
 
   const metrics = ['attempt', 'connection', 'buyer_conversion', 'revenue'];

@@ -17,6 +17,7 @@ import {
   type ModelOwner,
 } from '../support/call-model';
 import { standingClock } from '../support/clock';
+import { repetitions } from '../support/repetitions';
 import { createWorld, type World } from '../support/world';
 
 jest.setTimeout(180_000);
@@ -450,6 +451,10 @@ test('whatever happens to calls, caps hold, slots and counters agree, and nobody
         expect(twice).toEqual([]);
       },
     ),
-    { seed: Number(process.env.FUZZ_SEED ?? 4_108), numRuns: 30 * times, endOnFailure: false },
+    {
+      seed: Number(process.env.FUZZ_SEED ?? 4_108),
+      numRuns: repetitions(10, 30) * times,
+      endOnFailure: false,
+    },
   );
 });

@@ -1,11 +1,10 @@
 import { createServer, type Server } from 'node:http';
-import { createApp } from '../../src/app';
 import { standingClock } from '../support/clock';
 import { contactDueLeads } from '../../src/outreach/contact-due-leads';
 import { DIAL, NOON, openShop, ownNumber, story, submit } from '../support/leads';
 import { freePort } from '../support/process';
 import { startTwilio, type Trouble, type TwilioServer } from '../support/twilio-server';
-import { caller, createWorld, type Api, type World } from '../support/world';
+import { appOf, caller, createWorld, type Api, type World } from '../support/world';
 import { openCarrier } from '../../src/carriers';
 
 const TO = '+13105550190';
@@ -64,7 +63,7 @@ const distant = (): Api => {
     public_url,
     timeout_ms: 300,
   });
-  return caller(createApp({ ...world.deps, carrier }), world.company.auth);
+  return caller(appOf({ ...world.deps, carrier }), world.company.auth);
 };
 const counted = async () => [
   (await ok('get', 'calls')).metadata.total_count,

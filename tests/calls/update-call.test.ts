@@ -1,9 +1,8 @@
-import { createApp } from '../../src/app';
 import { callsOf } from '../support/calls';
 import { standingClock } from '../support/clock';
 import { switchboard } from '../support/switchboard';
 import { startTwilio, type TwilioServer } from '../support/twilio-server';
-import { caller, createWorld, type Api, type World } from '../support/world';
+import { appOf, caller, createWorld, type Api, type World } from '../support/world';
 import { openTwilio } from '../carriers/requests';
 
 const NOON = '2026-06-01T16:00:00Z';
@@ -330,7 +329,7 @@ describe('hang_up', () => {
   describe('of a call that a carrier brings', () => {
     const withCarrier = (): Api =>
       caller(
-        createApp({ ...world.deps, carrier: openTwilio(server, { timeout_ms: 300 }) }),
+        appOf({ ...world.deps, carrier: openTwilio(server, { timeout_ms: 300 }) }),
         world.company.auth,
       );
     /** A call that came in through the carrier and rings at a buyer. */

@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { chromium, type Locator, type Page } from 'playwright-core';
-import { createApp } from '../../src/app';
 import { createDemo } from '../../src/installation/demo';
-import { createWorld, type World } from '../support/world';
+import { appOf, createWorld, type World } from '../support/world';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   existsSync,
@@ -32,7 +31,7 @@ beforeAll(async () => {
   world = await createWorld();
   const { credentials } = await createDemo(world.deps, 'Demo');
   auth = [credentials.public_key, credentials.private_key!];
-  server = createApp(world.deps).listen(0);
+  server = appOf(world.deps).listen(0);
 });
 afterAll(async () => {
   server.closeAllConnections();

@@ -3,11 +3,10 @@ import { copyFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createApp } from '../../src/app';
 import { startOutreach } from '../../src/background/outreach-loop';
 import type { Running } from '../../src/jobs/loop';
 import { ownNumber } from '../support/leads';
-import { createWorld, type World } from '../support/world';
+import { appOf, createWorld, type World } from '../support/world';
 
 // A client that nobody here wrote: generated from openapi.yaml, type-checked, and driven against a server.
 
@@ -24,7 +23,7 @@ beforeAll(async () => {
   await world.work();
   await ownNumber(world, world.company);
   engine = startOutreach(world.deps);
-  server = createApp(world.deps).listen(0);
+  server = appOf(world.deps).listen(0);
   url = `http://127.0.0.1:${(server.address() as { port: number }).port}/api/v1`;
 });
 afterAll(async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { contract, facets, type Operation } from '../../src/contract';
 import { createFixture, type Fixture } from '../support/example';
+import { repetitions } from '../support/repetitions';
 import { createWorld, type World } from '../support/world';
 
 jest.setTimeout(600_000);
@@ -106,6 +107,8 @@ function requests({ parameters, body }: Operation) {
   });
 }
 
+const runsOf = ({ body }: Operation): number => (body ? repetitions(20, 60) : repetitions(8, 25));
+
 test.each(
   contract.operations
     .filter(({ method }) => method !== 'delete')
@@ -120,6 +123,6 @@ test.each(
       expect([200, 201, 202, 400, 401, 403, 404, 422]).toContain(res.status);
       if (res.status === 422) expect(Object.keys(res.body.errors).length).toBeGreaterThan(0);
     }),
-    { numRuns: (operation.body ? 60 : 25) * Number(process.env.FUZZ_TIMES ?? 1) },
+    { numRuns: runsOf(operation) * Number(process.env.FUZZ_TIMES ?? 1) },
   );
 });

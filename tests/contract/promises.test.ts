@@ -1,9 +1,8 @@
 import { contract, takesNothingElse, type Operation } from '../../src/contract';
 import { createDeps } from '../../src/deps';
-import { createApp } from '../../src/app';
 import pino from 'pino';
 import { createFixture, type Fixture } from '../support/example';
-import { caller, createWorld, testConfig, type Api, type World } from '../support/world';
+import { appOf, caller, createWorld, testConfig, type Api, type World } from '../support/world';
 
 // Derived from openapi.yaml: what it promises of every operation is asked of every operation.
 
@@ -176,13 +175,13 @@ describe('when something fails, every operation', () => {
       database_url: 'postgresql://nobody@127.0.0.1:1/none',
       log: pino({ level: 'silent' }),
     });
-    without_database = caller(createApp(away), world.company.auth);
+    without_database = caller(appOf(away), world.company.auth);
     const tenants = {
       of: () => {
         throw new Error('a secret detail');
       },
     };
-    faulty = caller(createApp({ ...world.deps, tenants }), world.company.auth);
+    faulty = caller(appOf({ ...world.deps, tenants }), world.company.auth);
   });
   afterAll(() => away.database.close());
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { readCatalog, type Item } from '../../scripts/catalog';
 import { migrate, migrationNames, PreReleaseDatabase } from '../../src/db/migrate';
-import { runScript } from '../support/process';
+import { runScript, TYPESCRIPT } from '../support/process';
 import { freshDatabase } from '../support/world';
 
 const DATA_DIR = join(process.env.TRUNKLINE_TEST_FOLDER!, 'migrate-data');
@@ -38,7 +38,7 @@ const sorted = (items: Item[]) => items.map((item) => JSON.stringify(item)).sort
 
 /** Runs the command `migrate` in a process of its own and returns the migrations it applied. */
 async function migrateInProcess(url: string): Promise<string[]> {
-  const args = ['--import', 'tsx', 'src/cli/index.ts', 'migrate', '--json'];
+  const args = [...TYPESCRIPT, 'src/cli/index.ts', 'migrate', '--json'];
   const { PATH, HOME } = process.env;
   const { stdout } = await promisify(execFile)('node', args, {
     cwd: join(__dirname, '../..'),

@@ -1,9 +1,8 @@
 import { Pool } from 'pg';
 import pino from 'pino';
-import { createApp } from '../../src/app';
 import { openRateLimitCounter, type RateLimitCounter } from '../../src/db/rate-limit-counter';
 import { createDeps, type Deps } from '../../src/deps';
-import { caller, createWorld, testConfig, type Api, type World } from '../support/world';
+import { appOf, caller, createWorld, testConfig, type Api, type World } from '../support/world';
 
 /** So long that no test sees its end. */
 const rate_window_seconds = 100_000_000;
@@ -26,7 +25,7 @@ beforeAll(async () => {
     log,
     rate_window_seconds,
   });
-  elsewhere = caller(createApp(other), null);
+  elsewhere = caller(appOf(other), null);
 });
 afterAll(async () => {
   await other.database.close();

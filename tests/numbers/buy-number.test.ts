@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { signatureOf } from '../../src/carriers/signature';
-import { createApp } from '../../src/app';
 import { openTwilio } from '../carriers/requests';
 import { purchases } from '../../src/cli/doctor';
 import { addNumber } from '../../src/numbers/add-number';
 import { DOWN, GONE, openMarket, type Market } from '../support/numbers';
 import { startTwilio, type Trouble, type TwilioServer } from '../support/twilio-server';
-import { caller, TWILIO_TOKEN, type Api } from '../support/world';
+import { appOf, caller, TWILIO_TOKEN, type Api } from '../support/world';
 
 let market: Market;
 beforeAll(async () => {
@@ -336,7 +335,7 @@ describe('at a carrier outside', () => {
   beforeAll(async () => {
     twilio = await startTwilio(['+16175550110', '+16175550111']);
     by = caller(
-      createApp({ ...market.world.deps, carrier: openTwilio(twilio, { timeout_ms: 500 }) }),
+      appOf({ ...market.world.deps, carrier: openTwilio(twilio, { timeout_ms: 500 }) }),
       market.world.company.auth,
     );
   });

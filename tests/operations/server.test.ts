@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { basic } from '../support/world';
+import { eventually } from '../support/engine-process';
 import {
   freePort,
   pgCtl,
@@ -219,18 +220,20 @@ test('SIGTERM answers what is in flight, ends streams, and ends within 10 s, and
   const [buyer] = (
     (await (await get('/api/v1/buyers?columns=id')).json()) as { buyers: { id: number }[] }
   ).buyers;
+  const headers = { Authorization: basic(auth), 'Content-Type': 'application/json' };
+  const stream = await agentStream(headers);
   const holder = connection();
   await holder.connect();
   await holder.query('BEGIN');
   await holder.query('SELECT FROM buyers WHERE id = $1 FOR UPDATE', [buyer!.id]);
-  const headers = { Authorization: basic(auth), 'Content-Type': 'application/json' };
   const waiting = fetch(`${server.url}/api/v1/buyers/${buyer!.id}`, {
     method: 'PUT',
     headers,
     body: '{"tier":3}',
   });
-  await new Promise((done) => setTimeout(done, 300));
-  const stream = await agentStream(headers);
+  await eventually(
+    async () => (await holder.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount,
+  );
   const started = Date.now();
   const ended = server.end('SIGTERM');
   // Ctrl-C under npm arrives twice.

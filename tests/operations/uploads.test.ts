@@ -3,11 +3,10 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect, type AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import { createApp } from '../../src/app';
 import { contract, facets } from '../../src/contract';
 import { openStorage } from '../../src/storage/directory';
 import { deleteOrphanedUploads } from '../../src/background/delete-orphaned-uploads';
-import { basic, caller, createWorld, type World } from '../support/world';
+import { appOf, basic, caller, createWorld, type World } from '../support/world';
 
 let world: World;
 beforeAll(async () => {
@@ -111,7 +110,7 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
           CSV,
           {},
           caller(
-            createApp({ ...world.deps, storage: openStorage(world.deps.config.storage_dir, 1e15) }),
+            appOf({ ...world.deps, storage: openStorage(world.deps.config.storage_dir, 1e15) }),
             world.company.auth,
           ),
         ),
@@ -130,8 +129,7 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
       },
     };
     expect(
-      (await send(CSV, {}, caller(createApp({ ...world.deps, tenants }), world.company.auth)))
-        .status,
+      (await send(CSV, {}, caller(appOf({ ...world.deps, tenants }), world.company.auth))).status,
     ).toBe(500);
     expect(incoming()).toEqual([]);
   });
@@ -184,7 +182,7 @@ test('an upload that is repeated under its key has one effect; another file unde
 });
 
 test('an upload that is broken off by its sender leaves nothing', async () => {
-  const server = createApp(world.deps).listen(0) as Server;
+  const server = appOf(world.deps).listen(0) as Server;
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.write(
     `POST /api/v1/buyer_suppression_files HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic(world.company.auth)}\r\nContent-Length: 1000000\r\nContent-Type: multipart/form-data; boundary=x\r\n\r\n` +
@@ -231,7 +229,7 @@ afterAll(() => void (mounted && spawnSync('umount', [SMALL_DISK])));
   'a disk that fills up while a file arrives: 507, nothing kept, and the service goes on',
   async () => {
     const storage = { ...openStorage(SMALL_DISK, 0), hasRoomFor: () => Promise.resolve(true) };
-    const full = caller(createApp({ ...world.deps, storage }), world.company.auth);
+    const full = caller(appOf({ ...world.deps, storage }), world.company.auth);
     for (let round = 0; round < 3; round++) {
       const res = await full('post', 'buyer_suppression_files', {
         form: { import_file: Buffer.alloc(1_000_000, 'x') },

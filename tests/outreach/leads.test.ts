@@ -415,6 +415,12 @@ describe('the order and the numbers of leads', () => {
       now,
       priority: '500 - n',
     });
+    // Of leads that are due at the same instant any may go first.
+    await world.sql(
+      `UPDATE leads SET due_at = due_at - ($2::bigint - id) * interval '1 millisecond'
+        WHERE company_id = $1 AND lead_priority IS NULL`,
+      [here.company.id, plain.at(-1)],
+    );
     expect(await contactDueLeads(here.deps)).toBe(400);
     const texted = await world.sql<{ lead_id: string }>(
       'SELECT lead_id FROM text_messages WHERE company_id = $1 ORDER BY id',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Carrier } from '../../src/carriers/carrier';
 import { createDeps, type Deps } from '../../src/deps';
+import { TYPESCRIPT } from './process';
 import { testConfig, type World } from './world';
 
 const ROOT = join(__dirname, '../..');
@@ -21,11 +22,12 @@ export async function startEngineProcess(
     LOG_LEVEL: 'silent',
     LEASE_MS: String(lease_ms),
   };
-  const child = spawn('node', ['--import', 'tsx', join(__dirname, 'engine-process.run.ts')], {
+  const child = spawn('node', [...TYPESCRIPT, join(__dirname, 'engine-process.run.ts')], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...own, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  world.processes.push(child);
   await new Promise<void>((done, fail) => {
     child.stdout.on('data', () => done());
     child.once('exit', (code) => fail(new Error(`the engine process ended with ${code}`)));

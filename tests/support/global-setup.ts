@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -19,13 +19,14 @@ declare global {
 
 /** Starts a PostgreSQL for this run alone, with one migrated database that each test file gets a copy of. */
 export default async function globalSetup(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'trunkline-test-'));
+  const folder = mkdtempSync(join(inMemory() ?? tmpdir(), 'trunkline-test-'));
   const database = await startEmbedded({
     dataDir: folder,
     settings: {
       fsync: 'off',
       synchronous_commit: 'off',
       full_page_writes: 'off',
+      max_wal_size: '512MB',
       max_connections: '300',
     },
   });
@@ -45,6 +46,14 @@ export default async function globalSetup(): Promise<void> {
   const template = database.url.replace(/\/postgres$/, `/${TEMPLATE}`);
   await migrate(template);
   await prepareQueue(template);
+}
+
+/** Linux's file system in memory, where there is room: a database is copied there in 20 ms. */
+function inMemory(): string | undefined {
+  const folder = '/dev/shm';
+  if (!existsSync(folder)) return undefined;
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize > 4e9 ? folder : undefined;
 }
 
 function stopAbruptly(folder: string): void {

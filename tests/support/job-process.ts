@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import { TYPESCRIPT } from './process';
 import type { World } from './world';
 
 const ROOT = join(__dirname, '../..');
@@ -7,7 +8,7 @@ const ROOT = join(__dirname, '../..');
 /** A process that runs the jobs of a world; it may be killed. Its timing is quick, so that a test need not wait long for a dead one to be noticed. */
 export async function startJobProcess(world: World): Promise<ChildProcess> {
   const { storage_dir, data_dir } = world.deps.config;
-  const child = spawn('node', ['--import', 'tsx', join(__dirname, 'job-process.run.ts')], {
+  const child = spawn('node', [...TYPESCRIPT, join(__dirname, 'job-process.run.ts')], {
     cwd: ROOT,
     env: {
       PATH: process.env.PATH,
@@ -19,6 +20,7 @@ export async function startJobProcess(world: World): Promise<ChildProcess> {
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  world.processes.push(child);
   await new Promise<void>((done, fail) => {
     child.stdout.on('data', () => done());
     child.once('exit', (code) => fail(new Error(`the job process ended with ${code}`)));

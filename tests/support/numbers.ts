@@ -1,7 +1,6 @@
-import { createApp } from '../../src/app';
 import { openCarrier } from '../../src/carriers';
 import type { Carrier, Failure } from '../../src/carriers/carrier';
-import { caller, createWorld, type Company, type World } from './world';
+import { appOf, caller, createWorld, type Company, type World } from './world';
 
 export const DOWN: Failure = {
   ok: false,
@@ -75,7 +74,7 @@ export async function openMarket() {
   const world: World = await createWorld();
   const theirs = await world.addCompany('Theirs');
   const market = ownCarrier();
-  const app = createApp({ ...world.deps, carrier: market.carrier });
+  const app = appOf({ ...world.deps, carrier: market.carrier });
   const apiOf = ({ auth }: Company) => caller(app, auth);
   const [api, other] = [apiOf(world.company), apiOf(theirs)];
   const buy = (body: object = {}, by = api, headers: Record<string, string> = {}) =>

@@ -2,8 +2,8 @@ import { appendFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import Ajv from 'ajv/dist/2020';
 import { contract } from '../../src/contract';
+import { ajv } from './worker/contract-check';
 
 export interface Received {
   method: string;
@@ -17,9 +17,6 @@ export interface Received {
 /** What a receiver answers: a status, or whatever it does with the response itself. */
 export type Answer = number | ((res: ServerResponse) => void);
 type Answering = (received: Omit<Received, 'answered'>, n: number) => Answer;
-
-const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
-ajv.addSchema({ ...contract.document, $id: 'contract' });
 
 interface WebhookItem {
   post: { requestBody: { content: Record<string, { schema: { $ref: string } }> } };

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import { TYPESCRIPT } from './process';
 import { PEPPER_OF_TESTS, type World } from './world';
 
 /** A process that tells the webhooks of a world; it may be killed. Its leases and delays are short, so that a test need not wait long. */
@@ -16,7 +17,7 @@ export async function startWebhookProcess(
     KEY_PEPPER: PEPPER_OF_TESTS,
     WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32',
   };
-  const child = spawn('node', ['--import', 'tsx', join(__dirname, 'webhook-process.run.ts')], {
+  const child = spawn('node', [...TYPESCRIPT, join(__dirname, 'webhook-process.run.ts')], {
     cwd: join(__dirname, '../..'),
     env: {
       PATH: process.env.PATH,
@@ -27,6 +28,7 @@ export async function startWebhookProcess(
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  world.processes.push(child);
   await new Promise<void>((done, fail) => {
     child.stdout.on('data', () => done());
     child.once('exit', (code) => fail(new Error(`the webhook process ended with ${code}`)));

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import type { Server } from 'node:http';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
@@ -15,8 +16,9 @@ import { startWorkers, type Workers } from '../../src/jobs/workers';
 import { createRunners } from '../../src/background/runners';
 import { createCompany } from '../../src/installation/create-company';
 import { issueCredentials, type NewCredentials } from '../../src/people/issue-credentials';
-import { checkAnswer } from './contract-check';
 import { TEMPLATE } from './global-setup';
+import { checkAnswer } from './worker/contract-check';
+import { validate } from './worker/validator';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options';
 
@@ -52,6 +54,8 @@ export interface World {
     permissions: string[],
     more?: Partial<NewCredentials>,
   ): Promise<string>;
+  /** Processes that work on its database; what is left of them ends with it. */
+  processes: ChildProcess[];
   /** Runs background jobs until the world is closed. */
   work(): Promise<Workers>;
   /** The database, without any of our code between. */
@@ -68,13 +72,19 @@ export interface WorldOptions {
 
 /** The URL of a fresh, migrated, empty database. */
 export async function freshDatabase(): Promise<string> {
-  const server = process.env.TRUNKLINE_TEST_DATABASE!;
   const name = `test_${randomBytes(8).toString('hex')}`;
-  const client = new Client({ connectionString: server });
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY file_copy`);
+  return process.env.TRUNKLINE_TEST_DATABASE!.replace(/\/postgres$/, `/${name}`);
+}
+
+/** A process that was killed may still be connected to it. */
+const dropDatabase = (url: string): Promise<void> =>
+  onServer(`DROP DATABASE ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
+
+async function onServer(statement: string): Promise<void> {
+  const client = new Client({ connectionString: process.env.TRUNKLINE_TEST_DATABASE! });
   await client.connect();
-  await client.query(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
-  await client.end();
-  return server.replace(/\/postgres$/, `/${name}`);
+  await client.query(statement).finally(() => client.end());
 }
 
 export const PEPPER_OF_TESTS = 'a pepper for tests, long enough to be one';
@@ -93,6 +103,9 @@ export function testConfig(environment: Record<string, string> = {}) {
   });
 }
 
+/** The application on these dependencies, with the validator of this worker. */
+export const appOf = (deps: Deps, handlers?: Handlers) => createApp(deps, handlers, { validate });
+
 /** A service on a database of its own, with one company. */
 export async function createWorld({
   clock,
@@ -108,10 +121,11 @@ export async function createWorld({
     log: pino({ level: 'silent' }),
     rate_window_seconds,
   });
-  const app = createApp(deps, handlers?.(deps));
+  const app = appOf(deps, handlers?.(deps));
   const client = new Client({ connectionString: url, options: '-c timezone=UTC' });
   await client.connect();
   const working: Workers[] = [];
+  const processes: ChildProcess[] = [];
   const addCompany = async (name = 'Test Company'): Promise<Company> => {
     const { company_id, credentials } = await createCompany(name, deps);
     const auth = `${credentials.public_key}:${credentials.private_key}`;
@@ -123,6 +137,7 @@ export async function createWorld({
     app,
     company: await addCompany(),
     addCompany,
+    processes,
     credentials: async (company, permissions, more = {}) => {
       if (more.kind === 'user_token' && !more.superuser)
         await everything(deps.tenants.of(company.id), more.user_email!);
@@ -152,10 +167,12 @@ export async function createWorld({
     sql: async <Row>(text: string, values: unknown[] = []) =>
       (await client.query(text, values)).rows as Row[],
     close: async () => {
+      for (const child of processes) child.kill('SIGKILL');
       await Promise.all(working.map((workers) => workers.stop()));
       deps.live.close();
       await client.end();
       await deps.database.close();
+      await dropDatabase(url);
     },
   };
 }

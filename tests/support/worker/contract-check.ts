@@ -2,9 +2,9 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv from 'ajv/dist/2020';
 import type { Response } from 'supertest';
-import { contract, type Operation } from '../../src/contract';
+import { contract, type Operation } from '../../../src/contract';
 
-const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
+export const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
 ajv.addSchema({ ...contract.document, $id: 'contract' });
 
 const routes = contract.operations

@@ -1,0 +1,19 @@
+const { execFileSync } = require('node:child_process');
+const usual = require('./jest.config');
+
+process.env.TEST_LONG = 'yes';
+const long = execFileSync('grep', ['-rlF', 'support/repetitions', 'tests', '--include=*.test.ts'], {
+  cwd: __dirname,
+  encoding: 'utf8',
+});
+
+/** The tests that repeat something, with all of their repetitions. */
+/** @type {import('jest').Config} */
+module.exports = {
+  ...usual,
+  testMatch: long
+    .trim()
+    .split('\n')
+    .map((file) => `<rootDir>/${file}`),
+  reporters: ['default'],
+};
