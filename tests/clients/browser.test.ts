@@ -20,7 +20,8 @@ const FLAGS = [
 const maybe = CHROMIUM ? test : test.skip;
 if (!CHROMIUM)
   process.stdout.write(
-    '\nSKIPPED: the Swagger UI test needs a Chromium, and none is at /usr/bin/chromium. On Debian: apt-get install chromium\n',
+    '\nSKIPPED: the Swagger UI test needs Chromium at /usr/bin/chromium. ' +
+      'On Debian: apt-get install chromium\n',
   );
 
 let world: World;

@@ -11,7 +11,7 @@ import { createWorld } from '../support/world';
 
 const ROOT = join(__dirname, '../..');
 
-test('the receiver that docs/webhooks.md shows takes what is sent, and refuses what others sign', async () => {
+test('the receiver of docs/webhooks.md accepts our deliveries and no other signature', async () => {
   const [, program] = /```js\n(import[^`]*standardwebhooks[^`]*)```/.exec(
     readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8'),
   )!;
@@ -22,7 +22,7 @@ test('the receiver that docs/webhooks.md shows takes what is sent, and refuses w
     await here.hook(`http://127.0.0.1:${port}/`),
     await here.hook(`http://127.0.0.1:${port}/`, { retries: 0 }),
   ];
-  // Beside the package, so that the library is found.
+  // In the project's folder, so that the library is found.
   const file = join(ROOT, `node_modules/.receiver-${port}.mjs`);
   writeFileSync(file, program!);
   const child = spawn('node', [file], {

@@ -8,7 +8,7 @@ import type { Running } from '../../src/jobs/loop';
 import { ownNumber } from '../support/leads';
 import { appOf, createWorld, type World } from '../support/world';
 
-// A client that nobody here wrote: generated from openapi.yaml, type-checked, and driven against a server.
+// A client that is generated from openapi.yaml, type-checked, and driven against a server.
 
 const ROOT = join(__dirname, '../..');
 const folder = join(process.env.TRUNKLINE_TEST_FOLDER!, 'sdk');

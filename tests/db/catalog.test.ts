@@ -33,13 +33,27 @@ const LOOKUPS = [
   '_prisma_migrations',
 ];
 
-const KEYS = `SELECT c.relname AS table, i.relname AS index, x.indisprimary AS primary,
-    (SELECT array_agg(a.attname::text ORDER BY k.n) FROM unnest(x.indkey) WITH ORDINALITY AS k(attnum, n) JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum) AS columns
-  FROM pg_index x JOIN pg_class c ON c.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+const KEYS = `
+  SELECT c.relname AS table, i.relname AS index, x.indisprimary AS primary,
+    (
+      SELECT array_agg(a.attname::text ORDER BY k.n)
+      FROM unnest(x.indkey) WITH ORDINALITY AS k(attnum, n)
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum
+    ) AS columns
+  FROM pg_index x
+  JOIN pg_class c ON c.oid = x.indrelid
+  JOIN pg_class i ON i.oid = x.indexrelid
+  JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = 'public' AND x.indisunique`;
-const FOREIGN_KEYS = `SELECT c.relname AS table, f.conname AS index, t.relname AS target,
-    (SELECT array_agg(a.attname::text) FROM unnest(f.conkey) k JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k) AS columns
-  FROM pg_constraint f JOIN pg_class c ON c.oid = f.conrelid JOIN pg_class t ON t.oid = f.confrelid
+const FOREIGN_KEYS = `
+  SELECT c.relname AS table, f.conname AS index, t.relname AS target,
+    (
+      SELECT array_agg(a.attname::text) FROM unnest(f.conkey) k
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k
+    ) AS columns
+  FROM pg_constraint f
+  JOIN pg_class c ON c.oid = f.conrelid
+  JOIN pg_class t ON t.oid = f.confrelid
   WHERE f.contype = 'f' AND f.connamespace = 'public'::regnamespace`;
 
 interface Key {
@@ -70,8 +84,12 @@ test('every table but the lookups has a company_id that is never null', async ()
   const rows = await world.sql<{
     table: string;
     nullable: string | null;
-  }>(`SELECT t.table_name AS table, c.is_nullable AS nullable FROM information_schema.tables t
-    LEFT JOIN information_schema.columns c ON c.table_schema = t.table_schema AND c.table_name = t.table_name AND c.column_name = 'company_id'
+  }>(`
+    SELECT t.table_name AS table, c.is_nullable AS nullable
+    FROM information_schema.tables t
+    LEFT JOIN information_schema.columns c
+      ON c.table_schema = t.table_schema AND c.table_name = t.table_name
+        AND c.column_name = 'company_id'
     WHERE t.table_schema = 'public' AND t.table_type = 'BASE TABLE'`);
   expect(
     rows.filter(({ table, nullable }) => !LOOKUPS.includes(table) && nullable !== 'NO'),
@@ -95,7 +113,8 @@ test.each([
   [
     'buyers',
     buyers.fulltext,
-    'name, buyer_type, time_zone, timeout_seconds, record_calls, press_one_to_accept, route_by_type, tier, weight, display_caller_id_type',
+    'name, buyer_type, time_zone, timeout_seconds, record_calls, press_one_to_accept, ' +
+      'route_by_type, tier, weight, display_caller_id_type',
     "md5(i::text), 'buyer', 'UTC', 20, false, false, 'tier', 1, 1, 'display_caller_id'",
   ],
   [
@@ -145,7 +164,8 @@ test.each([
     'outgoing_webhooks',
     outgoingWebhooks.fulltext,
     'name, owner_type, trigger_type, url, origin, method, timeout_seconds, retries',
-    "md5(i::text), 'Company', 'manual', 'https://example.com', 'https://example.com', 'post', 15, 9",
+    "md5(i::text), 'Company', 'manual', 'https://example.com', 'https://example.com', " +
+      "'post', 15, 9",
   ],
   [
     'webhook_manual_fires',
@@ -166,12 +186,15 @@ test.each([
       : '';
     const values = pattern.replace('$OFFER', offer_id).replace('$WEBHOOK', hook_id);
     await world.sql(
-      `INSERT INTO ${table} (company_id, uuid, ${columns}) SELECT $1, gen_random_uuid(), ${values} FROM generate_series(1, 4000) i`,
+      `INSERT INTO ${table} (company_id, uuid, ${columns})
+        SELECT $1, gen_random_uuid(), ${values} FROM generate_series(1, 4000) i`,
       [world.company.id],
     );
     await world.sql(`VACUUM ANALYZE ${table}`);
     const plan = await world.sql(
-      `EXPLAIN SELECT * FROM ${table} t WHERE t.company_id = ${world.company.id}::bigint AND t.deleted_at IS NULL AND ${expression} LIKE '%needle%'`,
+      `EXPLAIN SELECT * FROM ${table} t
+        WHERE t.company_id = ${world.company.id}::bigint AND t.deleted_at IS NULL
+          AND ${expression} LIKE '%needle%'`,
     );
     expect(JSON.stringify(plan)).toContain(`${table}_fulltext_idx`);
   },
@@ -188,7 +211,10 @@ describe('a filter of calls that leaves few of them is answered by its index', (
   } = callFilters;
   beforeAll(async () => {
     await world.sql(
-      `INSERT INTO calls (company_id, uuid, direction, status, carrier, caller_number, ended_at, buyer_id, token_values) SELECT $1, gen_random_uuid(), 'inbound', 'completed', 'sandbox', i, now() - i * interval '1 minute', $2, jsonb_build_object('zip', i::text)
+      `INSERT INTO calls (company_id, uuid, direction, status, carrier, caller_number, ended_at,
+          buyer_id, token_values)
+        SELECT $1, gen_random_uuid(), 'inbound', 'completed', 'sandbox', i,
+          now() - i * interval '1 minute', $2, jsonb_build_object('zip', i::text)
         FROM generate_series(1, 20000) i`,
       [
         world.company.id,
@@ -229,7 +255,9 @@ describe('a filter of calls that leaves few of them is answered by its index', (
   ])('%s', async (_name, condition, indexes) => {
     const plan = JSON.stringify(
       await world.sql(
-        `EXPLAIN SELECT count(*) FROM calls t WHERE t.company_id = ${world.company.id}::bigint AND t.deleted_at IS NULL AND ${condition}`,
+        `EXPLAIN SELECT count(*) FROM calls t
+          WHERE t.company_id = ${world.company.id}::bigint AND t.deleted_at IS NULL
+            AND ${condition}`,
       ),
     );
     for (const index of indexes) expect(plan).toContain(index);

@@ -42,7 +42,7 @@ afterAll(async () => {
   await server.end('SIGTERM');
 });
 
-test('the first start makes a demo company and prints a curl line that works when pasted', async () => {
+test('the first start makes a demo company and prints a curl line that works', async () => {
   server = await startServer(environment);
   const text = server.output();
   expect(text).toContain(`${server.url}/api/docs`);
@@ -51,7 +51,7 @@ test('the first start makes a demo company and prints a curl line that works whe
   expect(JSON.parse(answer).buyers.length).toBeGreaterThanOrEqual(5);
 });
 
-test('the log has one line for a request, with neither secrets nor whole telephone numbers', async () => {
+test('the log has one line a request, without secrets or telephone numbers', async () => {
   await get('/api/v1/buyers?number=%2B13105550111&auth_token=ut_secret');
   await new Promise((done) => setTimeout(done, 800));
   const lines = server
@@ -71,7 +71,7 @@ test('the log has one line for a request, with neither secrets nor whole telepho
   expect(server.output().split(secret!).length - 1).toBe(2); // the greeting and its curl line
 });
 
-test('the operator’s commands work beside the running server', () => {
+test('the operator’s commands work while the server runs', () => {
   const cli = (...args: string[]) => runScript('src/cli/index.ts', args, environment);
   const company = JSON.parse(cli('company', 'create', '--name', 'Second', '--json').output);
   expect(company).toEqual({
@@ -166,7 +166,7 @@ async function expectUnavailable(): Promise<void> {
   });
 }
 
-test('a database that is cut off: 503 with Retry-After, and well again within 5 s of its return', async () => {
+test('a database that goes away: 503 with Retry-After; 200 within 5 s of its return', async () => {
   pgCtl(data_dir, 'stop', '-m', 'immediate');
   await expectUnavailable();
   const port = new URL(server.url).port;
@@ -216,7 +216,7 @@ async function agentStream(headers: Record<string, string>): Promise<Response> {
   });
 }
 
-test('SIGTERM answers what is in flight, ends streams, and ends within 10 s, and stops the database', async () => {
+test('SIGTERM: requests in flight are answered, streams end, all stops in 10 s', async () => {
   const [buyer] = (
     (await (await get('/api/v1/buyers?columns=id')).json()) as { buyers: { id: number }[] }
   ).buyers;

@@ -69,7 +69,9 @@ afterAll(async () => {
 
 /** A reader puts in the keys that `npm start` printed. */
 const typed = ({ commands }: Block) =>
-  commands.replace(/pk_…:…/g, key).replace(/(127\.0\.0\.1|localhost):3000/g, `127.0.0.1:${port}`);
+  commands
+    .replace(/pk_…:…/g, key)
+    .replace(/(127\.0\.0\.1|localhost):3000/g, () => `127.0.0.1:${port}`);
 
 async function check(block: Block): Promise<void> {
   const deadline = Date.now() + LOOK_AGAIN_MS;
