@@ -100,14 +100,16 @@ const FUNCTIONS = `
 // Triggers of foreign keys are internal: their constraints are listed.
 const TRIGGERS = `
   SELECT 'trigger' AS kind, t.tgrelid::regclass || '.' || t.tgname AS name,
-    pg_get_triggerdef(t.oid) || CASE t.tgenabled WHEN 'O' THEN '' ELSE ' (' || t.tgenabled::text || ')' END
+    pg_get_triggerdef(t.oid)
+      || CASE t.tgenabled WHEN 'O' THEN '' ELSE ' (' || t.tgenabled::text || ')' END
       AS definition
   FROM pg_trigger t
   JOIN pg_class c ON c.oid = t.tgrelid
   WHERE c.relnamespace = 'public'::regnamespace AND NOT t.tgisinternal`;
 
 // The version depends on the server.
-const EXTENSIONS = `SELECT 'extension' AS kind, extname AS name, '' AS definition FROM pg_extension`;
+const EXTENSIONS = `
+  SELECT 'extension' AS kind, extname AS name, '' AS definition FROM pg_extension`;
 
 const QUERIES = [
   TABLES,

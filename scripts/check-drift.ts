@@ -8,7 +8,8 @@ import { describeStatements } from './sql-types';
 import { run, withClient, withScratchServer } from './scratch-database';
 
 // Fails when something generated or migrated no longer matches its source: the types of
-// openapi.yaml and of the SQL statements; the migrations and what schema.prisma, supplement.sql and functions.sql declare.
+// openapi.yaml and of the SQL statements; the migrations and what schema.prisma, supplement.sql and
+// functions.sql declare.
 
 function generatedTypes(): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-types-'));

@@ -13,20 +13,30 @@ const SECONDS = Number(option('seconds', '5'));
 const CONNECTIONS = 2;
 const DAYS = 100;
 
-/** Calls of a hundred days to 40 offers, by 50 sources, to 1,000 buyers. Indexes are made afterwards, which is faster. */
+/**
+ * Calls of a hundred days to 40 offers, by 50 sources, to 1,000 buyers. Indexes are made
+ * afterwards, which is faster.
+ */
 async function fill(world: BenchWorld): Promise<void> {
   const { url, company_id, first_id } = world;
   const run = (text: string, values: unknown[] = []) => query(url, text, values);
   await run(
-    `INSERT INTO offers (company_id, uuid, name, time_zone, lead_token) SELECT $1, uuidv7(), 'Offer ' || i, 'America/New_York', md5(random()::text) FROM generate_series(1, 40) i`,
+    `INSERT INTO offers (company_id, uuid, name, time_zone, lead_token)
+      SELECT $1, uuidv7(), 'Offer ' || i, 'America/New_York', md5(random()::text)
+      FROM generate_series(1, 40) i`,
     [company_id],
   );
   await run(
-    `INSERT INTO traffic_sources (company_id, uuid, name) SELECT $1, uuidv7(), 'Source ' || i FROM generate_series(1, 50) i`,
+    `INSERT INTO traffic_sources (company_id, uuid, name)
+      SELECT $1, uuidv7(), 'Source ' || i
+      FROM generate_series(1, 50) i`,
     [company_id],
   );
   const indexes = await run(
-    `SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'calls' AND indexname NOT IN (SELECT conname FROM pg_constraint WHERE conrelid = 'calls'::regclass)`,
+    `SELECT indexname, indexdef
+      FROM pg_indexes
+      WHERE tablename = 'calls' AND indexname NOT IN (SELECT conname FROM pg_constraint WHERE
+        conrelid = 'calls'::regclass)`,
   );
   for (const { indexname } of indexes) await run(`DROP INDEX ${indexname as string}`);
   // Counted once at the end: a transaction that changes one count a million times takes for ever.
@@ -35,15 +45,26 @@ async function fill(world: BenchWorld): Promise<void> {
   for (let first = 0; first < CALLS; first += step) {
     process.stderr.write(`making calls: ${first} of ${CALLS} ...\n`);
     await run(
-      `WITH o AS (SELECT min(id) AS id FROM offers WHERE company_id = $1), s AS (SELECT min(id) AS id FROM traffic_sources WHERE company_id = $1)
-      INSERT INTO calls (company_id, uuid, created_at, updated_at, direction, status, carrier, carrier_call_id, from_number, caller_number, to_number, connect_to, offer_id, traffic_source_id, buyer_id, token_values,
-        answered_at, connected_at, ended_at, total_duration, answered_duration, buyer_converted, traffic_source_converted, buyer_revenue, revenue, payout, recording_url, hangup_cause)
-      SELECT $1, uuidv7(), t.at, t.at, CASE WHEN n % 10 = 0 THEN 'outbound' ELSE 'inbound' END, CASE WHEN n > $5 - 200 THEN 'in_progress' WHEN r < 0.85 THEN 'completed' ELSE 'no_answer' END, 'twilio', 'CA' || n,
-        12120000000 + n % 9999999, 12120000000 + n % 9999999, 13105550000 + n % 100, CASE WHEN r < 0.9 THEN '+1415' || lpad((n % 1000)::text, 7, '0') END, o.id + n % 40, s.id + n % 50,
-        CASE WHEN r < 0.9 THEN $2::bigint + n % 1000 END, jsonb_build_object('state', 'S' || n % 50, 'zip', lpad((n % 30000)::text, 5, '0')), t.at, CASE WHEN r < 0.85 THEN t.at END,
-        CASE WHEN n > $5 - 200 THEN NULL ELSE t.at + interval '3 minutes' END, 180, 120, r < 0.2, r < 0.15, CASE WHEN r < 0.2 THEN 25 ELSE 0 END, CASE WHEN r < 0.2 THEN 25 ELSE 0 END,
-        CASE WHEN r < 0.15 THEN 12 ELSE 0 END, CASE WHEN n % 10 < 3 THEN 'https://example.com/' || n END, 'caller'
-      FROM (SELECT n, random() AS r FROM generate_series($3::bigint, $4::bigint) n) x, o, s, LATERAL (SELECT now() - (($5 - n) * interval '${DAYS} days' / $5) AS at) t`,
+      `WITH o AS (SELECT min(id) AS id FROM offers WHERE company_id = $1), s AS (SELECT min(id) AS
+        id FROM traffic_sources WHERE company_id = $1)
+      INSERT INTO calls (company_id, uuid, created_at, updated_at, direction, status, carrier,
+        carrier_call_id, from_number, caller_number, to_number, connect_to, offer_id,
+        traffic_source_id, buyer_id, token_values,
+        answered_at, connected_at, ended_at, total_duration, answered_duration, buyer_converted,
+          traffic_source_converted, buyer_revenue, revenue, payout, recording_url, hangup_cause)
+      SELECT $1, uuidv7(), t.at, t.at, CASE WHEN n % 10 = 0 THEN 'outbound' ELSE 'inbound' END, CASE
+      WHEN n > $5 - 200 THEN 'in_progress' WHEN r < 0.85 THEN 'completed' ELSE 'no_answer' END,
+        'twilio', 'CA' || n,
+        12120000000 + n % 9999999, 12120000000 + n % 9999999, 13105550000 + n % 100, CASE WHEN r <
+          0.9 THEN '+1415' || lpad((n % 1000)::text, 7, '0') END, o.id + n % 40, s.id + n % 50,
+        CASE WHEN r < 0.9 THEN $2::bigint + n % 1000 END, jsonb_build_object('state', 'S' || n % 50,
+          'zip', lpad((n % 30000)::text, 5, '0')), t.at, CASE WHEN r < 0.85 THEN t.at END,
+        CASE WHEN n > $5 - 200 THEN NULL ELSE t.at + interval '3 minutes' END, 180, 120, r < 0.2, r
+          < 0.15, CASE WHEN r < 0.2 THEN 25 ELSE 0 END, CASE WHEN r < 0.2 THEN 25 ELSE 0 END,
+        CASE WHEN r < 0.15 THEN 12 ELSE 0 END, CASE WHEN n % 10 < 3 THEN 'https://example.com/' || n
+        END, 'caller'
+      FROM (SELECT n, random() AS r FROM generate_series($3::bigint, $4::bigint) n) x, o, s, LATERAL
+        (SELECT now() - (($5 - n) * interval '${DAYS} days' / $5) AS at) t`,
       [company_id, first_id, first, first + step - 1, CALLS],
     );
   }
@@ -52,8 +73,12 @@ async function fill(world: BenchWorld): Promise<void> {
     await run(`SET maintenance_work_mem = '1GB'; ${indexdef as string}`);
   await run('ALTER TABLE calls ENABLE TRIGGER USER');
   await run(
-    `INSERT INTO record_counts (company_id, resource, slot, n) SELECT company_id, 'calls' || x.kind, 0, count(*) FROM calls, LATERAL (VALUES ('', true), ('/buyer_converted', buyer_converted),
-      ('/either_converted', buyer_converted OR traffic_source_converted), ('/has_recording', recording_url IS NOT NULL), ('/no_buyer', buyer_id IS NULL), ('/offer_converted', traffic_source_converted), ('/outbound', direction = 'outbound')) AS x (kind, holds)
+    `INSERT INTO record_counts (company_id, resource, slot, n)
+      SELECT company_id, 'calls' || x.kind, 0, count(*)
+      FROM calls, LATERAL (VALUES ('', true), ('/buyer_converted', buyer_converted),
+      ('/either_converted', buyer_converted OR traffic_source_converted), ('/has_recording',
+        recording_url IS NOT NULL), ('/no_buyer', buyer_id IS NULL), ('/offer_converted',
+        traffic_source_converted), ('/outbound', direction = 'outbound')) AS x (kind, holds)
       WHERE x.holds GROUP BY 1, 2`,
   );
   await query(url, 'VACUUM ANALYZE calls');
@@ -77,7 +102,9 @@ export async function benchCalls(server: EmbeddedDatabase): Promise<void> {
   const world = await prepare(server);
   const [ids] = await query(
     world.url,
-    `SELECT (SELECT min(id) FROM offers WHERE company_id = $1)::int AS offer, (SELECT min(id) FROM traffic_sources WHERE company_id = $1)::int AS source, to_char(now() - interval '7 days', 'YYYY-MM-DD') AS day,
+    `SELECT (SELECT min(id) FROM offers WHERE company_id = $1)::int AS offer, (SELECT min(id) FROM
+      traffic_sources WHERE company_id = $1)::int AS source, to_char(now() - interval '7 days',
+      'YYYY-MM-DD') AS day,
       to_char(now() - interval '6 days', 'YYYY-MM-DD') AS next`,
     [world.company_id],
   );
@@ -129,7 +156,8 @@ export async function benchCalls(server: EmbeddedDatabase): Promise<void> {
       const { latency, errors, non2xx } = await autocannon({ ...load, duration: SECONDS });
       report.push({ query: asked, p50_ms: latency.p50, p99_ms: latency.p99 });
       say(
-        `${(asked || 'all').padEnd(52)} p50 ${latency.p50} ms  p99 ${latency.p99} ms${errors + non2xx ? `  ERRORS ${errors + non2xx}` : ''}`,
+        `${(asked || 'all').padEnd(52)} p50 ${latency.p50} ms  p99 ${latency.p99} ` +
+          `ms${errors + non2xx ? `  ERRORS ${errors + non2xx}` : ''}`,
       );
     }
   } finally {

@@ -6,8 +6,10 @@ import { phoneNumber } from './shop';
 import { end, median, option, paced, percentile, ready, round, say, startService } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
 
-// Who gets a call: 1,000 buyers of an offer in 100 groups, with caps and hours on all of them, and 20 suppression lists. A decision by HTTP takes up caps and
-// writes the call, its attempt and the decision with every buyer's reason; the floor does the least of these writes, for a buyer that is known beforehand.
+// Who gets a call: 1,000 buyers of an offer in 100 groups, with caps and hours on all of them, and
+// 20 suppression lists. A decision by HTTP takes up caps and writes the call, its attempt and the
+// decision with every buyer's reason; the floor does the least of these writes, for a buyer that is
+// known beforehand.
 
 const PORT = '4111';
 const SECONDS = Number(option('seconds', '15'));
@@ -29,34 +31,52 @@ interface Figures {
 async function fillOffer({ url, company_id }: BenchWorld, buyers: number): Promise<string> {
   const made = (await query(
     url,
-    `INSERT INTO offers (company_id, uuid, name, time_zone, lead_token) VALUES ($1, uuidv7(), 'Offer of ' || $2, 'America/New_York', md5(random()::text)) RETURNING id`,
+    `INSERT INTO offers (company_id, uuid, name, time_zone, lead_token)
+      VALUES ($1, uuidv7(), 'Offer of ' || $2, 'America/New_York', md5(random()::text))
+      RETURNING id`,
     [company_id, buyers],
   )) as { id: string }[];
   const offer_id = made[0]!.id;
   await query(
     url,
-    `WITH g AS (INSERT INTO buyer_groups (company_id, uuid, name, time_zone, tier, weight, dial_buyers_type, user_updated_at)
-        SELECT $1, uuidv7(), 'Group ' || i || ' of ' || $3::int, 'America/New_York', 1, 1, 'sequentially', now() FROM generate_series(1, greatest(1, $3::int / 10)) i RETURNING company_id, id),
-      l AS (INSERT INTO call_limits (company_id, buyer_group_id, zone, attempt_daily_limit, concurrency_cap_limit) SELECT company_id, id, 'America/New_York', 10000000, 1000000 FROM g),
-      o AS (INSERT INTO offer_buyer_groups (company_id, offer_id, buyer_group_id) SELECT company_id, $2, id FROM g),
+    `WITH g AS (INSERT INTO buyer_groups (company_id, uuid, name, time_zone, tier, weight,
+      dial_buyers_type, user_updated_at)
+        SELECT $1, uuidv7(), 'Group ' || i || ' of ' || $3::int, 'America/New_York', 1, 1,
+          'sequentially', now()
+        FROM generate_series(1, greatest(1, $3::int / 10)) i
+        RETURNING company_id, id),
+      l AS (INSERT INTO call_limits (company_id, buyer_group_id, zone, attempt_daily_limit,
+        concurrency_cap_limit) SELECT company_id, id, 'America/New_York', 10000000, 1000000 FROM g),
+      o AS (INSERT INTO offer_buyer_groups (company_id, offer_id, buyer_group_id) SELECT company_id,
+        $2, id FROM g),
       n AS (SELECT id, row_number() OVER (ORDER BY id) - 1 AS n, count(*) OVER () AS groups FROM g),
-      b AS (SELECT id, row_number() OVER (ORDER BY id) - 1 AS n FROM (SELECT id FROM buyers WHERE company_id = $1 ORDER BY id LIMIT $3::int) x)
-    INSERT INTO buyer_group_members (company_id, buyer_group_id, buyer_id) SELECT $1, n.id, b.id FROM b JOIN n ON n.n = b.n % n.groups`,
+      b AS (SELECT id, row_number() OVER (ORDER BY id) - 1 AS n FROM (SELECT id FROM buyers WHERE
+        company_id = $1 ORDER BY id LIMIT $3::int) x)
+    INSERT INTO buyer_group_members (company_id, buyer_group_id, buyer_id)
+    SELECT $1, n.id, b.id
+    FROM b
+    JOIN n ON n.n = b.n % n.groups`,
     [company_id, offer_id, buyers],
   );
   return offer_id;
 }
 
-/** Caps with room and hours on every buyer, each entry of hours open all week; lists on some of them. */
+/**
+ * Caps with room and hours on every buyer, each entry of hours open all week; lists on some of
+ * them.
+ */
 async function fillBuyers({ url, company_id }: BenchWorld): Promise<void> {
   await query(
     url,
-    `UPDATE buyers SET paused = false, record_token_filter_data = '{"state:in CA,NV"}' WHERE company_id = $1`,
+    `UPDATE buyers SET paused = false, record_token_filter_data = '{"state:in CA,NV"}'
+      WHERE company_id = $1`,
     [company_id],
   );
   await query(
     url,
-    `UPDATE call_limits SET attempt_daily_limit = 1000000, connection_monthly_limit = 10000000, revenue_total_limit = 100000000, concurrency_cap_limit = 100000 WHERE company_id = $1 AND buyer_id IS NOT NULL`,
+    `UPDATE call_limits SET attempt_daily_limit = 1000000, connection_monthly_limit = 10000000,
+      revenue_total_limit = 100000000, concurrency_cap_limit = 100000
+      WHERE company_id = $1 AND buyer_id IS NOT NULL`,
     [company_id],
   );
   await query(url, `DELETE FROM buyer_business_hours WHERE company_id = $1`, [company_id]);
@@ -65,23 +85,34 @@ async function fillBuyers({ url, company_id }: BenchWorld): Promise<void> {
   );
   await query(
     url,
-    `INSERT INTO buyer_business_hours (company_id, buyer_id, position, schedule, open_minutes, attempt_hourly_limit) SELECT company_id, id, 0, $2::jsonb, '{0,10080}', 100000 FROM buyers WHERE company_id = $1`,
+    `INSERT INTO buyer_business_hours (company_id, buyer_id, position, schedule, open_minutes,
+      attempt_hourly_limit)
+      SELECT company_id, id, 0, $2::jsonb, '{0,10080}', 100000
+      FROM buyers
+      WHERE company_id = $1`,
     [company_id, week],
   );
   for (let list = 0; list < LISTS; list++) {
     const [made] = (await query(
       url,
-      `INSERT INTO buyer_suppressions (company_id, uuid, name, blocked) VALUES ($1, uuidv7(), $2, $3) RETURNING id`,
+      `INSERT INTO buyer_suppressions (company_id, uuid, name, blocked)
+        VALUES ($1, uuidv7(), $2, $3)
+        RETURNING id`,
       [company_id, `List ${list}`, LISTED],
     )) as { id: string }[];
     await query(
       url,
-      `INSERT INTO buyer_suppression_numbers (company_id, buyer_suppression_id, number) SELECT $1, $2, 20000000000 + n * 20 + $3 FROM generate_series(1, $4::bigint) n`,
+      `INSERT INTO buyer_suppression_numbers (company_id, buyer_suppression_id, number)
+        SELECT $1, $2, 20000000000 + n * 20 + $3
+        FROM generate_series(1, $4::bigint) n`,
       [company_id, made!.id, list, LISTED],
     );
     await query(
       url,
-      `INSERT INTO buyer_suppression_buyers (company_id, buyer_suppression_id, buyer_id) SELECT $1, $2, id FROM buyers WHERE company_id = $1 AND id % ${LISTS} = $3`,
+      `INSERT INTO buyer_suppression_buyers (company_id, buyer_suppression_id, buyer_id)
+        SELECT $1, $2, id
+        FROM buyers
+        WHERE company_id = $1 AND id % ${LISTS} = $3`,
       [company_id, made!.id, list],
     );
   }
@@ -112,7 +143,8 @@ async function load(
       tokens: { state: 'CA' },
     });
   if (rate !== undefined) {
-    // Not by autocannon, which sends all requests of a second at its beginning: calls come one by one.
+    // Not by autocannon, which sends all requests of a second at its beginning: calls come one by
+    // one.
     const { times, errors } = await paced({
       url: `http://127.0.0.1:${PORT}/api/v1/${path}`,
       headers,
@@ -168,17 +200,23 @@ async function floor(world: BenchWorld, offer_id: string): Promise<Figures> {
       await client.query('BEGIN');
       await client.query({
         name: 'cap',
-        text: 'UPDATE call_limits SET attempt_daily_used = attempt_daily_used + 1 WHERE company_id = $1 AND buyer_id = $2',
+        text: `UPDATE call_limits SET attempt_daily_used = attempt_daily_used + 1
+          WHERE company_id = $1 AND buyer_id = $2`,
         values: [world.company_id, buyer_id],
       });
       const { rows } = await client.query({
         name: 'call',
-        text: `INSERT INTO calls (company_id, uuid, direction, status, carrier, from_number, caller_number, offer_id, buyer_id) VALUES ($1, uuidv7(), 'inbound', 'ringing', 'softswitch', $2, $2, $3, $4) RETURNING id`,
+        text: `INSERT INTO calls (company_id, uuid, direction, status, carrier, from_number,
+          caller_number, offer_id, buyer_id)
+          VALUES ($1, uuidv7(), 'inbound', 'ringing', 'softswitch', $2, $2, $3, $4)
+          RETURNING id`,
         values: [world.company_id, 13105550188, offer_id, buyer_id],
       });
       await client.query({
         name: 'attempt',
-        text: `INSERT INTO call_attempts (company_id, uuid, call_id, round, buyer_id, connect_to, status, timeout_seconds, press_one_to_accept, dial) VALUES ($1, uuidv7(), $2, 1, $3, '+13105550111', 'ringing', 30, false, '{}')`,
+        text: `INSERT INTO call_attempts (company_id, uuid, call_id, round, buyer_id, connect_to,
+          status, timeout_seconds, press_one_to_accept, dial)
+          VALUES ($1, uuidv7(), $2, 1, $3, '+13105550111', 'ringing', 30, false, '{}')`,
         values: [world.company_id, rows[0].id, buyer_id],
       });
       await client.query('COMMIT');
@@ -204,7 +242,8 @@ export async function benchDecisions(server: EmbeddedDatabase): Promise<void> {
     report.push({ what, ...figures });
     const { req_s, p50_ms, p99_ms, errors } = figures;
     say(
-      `${what.padEnd(62)} ${String(round(req_s, 1)).padStart(7)}/s  p50 ${p50_ms} ms  p99 ${p99_ms} ms${errors ? `  ERRORS ${errors}` : ''}`,
+      `${what.padEnd(62)} ${String(round(req_s, 1)).padStart(7)}/s  p50 ${p50_ms} ms  p99 ` +
+        `${p99_ms} ms${errors ? `  ERRORS ${errors}` : ''}`,
     );
   };
   await fillBuyers(world);

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 
-// Takes whatever comes and counts it; GET /count answers how much that was, and GET /livez that it is there.
+// Takes whatever comes and counts it; GET /count answers how much that was, and GET /livez that it
+// is there.
 
 let received = 0;
 createServer((req, res) => {

@@ -7,7 +7,8 @@ import { keysAt, signed } from '../../src/egress/standard-webhooks';
 import { end, median, option, ready, round, say, startRival, startWorker } from './tools';
 import { copyWorld, dropWorld, PEPPER, prepareWorld, query, quiet, type BenchWorld } from './world';
 
-// One webhook whose deliveries wait: how many a second one worker sends, against a loop of undici's that signs and sends the same one after the other.
+// One webhook whose deliveries wait: how many a second one worker sends, against a loop of undici's
+// that signs and sends the same one after the other.
 
 const PORT = '4113';
 const DELIVERIES = Number(option('deliveries', '20000'));
@@ -20,17 +21,25 @@ const count = async () => Number(await (await fetch(`${URL_OF}/count`)).text());
 async function fill({ url, company_id }: BenchWorld, body: string): Promise<void> {
   const run = (text: string, values: unknown[] = []) => query(url, text, values);
   const [hook] = await run(
-    `INSERT INTO outgoing_webhooks (company_id, uuid, name, owner_type, trigger_type, url, origin, method, timeout_seconds, retries) VALUES ($1, gen_random_uuid(), 'Bench', 'Company', 'every_call', $2, $2, 'post', 15, 9) RETURNING id`,
+    `INSERT INTO outgoing_webhooks (company_id, uuid, name, owner_type, trigger_type, url, origin,
+      method, timeout_seconds, retries)
+      VALUES ($1, gen_random_uuid(), 'Bench', 'Company', 'every_call', $2, $2, 'post', 15, 9)
+      RETURNING id`,
     [company_id, URL_OF],
   );
   await run(
-    `INSERT INTO webhook_deliveries (company_id, uuid, created_at, outgoing_webhook_id, trigger_type, call_id, buyer_id, offer_id, request_method, request_url, request_headers, request_body, status, due_at)
-      SELECT $1, gen_random_uuid(), now(), $2, 'every_call', n, n % 100 + 1, n % 10 + 1, 'POST', $3, '{"Content-Type": "application/json"}', $4, 'waiting', now() FROM generate_series(1, $5::int) n`,
+    `INSERT INTO webhook_deliveries (company_id, uuid, created_at, outgoing_webhook_id,
+      trigger_type, call_id, buyer_id, offer_id, request_method, request_url, request_headers,
+      request_body, status, due_at)
+      SELECT $1, gen_random_uuid(), now(), $2, 'every_call', n, n % 100 + 1, n % 10 + 1, 'POST', $3,
+        '{"Content-Type": "application/json"}', $4, 'waiting', now()
+      FROM generate_series(1, $5::int) n`,
     [company_id, hook!.id, URL_OF, body, DELIVERIES],
   );
   await run('VACUUM ANALYZE webhook_deliveries');
   await run(
-    'INSERT INTO webhook_queues (company_id, outgoing_webhook_id, next_due_at) VALUES ($1, $2, now())',
+    `INSERT INTO webhook_queues (company_id, outgoing_webhook_id, next_due_at)
+      VALUES ($1, $2, now())`,
     [company_id, hook!.id],
   );
 }
@@ -117,7 +126,9 @@ export async function benchDeliveries(server: EmbeddedDatabase): Promise<void> {
   const of = (key: keyof (typeof all)[number]) => median(all.map((figures) => figures[key]));
   const ratio = round(median(all.map(({ plain: loop, written_rate }) => written_rate / loop)));
   say(
-    `${DELIVERIES.toLocaleString('en')} deliveries of one webhook, one worker: ${of('rate')}/s sent, ${of('written_rate')}/s sent and written down; a plain loop of undici: ${of('plain')}/s (${ratio} x)`,
+    `${DELIVERIES.toLocaleString('en')} deliveries of one webhook, one worker: ${of('rate')}/s ` +
+      `sent, ${of('written_rate')}/s sent and written down; a plain loop of undici: ` +
+      `${of('plain')}/s (${ratio} x)`,
   );
   writeFileSync(
     '.bench/deliveries.json',

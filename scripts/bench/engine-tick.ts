@@ -9,7 +9,8 @@ import { fillLeads, openShop, type Shop } from './shop';
 import { median, percentile, round, say } from './tools';
 import { copyWorld, dropWorld, PEPPER, prepareWorld, query, quiet, type BenchWorld } from './world';
 
-// What it costs to look for due leads when there are none, while very many wait: every worker does so twice a second.
+// What it costs to look for due leads when there are none, while very many wait: every worker does
+// so twice a second.
 
 const MILLION = 1_000_000;
 const MILLIONS = process.argv.includes('--full') ? 10 : 1;
@@ -36,14 +37,20 @@ async function tick({ url }: BenchWorld): Promise<Figures> {
   return { p50_ms: round(median(times)), p99_ms: round(percentile(times, 0.99)) };
 }
 
-/** Leads that wait from a day to a hundred days, one in ten with a priority. Indexes are made afterwards, which is faster. */
+/**
+ * Leads that wait from a day to a hundred days, one in ten with a priority. Indexes are made
+ * afterwards, which is faster.
+ */
 async function fill(world: BenchWorld, shop: Shop): Promise<void> {
   const indexes = await query(
     world.url,
-    `SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'leads' AND indexname <> 'leads_pkey'`,
+    `SELECT indexname, indexdef
+      FROM pg_indexes
+      WHERE tablename = 'leads' AND indexname <> 'leads_pkey'`,
   );
   for (const { indexname } of indexes) await query(world.url, `DROP INDEX ${indexname as string}`);
-  const due_at = `now() + interval '1 day' + interval '1 millisecond' * (n * 2654435761 % 8640000000)`;
+  const due_at =
+    `now() + interval '1 day' + ` + `interval '1 millisecond' * (n * 2654435761 % 8640000000)`;
   const filling = {
     schedule_id: shop.schedules[0]!.id,
     count: MILLION,
@@ -62,7 +69,10 @@ async function fill(world: BenchWorld, shop: Shop): Promise<void> {
   await quiet(world);
 }
 
-/** The plans that a worker runs after its first rounds: prepared, and used often enough for PostgreSQL to choose what it stays with. */
+/**
+ * The plans that a worker runs after its first rounds: prepared, and used often enough for
+ * PostgreSQL to choose what it stays with.
+ */
 async function plans({ url }: BenchWorld): Promise<Record<string, string>> {
   const statements: { name: string; text: string; values: unknown[] }[] = [];
   const recorder = {
@@ -105,10 +115,12 @@ export async function benchEngineTick(server: EmbeddedDatabase): Promise<void> {
     const seconds = Math.round((performance.now() - started) / 1000);
     const [size] = await query(
       world.url,
-      `SELECT pg_size_pretty(pg_total_relation_size('leads')) AS leads, pg_size_pretty(pg_relation_size('leads_due_idx')) AS due_idx`,
+      `SELECT pg_size_pretty(pg_total_relation_size('leads')) AS leads,
+        pg_size_pretty(pg_relation_size('leads_due_idx')) AS due_idx`,
     );
     say(
-      `${MILLIONS},000,000 leads wait (made in ${seconds} s, ${size!.leads as string} with indexes, leads_due_idx ${size!.due_idx as string})`,
+      `${MILLIONS},000,000 leads wait (made in ${seconds} s, ${size!.leads as string} with ` +
+        `indexes, leads_due_idx ${size!.due_idx as string})`,
     );
     const waiting = await tick(world);
     const explained = await plans(world);
@@ -118,7 +130,8 @@ export async function benchEngineTick(server: EmbeddedDatabase): Promise<void> {
         INDEXES.some((index) => plan.includes(index)) && !plan.includes('Seq Scan on leads'),
     );
     say(
-      `\nA tick with nothing due: p50 ${waiting.p50_ms} ms, p99 ${waiting.p99_ms} ms; without any leads p50 ${without.p50_ms} ms, p99 ${without.p99_ms} ms (${TICKS} ticks)`,
+      `\nA tick with nothing due: p50 ${waiting.p50_ms} ms, p99 ${waiting.p99_ms} ms; without ` +
+        `any leads p50 ${without.p50_ms} ms, p99 ${without.p99_ms} ms (${TICKS} ticks)`,
     );
     say(`A partial index answers both claims: ${partial ? 'yes' : 'NO'}`);
     writeFileSync(

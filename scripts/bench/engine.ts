@@ -6,7 +6,8 @@ import { fillLeads, openShop } from './shop';
 import { end, median, memory, option, ready, round, say, startService, startWorker } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
 
-// Very many leads that are due at once: how fast job processes text them all, and what a usual request to a server beside them takes meanwhile.
+// Very many leads that are due at once: how fast job processes text them all, and what a usual
+// request to a server beside them takes meanwhile.
 
 const PORT = '4108';
 const ROUNDS = Number(option('rounds', '3'));
@@ -77,7 +78,9 @@ async function race(
   const client = new Client({ connectionString: world.url });
   await client.connect();
   // The kept count costs the database nothing; a count of rows would be part of what is measured.
-  const text = `SELECT coalesce(sum(n), 0)::int AS n, clock_timestamp() AS at FROM record_counts WHERE resource = 'text_messages'`;
+  const text = `SELECT coalesce(sum(n), 0)::int AS n, clock_timestamp() AS at
+    FROM record_counts
+    WHERE resource = 'text_messages'`;
   const sample = async (until: number) => {
     for (const deadline = Date.now() + LONGEST_MS; Date.now() < deadline; await pause(SAMPLE_MS)) {
       const { n, at } = (await client.query<{ n: number; at: Date }>(text)).rows[0]!;
@@ -98,8 +101,10 @@ async function race(
 async function check({ url }: BenchWorld): Promise<void> {
   const [row] = await query(
     url,
-    `SELECT (SELECT count(*) FROM text_messages)::int AS messages, (SELECT count(DISTINCT lead_id) FROM text_messages)::int AS texted,
-      (SELECT count(*) FROM leads WHERE step = 1 AND due_at > now() + interval '1 hour')::int AS waiting`,
+    `SELECT (SELECT count(*) FROM text_messages)::int AS messages, (SELECT count(DISTINCT lead_id)
+    FROM text_messages)::int AS texted,
+      (SELECT count(*) FROM leads WHERE step = 1 AND due_at > now() + interval '1 hour')::int AS
+        waiting`,
   );
   if (Object.values(row!).some((n) => n !== LEADS))
     throw new Error(`not what ${LEADS} leads should have come to: ${JSON.stringify(row)}`);
@@ -190,7 +195,11 @@ export async function benchEngine(server: EmbeddedDatabase): Promise<void> {
   } of report) {
     const gain = workers === 1 ? '' : `, ${(steps_s / report[0]!.steps_s).toFixed(2)} x one`;
     say(
-      `${LEADS.toLocaleString('en')} leads due at once, ${workers} worker${workers === 1 ? '' : 's'}: ${steps_s} steps/s (${seconds} s${gain}), ${worker_mb} MB each at most; GET /buyers/:id at ${RATE}/s: p50 ${quiet_p50_ms} and p99 ${quiet_p99_ms} ms before, p50 ${p50_ms} and p99 ${p99_ms} ms meanwhile (${ratio} x)${errors ? `  ERRORS ${errors}` : ''}${deadlocks ? `  DEADLOCKS ${deadlocks}` : ''}`,
+      `${LEADS.toLocaleString('en')} leads due at once, ${workers} ` +
+        `worker${workers === 1 ? '' : 's'}: ${steps_s} steps/s (${seconds} s${gain}), ` +
+        `${worker_mb} MB each at most; GET /buyers/:id at ${RATE}/s: p50 ${quiet_p50_ms} and p99 ` +
+        `${quiet_p99_ms} ms before, p50 ${p50_ms} and p99 ${p99_ms} ms meanwhile (${ratio} ` +
+        `x)${errors ? `  ERRORS ${errors}` : ''}${deadlocks ? `  DEADLOCKS ${deadlocks}` : ''}`,
     );
   }
   writeFileSync(

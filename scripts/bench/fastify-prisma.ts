@@ -3,7 +3,8 @@ import Fastify from 'fastify';
 import { Pool } from 'pg';
 import { PrismaClient, type Prisma } from '../../src/generated/prisma/client';
 
-// What a team would else write: fastify and Prisma's own API over the same schema. No authentication, no contract, no log.
+// What a team would else write: fastify and Prisma's own API over the same schema. No
+// authentication, no contract, no log.
 
 const { BENCH_URL, BENCH_COMPANY, BENCH_PORT } = process.env;
 const pool = new Pool({ connectionString: BENCH_URL, max: 16, options: '-c timezone=UTC' });

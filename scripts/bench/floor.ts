@@ -11,7 +11,8 @@ import {
 } from '../../src/db/projection';
 import { projection } from '../../src/buyers/buyers-columns';
 
-// The floor: node:http and prepared statements, nothing else. The same SQL as the service, no authentication, no validation, no log.
+// The floor: node:http and prepared statements, nothing else. The same SQL as the service, no
+// authentication, no validation, no log.
 
 const { BENCH_URL, BENCH_COMPANY, BENCH_PORT } = process.env;
 const pool = new Pool({ connectionString: BENCH_URL, max: 16, options: '-c timezone=UTC' });
@@ -57,17 +58,24 @@ function envelope(rows: { total: number; record: string | null; id: string }[]):
     total_count: Number(rows[0]?.total ?? 0),
     next_cursor: Number(shown.at(-1)?.id ?? 0),
   };
-  return `{"status":200,"success":true,"buyers":[${shown.map(({ record }) => record).join(',')}],"metadata":${JSON.stringify(metadata)}}`;
+  const records = shown.map(({ record }) => record).join(',');
+  const end = `"metadata":${JSON.stringify(metadata)}}`;
+  return `{"status":200,"success":true,"buyers":[${records}],${end}`;
 }
 
 async function show(id: string): Promise<string> {
   const { rows } = await pool.query(one({ company_id, now: now(), id }));
   const checksum = createHash('md5').update(rows[0].record).digest('hex');
-  return `{"status":200,"success":true,"errors":{},"buyer":${rows[0].record},"checksum":"${checksum}","metadata":{"root":"buyer"}}`;
+  const end = `"checksum":"${checksum}","metadata":{"root":"buyer"}}`;
+  return `{"status":200,"success":true,"errors":{},"buyer":${rows[0].record},${end}`;
 }
 
-const INSERT_BUYER = `INSERT INTO buyers (company_id, uuid, name, number, buyer_type, time_zone, paused, timeout_seconds, record_calls, press_one_to_accept, route_by_type, tier, weight, display_caller_id_type)
-  VALUES ($1, gen_random_uuid(), $2, $3, 'buyer', 'America/New_York', false, 120, false, false, 'tier', 1, $4, 'display_caller_id') RETURNING id`;
+const INSERT_BUYER = `INSERT INTO buyers (company_id, uuid, name, number, buyer_type, time_zone,
+  paused, timeout_seconds, record_calls, press_one_to_accept, route_by_type, tier, weight,
+  display_caller_id_type)
+  VALUES ($1, gen_random_uuid(), $2, $3, 'buyer', 'America/New_York', false, 120, false, false,
+    'tier', 1, $4, 'display_caller_id')
+  RETURNING id`;
 
 async function create(body: {
   name: string;
@@ -83,12 +91,16 @@ async function create(body: {
     });
     await client.query({
       name: 'insert_limits',
-      text: `INSERT INTO call_limits (company_id, buyer_id, zone, attempt_daily_limit) VALUES ($1, $2, 'America/New_York', $3)`,
+      text: `INSERT INTO call_limits (company_id, buyer_id, zone, attempt_daily_limit)
+        VALUES ($1, $2, 'America/New_York', $3)`,
       values: [company_id, rows[0].id, body.attempt_daily_limit],
     });
     await client.query({
       name: 'count',
-      text: `INSERT INTO record_counts (company_id, resource, slot, n) VALUES ($1, 'buyers', $2, 1) ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + 1`,
+      text: `INSERT INTO record_counts (company_id, resource, slot, n)
+        VALUES ($1, 'buyers', $2, 1)
+        ON CONFLICT (company_id, resource, slot)
+        DO UPDATE SET n = record_counts.n + 1`,
       values: [company_id, Math.floor(Math.random() * 16)],
     });
     return rows[0].id as string;
@@ -117,17 +129,21 @@ async function update(
   await transaction(async (client) => {
     await client.query({
       name: 'lock',
-      text: 'SELECT id FROM buyers WHERE company_id = $1 AND id = $2 AND deleted_at IS NULL FOR UPDATE',
+      text: `SELECT id
+        FROM buyers
+        WHERE company_id = $1 AND id = $2 AND deleted_at IS NULL FOR UPDATE`,
       values: [company_id, id],
     });
     await client.query({
       name: 'update_buyer',
-      text: 'UPDATE buyers SET name = $3, tier = $4, updated_at = now(), user_updated_at = now() WHERE company_id = $1 AND id = $2',
+      text: `UPDATE buyers SET name = $3, tier = $4, updated_at = now(), user_updated_at = now()
+        WHERE company_id = $1 AND id = $2`,
       values: [company_id, id, body.name, body.tier],
     });
     await client.query({
       name: 'update_limits',
-      text: 'UPDATE call_limits SET attempt_daily_limit = $3 WHERE company_id = $1 AND buyer_id = $2',
+      text: `UPDATE call_limits SET attempt_daily_limit = $3
+        WHERE company_id = $1 AND buyer_id = $2`,
       values: [company_id, id, body.attempt_daily_limit],
     });
   });

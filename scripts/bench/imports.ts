@@ -13,7 +13,8 @@ import { createDeps } from '../../src/deps';
 import { median, memory, option, percentile, ready, round, say, startService } from './tools';
 import { PEPPER, prepareWorld, type BenchWorld } from './world';
 
-// Imports beside the floor, which is \copy of the clean numbers into a table of the same primary key.
+// Imports beside the floor, which is \copy of the clean numbers into a table of the same primary
+// key.
 
 const PORT = '4104';
 const ROUNDS = Number(option('rounds', '3'));
@@ -21,7 +22,10 @@ const MILLION = 1_000_000;
 const MILLIONS = Number(option('millions', '10'));
 const HAS_PSQL = spawnSync('psql', ['--version']).status === 0;
 
-/** Two columns, random order, 1% duplicates, 1% bad rows; and beside it the numbers alone, each once, as a table of three columns. */
+/**
+ * Two columns, random order, 1% duplicates, 1% bad rows; and beside it the numbers alone, each
+ * once, as a table of three columns.
+ */
 async function makeFile(rows: number): Promise<{ csv: string; clean: string }> {
   const [csv, clean] = [`.bench/import-${rows}.csv`, `.bench/import-${rows}.clean`];
   if (existsSync(csv) && existsSync(clean)) return { csv, clean };
@@ -30,7 +34,8 @@ async function makeFile(rows: number): Promise<{ csv: string; clean: string }> {
   outputs[0].write('phone,name\n');
   let [texts, cleans] = [[] as string[], [] as string[]];
   for (let i = 0; i < rows; i++) {
-    // A walk through all ten-digit numbers in an order that looks random: i times a unit modulo a prime.
+    // A walk through all ten-digit numbers in an order that looks random: i times a unit modulo a
+    // prime.
     const fresh = 2_000_000_000 + (((i % 100 === 50 ? i - 1 : i) * 2_654_435_761) % 7_999_999_993);
     const number = Math.floor(fresh / 1_000_000) % 10 < 2 ? fresh + 2_000_000 : fresh;
     if (i % 100 === 7) texts.push(`no number ${i},Somebody ${i}`);
@@ -81,7 +86,9 @@ class Bench {
   /** Seconds of a \copy into an empty table with the same primary key. */
   async floor(clean: string): Promise<number> {
     await this.client.query(
-      'DROP TABLE IF EXISTS bench_floor; CREATE TABLE bench_floor (company_id bigint NOT NULL, buyer_suppression_id bigint NOT NULL, number bigint NOT NULL, PRIMARY KEY (company_id, buyer_suppression_id, number))',
+      `DROP TABLE IF EXISTS bench_floor; CREATE TABLE bench_floor (company_id bigint NOT NULL, ` +
+        `buyer_suppression_id bigint NOT NULL, number bigint NOT NULL, PRIMARY KEY (company_id, ` +
+        `buyer_suppression_id, number))`,
     );
     await this.settle();
     const started = performance.now();
@@ -105,7 +112,11 @@ class Bench {
   async upload(list: number, csv: string, verb: string): Promise<{ sent_at: number; id: number }> {
     const part = (name: string, value: string) =>
       `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-    const head = `${part('buyer_suppression_id', String(list))}${part('apply_block_or_unblock', verb)}--b\r\nContent-Disposition: form-data; name="import_file"; filename="a.csv"\r\n\r\n`;
+    const head =
+      part('buyer_suppression_id', String(list)) +
+      part('apply_block_or_unblock', verb) +
+      '--b\r\nContent-Disposition: ' +
+      `form-data; name="import_file"; filename="a.csv"\r\n\r\n`;
     const tail = '\r\n--b--\r\n';
     const headers = {
       ...this.headers(),
@@ -210,7 +221,9 @@ export async function benchImports(server: EmbeddedDatabase): Promise<void> {
       all: seconds.map((s) => round(s)),
     };
     say(
-      `import of 1,000,000: ${name.padEnd(8)} ${median(seconds).toFixed(2)} s   ${(median(seconds) / floor).toFixed(2)} x floor   (${seconds.map((s) => s.toFixed(2)).join(', ')})`,
+      `import of 1,000,000: ${name.padEnd(8)} ${median(seconds).toFixed(2)} s   ` +
+        `${(median(seconds) / floor).toFixed(2)} x floor   ` +
+        `(${seconds.map((s) => s.toFixed(2)).join(', ')})`,
     );
   }
   const one = memory(service.pid!).peak_mb;
@@ -234,7 +247,8 @@ export async function benchImports(server: EmbeddedDatabase): Promise<void> {
     peak_of_a_million_mb: one,
   };
   say(
-    `import of ${MILLIONS},000,000: ${seconds.toFixed(1)} s, ${per_row.toFixed(2)} x per row; memory of the process ${idle} MB idle, ${peak_mb} MB at most`,
+    `import of ${MILLIONS},000,000: ${seconds.toFixed(1)} s, ${per_row.toFixed(2)} x per row; ` +
+      `memory of the process ${idle} MB idle, ${peak_mb} MB at most`,
   );
 
   await bench.quiet();
@@ -259,7 +273,9 @@ export async function benchImports(server: EmbeddedDatabase): Promise<void> {
     ratio: round(median(during) / median(without)),
   };
   say(
-    `API p99 at 100 req/s: ${median(without)} ms without an import, ${median(during)} ms during one: ${(median(during) / median(without)).toFixed(2)} x   (${without.join(', ')}; ${during.join(', ')})`,
+    `API p99 at 100 req/s: ${median(without)} ms without an import, ${median(during)} ms ` +
+      `during one: ${(median(during) / median(without)).toFixed(2)} x   (${without.join(', ')}; ` +
+      `${during.join(', ')})`,
   );
   service.kill('SIGTERM');
   await once(service, 'exit');
@@ -278,11 +294,17 @@ export async function benchLookup(server: EmbeddedDatabase): Promise<object> {
   await client.query('TRUNCATE buyer_suppression_numbers, buyer_suppression_buyers');
   await client.query('UPDATE buyer_suppressions SET deleted_at = now()');
   await client.query(
-    `INSERT INTO buyer_suppressions (company_id, uuid, name, blocked) SELECT $1, gen_random_uuid(), 'Lookup ' || i, 200000 FROM generate_series(1, 50) i`,
+    `INSERT INTO buyer_suppressions (company_id, uuid, name, blocked)
+      SELECT $1, gen_random_uuid(), 'Lookup ' || i, 200000
+      FROM generate_series(1, 50) i`,
     [company_id],
   );
   await client.query(
-    `INSERT INTO buyer_suppression_numbers SELECT $1, l.id, 12000000000 + (n * 7919 + l.id * 104729) % 7999999993 FROM buyer_suppressions l, generate_series(1, 200000) n WHERE l.deleted_at IS NULL ORDER BY 2, 3`,
+    `INSERT INTO buyer_suppression_numbers
+      SELECT $1, l.id, 12000000000 + (n * 7919 + l.id * 104729) % 7999999993
+      FROM buyer_suppressions l, generate_series(1, 200000) n
+      WHERE l.deleted_at IS NULL
+      ORDER BY 2, 3`,
     [company_id],
   );
   const { rows } = await client.query(
@@ -291,7 +313,10 @@ export async function benchLookup(server: EmbeddedDatabase): Promise<object> {
   );
   const buyers = rows.map(({ id }) => id as number);
   await client.query(
-    'INSERT INTO buyer_suppression_buyers SELECT $1, l.id, b FROM buyer_suppressions l, unnest($2::bigint[]) b WHERE l.deleted_at IS NULL',
+    `INSERT INTO buyer_suppression_buyers
+      SELECT $1, l.id, b
+      FROM buyer_suppressions l, unnest($2::bigint[]) b
+      WHERE l.deleted_at IS NULL`,
     [company_id, buyers],
   );
   await client.query(
@@ -315,7 +340,10 @@ export async function benchLookup(server: EmbeddedDatabase): Promise<object> {
       i % 2
         ? { rows: [{ number: 13_105_550_123 + i }] }
         : await client.query(
-            'SELECT number::float8 FROM buyer_suppression_numbers WHERE company_id = $1 AND buyer_suppression_id = (SELECT min(id) + $2 FROM buyer_suppressions WHERE deleted_at IS NULL) AND number >= $3 LIMIT 1',
+            `SELECT number::float8
+              FROM buyer_suppression_numbers
+              WHERE company_id = $1 AND buyer_suppression_id = (SELECT min(id) + $2 FROM
+                buyer_suppressions WHERE deleted_at IS NULL) AND number >= $3 LIMIT 1`,
             [company_id, i % 50, 12_000_000_000 + i * 1_000],
           );
     const started = performance.now();
@@ -332,7 +360,8 @@ export async function benchLookup(server: EmbeddedDatabase): Promise<object> {
     of: times.length,
   };
   say(
-    `lookup, 50 lists on 200 buyers, 10,000,000 numbers: p50 ${figures.p50_ms} ms, p99 ${figures.p99_ms} ms (${found} of ${times.length} callers were suppressed)`,
+    `lookup, 50 lists on 200 buyers, 10,000,000 numbers: p50 ${figures.p50_ms} ms, p99 ` +
+      `${figures.p99_ms} ms (${found} of ${times.length} callers were suppressed)`,
   );
   return figures;
 }

@@ -12,8 +12,10 @@ import { benchTeams } from './teams';
 import { option } from './tools';
 import { startDatabase } from './world';
 
-// npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only requests|imports|lookup|leads|engine|engine-tick|calls|decisions|teams|deliveries|NAME OF A REQUEST]
-// Side by side in one run, in turns, because machines are noisy: medians and ratios count, not single figures.
+// npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only
+// requests|imports|lookup|leads|engine|engine-tick|calls|decisions|teams|deliveries|NAME OF A
+// REQUEST] Side by side in one run, in turns, because machines are noisy: medians and ratios count,
+// not single figures.
 
 type Bench = (server: EmbeddedDatabase) => Promise<unknown>;
 const BENCHES: Record<string, Bench> = {

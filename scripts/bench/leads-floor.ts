@@ -2,17 +2,22 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Pool } from 'pg';
 import { uuidv7 } from '../../src/db/uuid';
 
-// The floor of submissions: node:http and one prepared statement that writes the lead. Nobody asks whether token, number or values are right,
-// what the number is known for, or what happened to the lead, and no record is answered.
+// The floor of submissions: node:http and one prepared statement that writes the lead. Nobody asks
+// whether token, number or values are right, what the number is known for, or what happened to the
+// lead, and no record is answered.
 
 const { BENCH_URL, BENCH_COMPANY, BENCH_OFFER, BENCH_SCHEDULE, BENCH_PORT } = process.env;
 const pool = new Pool({ connectionString: BENCH_URL, max: 16, options: '-c timezone=UTC' });
 
-const SUBMIT = `INSERT INTO leads (company_id, offer_id, schedule_id, uuid, caller_number, email, data, remote_ip, zones, status,
+const SUBMIT = `INSERT INTO leads (company_id, offer_id, schedule_id, uuid, caller_number, email,
+  data, remote_ip, zones, status,
     created_at, updated_at, user_updated_at, first_queued_at, entered_at, next_action_at, due_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '{America/New_York}', 'scheduled', $9, $9, $9, $9, $9, $9, $9)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '{America/New_York}', 'scheduled', $9, $9, $9, $9, $9, $9,
+    $9)
   ON CONFLICT (company_id, schedule_id, caller_number) WHERE is_live AND schedule_id IS NOT NULL
-    DO UPDATE SET data = leads.data || excluded.data, email = excluded.email, remote_ip = excluded.remote_ip, updated_at = excluded.updated_at, user_updated_at = excluded.user_updated_at
+    DO UPDATE SET data = leads.data || excluded.data, email = excluded.email, remote_ip =
+      excluded.remote_ip, updated_at = excluded.updated_at, user_updated_at =
+      excluded.user_updated_at
   RETURNING id, xmax = 0 AS created`;
 
 async function submit(req: IncomingMessage): Promise<{ status: number; text: string }> {

@@ -6,8 +6,10 @@ import { fillContacts, fillLeads, openShop, phoneNumber, type Shop } from './sho
 import { end, median, memory, option, ready, round, say, startRival, startService } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
 
-// POST /leads by query string with ten tokens, new leads and a mix with repeated ones: the service, the floor and a usual stack in turns. Each has a
-// schedule of its own in the one table, which holds leads already. The service leaves the schedules' actions to nobody here: they are another bench.
+// POST /leads by query string with ten tokens, new leads and a mix with repeated ones: the service,
+// the floor and a usual stack in turns. Each has a schedule of its own in the one table, which
+// holds leads already. The service leaves the schedules' actions to nobody here: they are another
+// bench.
 
 const SECONDS = Number(option('seconds', '4'));
 const ROUNDS = Number(option('rounds', '3'));
@@ -180,10 +182,13 @@ function print(rows: ({ mix: string; contender: Contender } & Figures)[]): void 
   for (const { mix, contender, req_s, p50_ms, p99_ms, errors, repeated, rss_mb } of rows) {
     const ratio =
       contender === 'trunkline'
-        ? `  ${(req_s / of('floor')).toFixed(2)} of the floor, ${(req_s / of('fastify+prisma')).toFixed(2)} x fastify+prisma`
+        ? `  ${(req_s / of('floor')).toFixed(2)} of the floor, ` +
+          `${(req_s / of('fastify+prisma')).toFixed(2)} x fastify+prisma`
         : '';
     say(
-      `POST /leads, ${mix.padEnd(12)} ${contender.padEnd(15)} ${String(req_s).padStart(6)} req/s  p50 ${p50_ms} ms  p99 ${p99_ms} ms  ${Math.round(repeated * 100)}% repeated  ${rss_mb} MB${errors ? `  ERRORS ${errors}` : ''}${ratio}`,
+      `POST /leads, ${mix.padEnd(12)} ${contender.padEnd(15)} ${String(req_s).padStart(6)} ` +
+        `req/s  p50 ${p50_ms} ms  p99 ${p99_ms} ms  ${Math.round(repeated * 100)}% repeated  ` +
+        `${rss_mb} MB${errors ? `  ERRORS ${errors}` : ''}${ratio}`,
     );
   }
 }

@@ -15,7 +15,10 @@ interface Part {
   microseconds: number;
 }
 
-/** What one request to show a buyer spends in each part of the service, in one process and one after the other. */
+/**
+ * What one request to show a buyer spends in each part of the service, in one process and one after
+ * the other.
+ */
 export async function measureParts(world: BenchWorld): Promise<Part[]> {
   const deps = createDeps({
     config: loadConfig({ KEY_PEPPER: PEPPER, LOG_LEVEL: 'silent' }),

@@ -206,10 +206,13 @@ function print(
   for (const { work, buyers, contender, req_s, p50_ms, p99_ms, errors, rss_mb } of rows) {
     const ratio =
       contender === 'trunkline' && floor && other
-        ? `  ${(service / floor).toFixed(2)} of the floor, ${(service / other).toFixed(2)} x fastify+prisma`
+        ? `  ${(service / floor).toFixed(2)} of the floor, ${(service / other).toFixed(2)} x ` +
+          `fastify+prisma`
         : '';
     process.stdout.write(
-      `${String(buyers).padStart(8)}  ${work.padEnd(36)} ${contender.padEnd(15)} ${String(req_s).padStart(6)} req/s  p50 ${p50_ms} ms  p99 ${p99_ms} ms  ${rss_mb} MB${errors ? `  ERRORS ${errors}` : ''}${ratio}\n`,
+      `${String(buyers).padStart(8)}  ${work.padEnd(36)} ${contender.padEnd(15)} ` +
+        `${String(req_s).padStart(6)} req/s  p50 ${p50_ms} ms  p99 ${p99_ms} ms  ${rss_mb} ` +
+        `MB${errors ? `  ERRORS ${errors}` : ''}${ratio}\n`,
     );
   }
 }

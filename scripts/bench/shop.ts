@@ -1,13 +1,19 @@
 import { query, type BenchWorld } from './world';
 
-/** Where leads are submitted to: an offer and schedules of it, which text at once and then wait a day. */
+/**
+ * Where leads are submitted to: an offer and schedules of it, which text at once and then wait a
+ * day.
+ */
 export interface Shop {
   company_id: string;
   offer_id: string;
   schedules: { id: string; lead_token: string }[];
 }
 
-/** The n-th telephone number of North America in an order that looks random, each once; exact for the first three million. */
+/**
+ * The n-th telephone number of North America in an order that looks random, each once; exact for
+ * the first three million.
+ */
 export function phoneNumber(n: number): number {
   const k = (n * 2_654_435_761) % 6_400_000_000;
   return (
@@ -20,7 +26,8 @@ export function phoneNumber(n: number): number {
 
 /** The same in SQL, for any n. */
 const NUMBER = (k: string) =>
-  `10000000000 + (200 + ${k} / 8000000) * 10000000 + (200 + ${k} / 10000 % 800) * 10000 + ${k} % 10000`;
+  `10000000000 + (200 + ${k} / 8000000) * 10000000 + (200 + ${k} / 10000 % 800) * 10000 + ${k} ` +
+  `% 10000`;
 
 /** Opens a shop with a number of its own. Its schedules contact by day and by night. */
 export async function openShop({ url, company_id }: BenchWorld, schedules: number): Promise<Shop> {
@@ -31,27 +38,39 @@ export async function openShop({ url, company_id }: BenchWorld, schedules: numbe
     }[];
   const token = `md5(random()::text)`;
   await made(
-    `INSERT INTO numbers (company_id, uuid, phone_number, country, carrier) VALUES ($1, uuidv7(), $2, 'US', 'sandbox')`,
+    `INSERT INTO numbers (company_id, uuid, phone_number, country, carrier)
+      VALUES ($1, uuidv7(), $2, 'US', 'sandbox')`,
     [12125550100],
   );
   const [offer] = await made(
-    `INSERT INTO offers (company_id, uuid, name, time_zone, lead_token) VALUES ($1, uuidv7(), 'Auto insurance', 'America/New_York', ${token})`,
+    `INSERT INTO offers (company_id, uuid, name, time_zone, lead_token)
+      VALUES ($1, uuidv7(), 'Auto insurance', 'America/New_York', ${token})`,
     [],
   );
   const rows = await made(
-    `INSERT INTO schedules (company_id, uuid, name, offer_id, time_zone, daylight_hours, business_hours, lead_token)
-     SELECT $1, uuidv7(), 'Schedule ' || i, $2, 'America/New_York', '00:00..23:59', '[]', md5(random()::text || i) FROM generate_series(1, $3::int) i`,
+    `INSERT INTO schedules (company_id, uuid, name, offer_id, time_zone, daylight_hours,
+      business_hours, lead_token)
+     SELECT $1, uuidv7(), 'Schedule ' || i, $2, 'America/New_York', '00:00..23:59', '[]',
+       md5(random()::text || i)
+     FROM generate_series(1, $3::int) i`,
     [offer!.id, schedules],
   );
   await query(
     url,
-    'INSERT INTO lead_tokens (token, company_id, schedule_id) SELECT lead_token, company_id, id FROM schedules WHERE company_id = $1',
+    `INSERT INTO lead_tokens (token, company_id, schedule_id)
+      SELECT lead_token, company_id, id
+      FROM schedules
+      WHERE company_id = $1`,
     [company_id],
   );
   await query(
     url,
-    `INSERT INTO schedule_actions (company_id, uuid, schedule_id, action_type, position, body, wait_amount, wait_unit)
-     SELECT $1, uuidv7(), s.id, a.* FROM schedules s, (VALUES ('sms', 1, 'Hello {{first_name}}, your quote for {{city}} is ready.', NULL, NULL), ('wait', 2, NULL, 1, 'days')) a WHERE s.company_id = $1`,
+    `INSERT INTO schedule_actions (company_id, uuid, schedule_id, action_type, position, body,
+      wait_amount, wait_unit)
+     SELECT $1, uuidv7(), s.id, a.*
+     FROM schedules s, (VALUES ('sms', 1, 'Hello {{first_name}}, your quote for {{city}} is ready.',
+       NULL, NULL), ('wait', 2, NULL, 1, 'days')) a
+     WHERE s.company_id = $1`,
     [company_id],
   );
   return { company_id, offer_id: offer!.id, schedules: rows };
@@ -76,17 +95,26 @@ export async function fillLeads(
   const { schedule_id, first, count, due_at, lead_priority = 'NULL' } = filling;
   await query(
     url,
-    `INSERT INTO leads (company_id, uuid, user_updated_at, caller_number, email, zones, offer_id, schedule_id, status, data, remote_ip, first_queued_at, entered_at, next_action_at, due_at, lead_priority)
-     SELECT $1, uuidv7(), now(), ${NUMBER('k')}, 'ann.' || n || '@example.com', '{America/New_York}', $2, $3, 'scheduled',
-       jsonb_build_object('first_name', 'Ann' || n % 977, 'last_name', 'Lee' || n % 991, 'city', 'Springfield', 'state', 'NY', 'zip', lpad((n % 99999)::text, 5, '0'), 'address', n || ' Main Street',
+    `INSERT INTO leads (company_id, uuid, user_updated_at, caller_number, email, zones, offer_id,
+      schedule_id, status, data, remote_ip, first_queued_at, entered_at, next_action_at, due_at,
+      lead_priority)
+     SELECT $1, uuidv7(), now(), ${NUMBER('k')}, 'ann.' || n || '@example.com',
+       '{America/New_York}', $2, $3, 'scheduled',
+       jsonb_build_object('first_name', 'Ann' || n % 977, 'last_name', 'Lee' || n % 991, 'city',
+         'Springfield', 'state', 'NY', 'zip', lpad((n % 99999)::text, 5, '0'), 'address', n ||
+         ' Main Street',
          'vehicle_year', (1990 + n % 35)::text, 'source', 'page-' || n % 100),
        '127.0.0.1', now(), now(), due_at, due_at, ${lead_priority}
-     FROM (SELECT n, n * 2654435761 % 6400000000 AS k, ${due_at} AS due_at FROM generate_series($4::bigint, $4::bigint + $5::bigint - 1) n) x`,
+     FROM (SELECT n, n * 2654435761 % 6400000000 AS k, ${due_at} AS due_at FROM
+       generate_series($4::bigint, $4::bigint + $5::bigint - 1) n) x`,
     [company_id, offer_id, schedule_id, first, count],
   );
   await query(
     url,
-    `INSERT INTO record_counts (company_id, resource, slot, n) VALUES ($1, 'leads', 0, $2) ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`,
+    `INSERT INTO record_counts (company_id, resource, slot, n)
+      VALUES ($1, 'leads', 0, $2)
+      ON CONFLICT (company_id, resource, slot)
+      DO UPDATE SET n = record_counts.n + excluded.n`,
     [company_id, count],
   );
 }
@@ -95,8 +123,11 @@ export async function fillLeads(
 export async function fillContacts({ url, company_id }: BenchWorld): Promise<void> {
   await query(
     url,
-    `WITH made AS (INSERT INTO contacts (company_id, uuid, caller_number) SELECT company_id, uuidv7(), caller_number FROM leads WHERE company_id = $1 RETURNING 1)
-     INSERT INTO record_counts (company_id, resource, slot, n) SELECT $1, 'contacts', 0, count(*) FROM made`,
+    `WITH made AS (INSERT INTO contacts (company_id, uuid, caller_number) SELECT company_id,
+      uuidv7(), caller_number FROM leads WHERE company_id = $1 RETURNING 1)
+     INSERT INTO record_counts (company_id, resource, slot, n)
+     SELECT $1, 'contacts', 0, count(*)
+     FROM made`,
     [company_id],
   );
 }

@@ -75,7 +75,8 @@ async function race(contenders: [Contender, Contender], key: 'req_s' | 'p99_ms')
       round(median(all.map((run) => run[figure])));
     const errors = all.reduce((sum, run) => sum + run.errors, 0);
     say(
-      `  ${name.padEnd(34)} ${of('req_s')} req/s   p50 ${of('p50_ms')} ms   p99 ${of('p99_ms')} ms   errors ${errors}`,
+      `  ${name.padEnd(34)} ${of('req_s')} req/s   p50 ${of('p50_ms')} ms   p99 ` +
+        `${of('p99_ms')} ms   errors ${errors}`,
     );
   }
   const [first, second] = contenders.map(({ name }) => runs.get(name)!);
@@ -83,11 +84,15 @@ async function race(contenders: [Contender, Contender], key: 'req_s' | 'p99_ms')
     key === 'req_s' ? run[key] / second![n]![key] : second![n]![key] / run[key],
   );
   say(
-    `  ${key === 'req_s' ? 'cost' : 'p99'}: ${round(median(ratios))} times (turns: ${ratios.map((ratio) => round(ratio)).join(', ')})`,
+    `  ${key === 'req_s' ? 'cost' : 'p99'}: ${round(median(ratios))} times (turns: ` +
+      `${ratios.map((ratio) => round(ratio)).join(', ')})`,
   );
 }
 
-/** What the change log costs a write, and what a list costs a user who is granted few of many buyers. */
+/**
+ * What the change log costs a write, and what a list costs a user who is granted few of many
+ * buyers.
+ */
 export async function benchTeams(server: EmbeddedDatabase): Promise<void> {
   const source = await prepareWorld(server, BUYERS);
   const world = await copyWorld(server, source, 'bench_teams');

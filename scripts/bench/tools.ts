@@ -99,7 +99,10 @@ export interface Paced {
   seconds: number;
 }
 
-/** Sends a request each time its turn has come, whether or not those before were answered, and answers how long each took from then on. */
+/**
+ * Sends a request each time its turn has come, whether or not those before were answered, and
+ * answers how long each took from then on.
+ */
 export async function paced({
   url,
   headers,

@@ -45,7 +45,9 @@ export async function prepareWorld(server: EmbeddedDatabase, buyers: number): Pr
   const [row] = await query(url, 'SELECT auth, company_id FROM bench_world');
   const [range] = await query(
     url,
-    `SELECT min(id)::int AS first_id, max(id)::int AS last_id FROM buyers WHERE company_id = ${row!.company_id} AND user_buyer_id LIKE 'ext-%'`,
+    `SELECT min(id)::int AS first_id, max(id)::int AS last_id
+      FROM buyers
+      WHERE company_id = ${row!.company_id} AND user_buyer_id LIKE 'ext-%'`,
   );
   return {
     url,
@@ -72,9 +74,15 @@ export async function dropWorld(server: EmbeddedDatabase, name: string): Promise
   await query(server.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 }
 
-/** Waits until the database has nothing left to do of the run before: a slow contender's last statements must not slow the next. */
+/**
+ * Waits until the database has nothing left to do of the run before: a slow contender's last
+ * statements must not slow the next.
+ */
 export async function quiet({ url }: BenchWorld): Promise<void> {
-  const busy = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE state = 'active' AND backend_type IN ('client backend', 'parallel worker', 'autovacuum worker') AND pid <> pg_backend_pid()`;
+  const busy = `SELECT count(*)::int AS n
+    FROM pg_stat_activity
+    WHERE state = 'active' AND backend_type IN ('client backend', 'parallel worker',
+      'autovacuum worker') AND pid <> pg_backend_pid()`;
   while (((await query(url, busy))[0]?.n as number) > 0)
     await new Promise((done) => setTimeout(done, 100));
 }
@@ -107,27 +115,51 @@ async function populate(url: string, buyers: number): Promise<void> {
   await query(url, 'VACUUM ANALYZE');
   await query(
     url,
-    `CREATE TABLE bench_world AS SELECT '${credentials.public_key}:${credentials.private_key}' AS auth, ${company_id}::bigint AS company_id`,
+    `CREATE TABLE bench_world AS
+      SELECT '${credentials.public_key}:${credentials.private_key}' AS auth, ${company_id}::bigint
+        AS company_id`,
   );
 }
 
-/** Buyers as they are in use: caps on all, hours on half, a conversion on each, a group for every hundred. */
+/**
+ * Buyers as they are in use: caps on all, hours on half, a conversion on each, a group for every
+ * hundred.
+ */
 async function fill(url: string, company_id: bigint, count: number): Promise<void> {
   const statements = [
-    `INSERT INTO buyers (company_id, uuid, name, number, user_buyer_id, buyer_type, time_zone, paused, timeout_seconds, record_calls, press_one_to_accept, route_by_type, tier, weight, display_caller_id_type,
+    `INSERT INTO buyers (company_id, uuid, name, number, user_buyer_id, buyer_type, time_zone,
+      paused, timeout_seconds, record_calls, press_one_to_accept, route_by_type, tier, weight,
+      display_caller_id_type,
        created_at, record_token_filter_data)
-     SELECT $1, gen_random_uuid(), 'Buyer ' || md5(i::text), '+1310' || lpad((i % 10000000)::text, 7, '0'), 'ext-' || i, 'buyer', 'America/New_York', i % 10 = 0, 30, true, false, 'tier', i % 5, 10,
-       'display_caller_id', now() - interval '1 minute' * (i % 500000), ARRAY['state:in CA,NV'] FROM generate_series(1, $2::int) i`,
-    `INSERT INTO call_limits (company_id, buyer_id, zone, concurrency_cap_limit, attempt_daily_limit, attempt_daily_used, daily_resets_at)
-     SELECT company_id, id, 'America/New_York', 10, 500, 3, now() + interval '1 hour' FROM buyers WHERE company_id = $1 AND $2::int > 0`,
-    `INSERT INTO buyer_business_hours (company_id, buyer_id, position, schedule, open_minutes, attempt_hourly_limit)
-     SELECT company_id, id, 0, '[{"day":1,"times":["09:00..17:59"]},{"day":2,"times":["09:00..17:59"]}]', '{1980,2520,3420,3960}', 50 FROM buyers WHERE company_id = $1 AND id % 2 = 0 AND $2::int > 0`,
-    `INSERT INTO buyer_conversions (company_id, uuid, buyer_id, time_frame, position, schedule, conversion_type, duration, revenue, duplicate_timeframe)
-     SELECT company_id, gen_random_uuid(), id, 0, 0, '[]', 'duration', 90, 24.5, 7200 FROM buyers WHERE company_id = $1 AND $2::int > 0`,
+     SELECT $1, gen_random_uuid(), 'Buyer ' || md5(i::text), '+1310' || lpad((i % 10000000)::text,
+       7, '0'), 'ext-' || i, 'buyer', 'America/New_York', i % 10 = 0, 30, true, false, 'tier', i %
+       5, 10,
+       'display_caller_id', now() - interval '1 minute' * (i % 500000), ARRAY['state:in CA,NV']
+       FROM generate_series(1, $2::int) i`,
+    `INSERT INTO call_limits (company_id, buyer_id, zone, concurrency_cap_limit,
+      attempt_daily_limit, attempt_daily_used, daily_resets_at)
+     SELECT company_id, id, 'America/New_York', 10, 500, 3, now() + interval '1 hour'
+     FROM buyers
+     WHERE company_id = $1 AND $2::int > 0`,
+    `INSERT INTO buyer_business_hours (company_id, buyer_id, position, schedule, open_minutes,
+      attempt_hourly_limit)
+     SELECT company_id, id, 0,
+       '[{"day":1,"times":["09:00..17:59"]},{"day":2,"times":["09:00..17:59"]}]',
+       '{1980,2520,3420,3960}', 50
+     FROM buyers
+     WHERE company_id = $1 AND id % 2 = 0 AND $2::int > 0`,
+    `INSERT INTO buyer_conversions (company_id, uuid, buyer_id, time_frame, position, schedule,
+      conversion_type, duration, revenue, duplicate_timeframe)
+     SELECT company_id, gen_random_uuid(), id, 0, 0, '[]', 'duration', 90, 24.5, 7200
+     FROM buyers
+     WHERE company_id = $1 AND $2::int > 0`,
     `INSERT INTO buyer_groups (company_id, uuid, name, time_zone, tier, weight, dial_buyers_type)
-     SELECT $1, gen_random_uuid(), 'Group ' || i, 'America/New_York', 1, 1, 'sequentially' FROM generate_series(1, greatest(1, $2::int / 100)) i`,
+     SELECT $1, gen_random_uuid(), 'Group ' || i, 'America/New_York', 1, 1, 'sequentially'
+     FROM generate_series(1, greatest(1, $2::int / 100)) i`,
     `INSERT INTO buyer_group_members (company_id, buyer_group_id, buyer_id)
-     SELECT b.company_id, g.low + b.id % g.n, b.id FROM buyers b, (SELECT min(id) AS low, count(*) AS n FROM buyer_groups WHERE company_id = $1) g WHERE b.company_id = $1 AND $2::int > 0`,
+     SELECT b.company_id, g.low + b.id % g.n, b.id
+     FROM buyers b, (SELECT min(id) AS low, count(*) AS n FROM buyer_groups WHERE company_id = $1) g
+     WHERE b.company_id = $1 AND $2::int > 0`,
     `INSERT INTO record_counts (company_id, resource, slot, n) VALUES ($1, 'buyers', 0, $2::int)`,
   ];
   for (const statement of statements) await query(url, statement, [company_id, count]);
