@@ -33,6 +33,7 @@ export default async function globalSetup(): Promise<void> {
   globalThis.started = { database, folder };
   // A run that is broken off (Ctrl-C) skips the teardown, and its PostgreSQL would stay.
   process.once('exit', () => stopAbruptly(folder));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
   process.env.TRUNKLINE_TEST_DATABASE = database.url;
   process.env.TRUNKLINE_TEST_FOLDER = folder;
   const promised = contract.operations.flatMap(({ id, responses }) =>
