@@ -1,13 +1,7 @@
 import { defaultsOf, type Schemas } from '../contract';
 import { changeBuyers } from '../db/attachments';
-import {
-  capColumns,
-  changeLimits,
-  limitsIn,
-  limitsJoin,
-  openLimits,
-  usedSql,
-} from './queries/cap-counters';
+import { capColumns, limitsJoin, usedSql } from './cap-columns';
+import { changeLimits, limitsIn, openLimits } from './cap-limits';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import { grantToTeams } from '../db/access-scope';
 import { lockRecord } from '../db/records';

@@ -1,4 +1,4 @@
-import { capColumns, limitsJoin, openHoursJoin, usedSql } from './queries/cap-counters';
+import { capColumns, limitsJoin, openHoursJoin, usedSql } from './cap-columns';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import { CAPS, METRICS } from './caps';
 

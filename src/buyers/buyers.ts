@@ -1,6 +1,6 @@
 import { defaultsOf, type Schemas } from '../contract';
 import { detachBuyer, replaceAttached, suppressionsOf } from '../db/attachments';
-import { changeLimits, limitsIn, openLimits } from './queries/cap-counters';
+import { changeLimits, limitsIn, openLimits } from './cap-limits';
 import { grantToTeams } from '../db/access-scope';
 import { lockRecord, resolveReferences } from '../db/records';
 import { leaveTeams } from '../people/queries/teams';

@@ -1,9 +1,6 @@
-import {
-  changeLimits,
-  recordUsage,
-  reserveUsage,
-  type CapOwner,
-} from '../../src/buyers/queries/cap-counters';
+import { changeLimits } from '../../src/buyers/cap-limits';
+import type { CapOwner } from '../../src/buyers/caps';
+import { recordUsage, reserveUsage } from '../../src/buyers/reserve-caps';
 import { standingClock } from '../support/clock';
 import { createWorld, type World } from '../support/world';
 
