@@ -16,9 +16,12 @@ export interface LimitChanges {
 const LIMIT_NAMES = [...CAPS.map(({ limit }) => limit), 'concurrency_cap_limit' as const];
 
 /** The limits among the fields of a request. */
-export function limitsIn(fields: Record<string, unknown>): Limits {
-  const set = LIMIT_NAMES.filter((name) => fields[name] !== undefined);
-  return Object.fromEntries(set.map((name) => [name, fields[name]])) as Limits;
+export function limitsIn(fields: object): Limits {
+  const names = new Set<string>(LIMIT_NAMES);
+  const limits = Object.entries(fields).filter(
+    ([name, value]) => names.has(name) && value !== undefined,
+  );
+  return Object.fromEntries(limits) as Limits;
 }
 
 /** Creates the caps of a new owner, with nothing used. */

@@ -7,7 +7,7 @@ import { projection } from './buyers-columns';
 
 type Fields = Schemas['BuyerFields'];
 
-/** What belongs to one buyer alone and is never copied. */
+/** Identifiers belong to one buyer and are never copied. */
 const IDENTITY = new Set(['user_buyer_id', 'external_record_id']);
 
 const writable = Object.keys(facets(contract.document.components.schemas.BuyerFields!).properties);
@@ -15,12 +15,18 @@ const readable = new Set(
   Object.keys(facets(contract.document.components.schemas.Buyer!).properties),
 );
 
-/** Fields that a buyer shows under the name they are written by. The current conversion comes with buyer_conversions_schedule. */
+/**
+ * Fields that are read and written under the same name. Those of the current conversion are copied
+ * with buyer_conversions_schedule.
+ */
 const COPIED = writable.filter(
   (name) => readable.has(name) && !IDENTITY.has(name) && !name.startsWith('current_conversion_'),
 );
 
-/** The settings of another buyer as fields of a request; refuses with 422 on copy_another_buyer when there is no such buyer. */
+/**
+ * The settings of another buyer, as fields of a request. Throws 422 on copy_another_buyer when
+ * there is no such buyer.
+ */
 export async function copyOf(db: Db, reference: Reference, now: Date): Promise<Fields> {
   const text = await readRecord({ db, now, projection }, reference).catch((error: unknown) => {
     throw error instanceof HttpProblem

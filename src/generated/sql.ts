@@ -12,6 +12,24 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'buyers.find_current_conversion': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'buyers.next_token_value_ids': {
+    params: {
+      count: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
   'buyers.record_for_buyer': {
     params: {
       attempt: number | string | bigint | null;

@@ -22,6 +22,7 @@ export const CHANGE_ZONE = statement(
         WHEN monthly_resets_at > {now} THEN next_month({now}, {zone})
         ELSE monthly_resets_at
       END
-    WHERE company_id = {company_id} AND (buyer_id = {buyer_id} OR buyer_group_id = {buyer_group_id})`,
+    WHERE company_id = {company_id}
+      AND (buyer_id = {buyer_id} OR buyer_group_id = {buyer_group_id})`,
   { prepared: false },
 );
