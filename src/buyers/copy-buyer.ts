@@ -1,8 +1,7 @@
 import { contract, facets, type Schemas } from '../contract';
-import { unknownReferences, type Reference } from '../db/records';
+import { findNamed, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { readRecord } from '../http/record';
-import { HttpProblem } from '../errors';
 import { projection } from './buyers-columns';
 
 type Fields = Schemas['BuyerFields'];
@@ -28,11 +27,8 @@ const COPIED = writable.filter(
  * there is no such buyer.
  */
 export async function copyOf(db: Db, reference: Reference, now: Date): Promise<Fields> {
-  const text = await readRecord({ db, now, projection }, reference).catch((error: unknown) => {
-    throw error instanceof HttpProblem
-      ? unknownReferences('copy_another_buyer', [String(reference)])
-      : error;
-  });
+  const id = await findNamed(db, 'buyers', { reference, field: 'copy_another_buyer' });
+  const text = await readRecord({ db, now, projection }, String(id));
   const source = JSON.parse(text) as Schemas['Buyer'] & Record<string, unknown>;
   const copied = Object.fromEntries(
     COPIED.map((name) => [name, source[name]]).filter(([, value]) => value !== null),

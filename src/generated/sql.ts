@@ -231,4 +231,234 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'suppression.block_numbers': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      changed: string;
+    };
+  };
+  'suppression.block_staged': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'suppression.block_staged_when_contended': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'suppression.delete_rejected_rows': {
+    params: {
+      company_id: number | string | bigint | null;
+      file: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'suppression.erase_numbers': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+      after: number | string | bigint | null;
+    };
+    row: {
+      last: string | null;
+    };
+  };
+  'suppression.find_broken_file': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'suppression.find_run': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      run_id: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'suppression.find_suppressed_buyers': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+      buyer_ids: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      buyer_id: number;
+      buyer_suppression_id: number;
+    };
+  };
+  'suppression.first_file_of_list': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      status: string;
+    };
+  };
+  'suppression.lock_files_of_list': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'suppression.lock_list': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'suppression.lock_lists': {
+    params: {
+      company_id: number | string | bigint | null;
+      named_id: number | string | bigint | null;
+      named_uuid: string | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'suppression.lock_numbers': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | null;
+    };
+    row: object;
+  };
+  'suppression.lock_queued_file': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      list: string | null;
+      status: string;
+      job_id: string | null;
+      verb: string;
+      attempts: number;
+      import_file_key: string | null;
+      country: string;
+      caller_id_column_name: string | null;
+      headers: string[] | null;
+      import_count: string;
+      rejected_count: string;
+      usual_column_name: string | null;
+    };
+  };
+  'suppression.move_blocked_count': {
+    params: {
+      by: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'suppression.queue_file': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      list: string | null;
+      is_queued: boolean;
+    };
+  };
+  'suppression.record_failure': {
+    params: {
+      now: Date | string | null;
+      message: string | null;
+      headers: readonly string[] | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      run_id: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'suppression.record_layout': {
+    params: {
+      total_count: number | string | bigint | null;
+      headers: readonly string[] | null;
+      column_name: string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      run_id: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'suppression.record_progress': {
+    params: {
+      taken: number | string | bigint | null;
+      rejected: number | string | bigint | null;
+      changed: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      run_id: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'suppression.record_success': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      run_id: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'suppression.start_run': {
+    params: {
+      job_id: string | null;
+      run_id: string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'suppression.unblock_numbers': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      changed: string;
+    };
+  };
+  'suppression.unblock_staged': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: object;
+  };
 }
