@@ -11,7 +11,7 @@ export interface Storage {
   incoming: string;
   /** Whether the disk has room for so many bytes, in addition to its reserve. */
   hasRoomFor(bytes: number): Promise<boolean>;
-  /** Stores a file of `incoming` under a key. It is atomic, and the file stays in `incoming` too. */
+  /** Stores a file of `incoming` under a key, atomically; it stays in `incoming` too. */
   keep(file: string, key: string): Promise<void>;
   path(key: string): string;
   /** The file as a stream, and its size; undefined when there is none. */
@@ -19,7 +19,7 @@ export interface Storage {
   remove(key: string): Promise<void>;
   /** Keys of the files that are older than `age_ms`. */
   keysOlderThan(age_ms: number): Promise<string[]>;
-  /** Removes files of `incoming` that are older than `age_ms`: a killed process left them behind. */
+  /** Removes files of `incoming` older than `age_ms`, which a killed process left behind. */
   clearIncoming(age_ms: number): Promise<void>;
 }
 

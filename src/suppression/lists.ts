@@ -152,8 +152,8 @@ export const buyerSuppressions = (deps: Deps) => {
         ],
         values: { list, number },
         ...(number === undefined && {
-          total:
-            'SELECT blocked FROM buyer_suppressions WHERE company_id = {company_id} AND id = {list}',
+          total: `SELECT blocked FROM buyer_suppressions
+            WHERE company_id = {company_id} AND id = {list}`,
         }),
         item: `to_json('+' || t.number)`,
         cells: { caller_id: `'+' || t.number` },

@@ -4,7 +4,7 @@ import { ColumnProblem } from './layout';
 import { FileProblem } from './text';
 import type { Answer, Order, PackedBatch, Summary, ThreadData } from './thread';
 
-/** A file that is read on another thread. Its methods throw FileProblem for what is wrong with the file. */
+/** A file that is read on another thread. Its methods throw FileProblem for an invalid file. */
 export interface ImportReader {
   /** Waits until all of it has been read. */
   summary(): Promise<Summary>;

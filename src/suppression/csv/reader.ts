@@ -135,10 +135,10 @@ export function* batchesOf(
 }
 
 function distinct(sorted: Float64Array): Float64Array {
-  let kept = 0;
+  let length = 0;
   for (let i = 0; i < sorted.length; i++)
-    if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[kept++] = sorted[i]!;
-  return sorted.subarray(0, kept);
+    if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[length++] = sorted[i]!;
+  return sorted.subarray(0, length);
 }
 
 /** A cell as the database can store it. */

@@ -57,7 +57,7 @@ async function start(): Promise<void> {
   post({ summary: { layout, total, rejected_count, rejected } }, [rejected.buffer]);
 }
 
-/** Lowers the priority of this thread below that of requests; only Linux can do so for one thread. */
+/** Gives this thread a lower priority than requests. Only Linux can do so for one thread. */
 function yieldToRequests(): void {
   try {
     setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), 10);
