@@ -45,6 +45,44 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
     )
 $$;
 
+-- When the next local hour, day or month of a time zone begins. A day of 23 or 25 hours is one day.
+CREATE OR REPLACE FUNCTION next_hour(at timestamptz, zone text) RETURNS timestamptz
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT date_trunc('hour', at, zone) + interval '1 hour'
+$$;
+
+CREATE OR REPLACE FUNCTION next_day(at timestamptz, zone text) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT (date_trunc('day', at AT TIME ZONE zone) + interval '1 day') AT TIME ZONE zone
+$$;
+
+CREATE OR REPLACE FUNCTION next_month(at timestamptz, zone text) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT (date_trunc('month', at AT TIME ZONE zone) + interval '1 month') AT TIME ZONE zone
+$$;
+
+-- ---------------------------------------------------------------------------------------------
+-- Caps. PostgreSQL replaces a call of these functions by their expression (it inlines them), so
+-- that they cost nothing: keep them single expressions that name `used` at most twice.
+-- ---------------------------------------------------------------------------------------------
+
+-- What is used of a cap at an instant: nothing once its window has ended, although the counter is
+-- not reset before the next use.
+CREATE OR REPLACE FUNCTION used_now(used anyelement, resets_at timestamptz, at timestamptz)
+RETURNS anyelement LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN resets_at > at THEN used ELSE 0 END
+$$;
+
+-- Whether a cap can take `added`. One that is used up takes nothing, not even 0: no call is dialed
+-- to a buyer whose conversions are used up.
+CREATE OR REPLACE FUNCTION has_room(
+  cap_limit anycompatible,
+  used anycompatible,
+  added anycompatible
+) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT cap_limit IS NULL OR used < cap_limit AND used + added <= cap_limit
+$$;
+
 -- ---------------------------------------------------------------------------------------------
 -- Routing changes: when the configuration that calls are routed by was last changed
 -- ---------------------------------------------------------------------------------------------

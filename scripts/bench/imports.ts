@@ -8,7 +8,7 @@ import { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { loadConfig } from '../../src/config';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { suppressedBuyers } from '../../src/suppression/queries/numbers';
+import { suppressedBuyers } from '../../src/suppression/suppressed-buyers';
 import { createDeps } from '../../src/deps';
 import { median, memory, option, percentile, ready, round, say, startService } from './tools';
 import { PEPPER, prepareWorld, type BenchWorld } from './world';

@@ -10,7 +10,12 @@ export const projection = {
   schema: 'BuyerFleet',
   singular: 'buyer_fleet',
   plural: 'buyer_fleets',
-  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.user_fleet_id, '') || E'\\n' || coalesce(t.description, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
+  fulltext: `lower(
+    coalesce(t.name, '')
+    || E'\\n' || coalesce(t.user_fleet_id, '')
+    || E'\\n' || coalesce(t.description, '')
+    || E'\\n' || coalesce(t.external_record_id, '')
+  )`,
   columns: {
     ...commonColumns('buyer_fleets'),
     type: `'BuyerFleet'`,
@@ -29,7 +34,8 @@ const orders: Record<string, SortKey> = {
   updated_at: { sql: 't.updated_at', type: 'timestamptz' },
 };
 
-/** Named sets of buyers. */
+// Fleets: named sets of buyers. A buyer is in at most one.
+
 export const buyerFleets = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });

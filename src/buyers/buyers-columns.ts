@@ -1,35 +1,109 @@
-import { capColumns, limitsJoin, openHoursJoin, usedSql } from './queries/cap-counters';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { capColumns, limitsJoin, NOW, openHoursJoin, usedSql } from './cap-columns';
 import { CAPS, METRICS } from './caps';
+
+const OF_BUYER = 'x.company_id = t.company_id AND x.buyer_id = t.id';
+
+/** The buyer's current conversion: the first of the first time frame that is open now. */
+const CURRENT_CONVERSION_JOIN = `LEFT JOIN LATERAL (
+    SELECT x.*
+    FROM buyer_conversions x
+    WHERE ${OF_BUYER}
+      AND is_open(x.open_minutes, local_minute_of_week(${NOW}, l.zone))
+    ORDER BY x.time_frame, x.position
+    LIMIT 1
+  ) c ON true`;
 
 const HOURLY_LIMITS = METRICS.map(
   (metric) => `'${metric}_hourly_limit', x.${metric}_hourly_limit`,
 ).join(', ');
 
-/** The buyer's current conversion: the first of the first time frame that is open now. */
-const CURRENT_CONVERSION_JOIN = `LEFT JOIN LATERAL (SELECT x.* FROM buyer_conversions x WHERE x.company_id = t.company_id AND x.buyer_id = t.id
-  AND is_open(x.open_minutes, local_minute_of_week({now}::timestamptz, l.zone)) ORDER BY x.time_frame, x.position LIMIT 1) c ON true`;
+const BUSINESS_HOURS = `coalesce(
+  (
+    SELECT json_agg(
+      json_strip_nulls(json_build_object(${HOURLY_LIMITS}, 'schedule', x.schedule))
+      ORDER BY x.position
+    )
+    FROM buyer_business_hours x
+    WHERE ${OF_BUYER}
+  ),
+  '[]'
+)`;
 
-const BUSINESS_HOURS = `coalesce((SELECT json_agg(json_strip_nulls(json_build_object(${HOURLY_LIMITS}, 'schedule', x.schedule)) ORDER BY x.position)
-  FROM buyer_business_hours x WHERE x.company_id = t.company_id AND x.buyer_id = t.id), '[]')`;
+const CONVERSION = [
+  'name',
+  'conversion_type',
+  'duration',
+  'revenue',
+  'revenue_min',
+  'revenue_max',
+  'revenue_increment',
+  'duplicate_timeframe',
+  'token_values',
+  'attribution_token_values',
+]
+  .map((column) => `'${column}', x.${column}`)
+  .join(', ');
 
-const CONVERSIONS = `coalesce((SELECT json_agg(json_build_object('buyer_conversions_attributes', f.conversions, 'schedule', f.schedule) ORDER BY f.time_frame) FROM (
-  SELECT x.time_frame, (array_agg(x.schedule))[1] AS schedule, json_agg(json_build_object('name', x.name, 'conversion_type', x.conversion_type, 'duration', x.duration,
-    'revenue', x.revenue, 'revenue_min', x.revenue_min, 'revenue_max', x.revenue_max, 'revenue_increment', x.revenue_increment,
-    'duplicate_timeframe', x.duplicate_timeframe, 'token_values', x.token_values, 'attribution_token_values', x.attribution_token_values) ORDER BY x.position) AS conversions
-  FROM buyer_conversions x WHERE x.company_id = t.company_id AND x.buyer_id = t.id GROUP BY x.time_frame) f), '[]')`;
+const CONVERSIONS = `coalesce(
+  (
+    SELECT json_agg(
+      json_build_object(
+        'buyer_conversions_attributes', frame.conversions,
+        'schedule', frame.schedule
+      )
+      ORDER BY frame.time_frame
+    )
+    FROM (
+      SELECT
+        x.time_frame,
+        (array_agg(x.schedule))[1] AS schedule,
+        json_agg(json_build_object(${CONVERSION}) ORDER BY x.position) AS conversions
+      FROM buyer_conversions x
+      WHERE ${OF_BUYER}
+      GROUP BY x.time_frame
+    ) frame
+  ),
+  '[]'
+)`;
 
-/** "key:value" texts as an object; the last of two equal keys counts. */
-const hash = (texts: string) =>
-  `CASE WHEN cardinality(${texts}) > 0 THEN (SELECT json_object_agg(k, v) FROM (SELECT DISTINCT ON (split_part(p, ':', 1)) split_part(p, ':', 1) AS k, substr(p, strpos(p, ':') + 1) AS v
-  FROM unnest(${texts}) WITH ORDINALITY AS u(p, n) ORDER BY split_part(p, ':', 1), n DESC) pairs) ELSE '{}' END`;
+/** Texts like "key:value" as an object; the last of two equal keys counts. */
+const hash = (texts: string) => `CASE
+  WHEN cardinality(${texts}) > 0 THEN (
+    SELECT json_object_agg(key, value)
+    FROM (
+      SELECT DISTINCT ON (split_part(pair, ':', 1))
+        split_part(pair, ':', 1) AS key,
+        substr(pair, strpos(pair, ':') + 1) AS value
+      FROM unnest(${texts}) WITH ORDINALITY AS given (pair, n)
+      ORDER BY split_part(pair, ':', 1), n DESC
+    ) pairs
+  )
+  ELSE '{}'
+END`;
 
-const groups = (
-  column: string,
-) => `ARRAY(SELECT g.${column} FROM buyer_group_members m JOIN buyer_groups g ON g.company_id = m.company_id AND g.id = m.buyer_group_id
-  WHERE m.company_id = t.company_id AND m.buyer_id = t.id ORDER BY g.id)`;
+const groups = (column: string) => `ARRAY(
+  SELECT g.${column}
+  FROM buyer_group_members m
+  JOIN buyer_groups g ON g.company_id = m.company_id AND g.id = m.buyer_group_id
+  WHERE m.company_id = t.company_id AND m.buyer_id = t.id
+  ORDER BY g.id
+)`;
+
+/** The ids in a table that attaches something to buyers. */
+const attached = (table: string, column: string) =>
+  `ARRAY(SELECT x.${column} FROM ${table} x WHERE ${OF_BUYER} ORDER BY 1)`;
+
+const CONVERSION_IDS = `ARRAY(
+  SELECT x.id FROM buyer_conversions x WHERE ${OF_BUYER} ORDER BY x.time_frame, x.position
+)`;
 
 const listId = (list: string) => `CASE WHEN cardinality(t.${list}) > 0 THEN t.id END`;
+
+/** Texts to search in, in lower case, one a line. */
+const fulltext = ['name', 'number', 'user_buyer_id', 'email', 'external_record_id']
+  .map((column) => `coalesce(t.${column}, '')`)
+  .join(` || E'\\n' || `);
 
 export const projection = {
   schema: 'Buyer',
@@ -40,7 +114,7 @@ export const projection = {
     h: openHoursJoin('h'),
     c: CURRENT_CONVERSION_JOIN,
   },
-  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.number, '') || E'\\n' || coalesce(t.user_buyer_id, '') || E'\\n' || coalesce(t.email, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
+  fulltext: `lower(${fulltext})`,
   columns: {
     ...commonColumns('buyers'),
     type: `'Buyer'`,
@@ -76,7 +150,7 @@ export const projection = {
     current_conversion_token_value_ids: `coalesce(c.token_value_ids, '{}')`,
     current_conversion_attribution_token_value_ids: `coalesce(c.attribution_token_value_ids, '{}')`,
     ping_timeout_seconds: true,
-    buyer_suppression_ids: `ARRAY(SELECT a.buyer_suppression_id FROM buyer_suppression_buyers a WHERE a.company_id = t.company_id AND a.buyer_id = t.id ORDER BY 1)`,
+    buyer_suppression_ids: attached('buyer_suppression_buyers', 'buyer_suppression_id'),
     record_token_filter_id: listId('record_token_filter_data'),
     record_token_filter_data_count: `cardinality(t.record_token_filter_data)`,
     record_token_filter_data: true,
@@ -95,9 +169,9 @@ export const projection = {
     buyer_fleet_id: true,
     call_limit_id: 'l.id',
     current_conversion_id: 'c.id',
-    buyer_conversion_ids: `ARRAY(SELECT x.id FROM buyer_conversions x WHERE x.company_id = t.company_id AND x.buyer_id = t.id ORDER BY x.time_frame, x.position)`,
+    buyer_conversion_ids: CONVERSION_IDS,
     paused_by_user_id: true,
-    team_ids: `ARRAY(SELECT a.access_control_list_id FROM access_control_list_buyers a WHERE a.company_id = t.company_id AND a.buyer_id = t.id ORDER BY 1)`,
+    team_ids: attached('access_control_list_buyers', 'access_control_list_id'),
   },
 } as const satisfies Projection<'Buyer', 'buyer', 'buyers'>;
 
@@ -110,7 +184,7 @@ const own = (column: string, type: SortKey['type'], nullable = false): SortKey =
 export const orders: Record<string, SortKey> = {
   name: own('name', 'text', true),
   calls_count: { sql: 'coalesce(l.calls_count, 0)', type: 'bigint' },
-  // Those of today.
+  // The calls of today.
   recent_calls_count: { sql: usedSql('attempt_daily_used'), type: 'bigint' },
   outgoing_webhooks_count: own('outgoing_webhooks_count', 'bigint'),
   paused: own('paused', 'boolean'),

@@ -1,53 +1,45 @@
 import { defaultsOf, type Schemas } from '../contract';
-import { detachBuyer, replaceAttached, suppressionsOf } from '../db/attachments';
-import { changeLimits, limitsIn, openLimits } from './queries/cap-counters';
 import { grantToTeams } from '../db/access-scope';
-import { lockRecord, resolveReferences } from '../db/records';
-import { leaveTeams } from '../people/queries/teams';
+import { detachBuyer, suppressionsOf } from '../db/attachments';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
-import type { Handlers } from '../http/handlers';
-import { list } from '../http/list';
-import { requireUnchanged, show, showBy, unsaved, written } from '../http/record';
-import { openMinutes } from '../time/opening-hours';
-import { ianaName } from '../time/zone';
-import { splitPairs } from '../tokens/filters';
-import { METRICS } from './caps';
-import { changeTeams, teamChanges } from '../people/change-teams';
 import { withDefaults } from '../http/defaults';
+import type { Call, Handlers } from '../http/handlers';
+import { list } from '../http/list';
+import { showBy } from '../http/record';
+import { recordHandlers } from '../http/record-handlers';
+import { changeTeams, teamChanges } from '../people/change-teams';
+import { leaveTeams } from '../people/leave-teams';
 import { pauseColumns } from '../people/paused-by';
+import { ianaName } from '../time/zone';
 import { filters, orders, projection } from './buyers-columns';
-import {
-  changeCurrent,
-  isCurrentField,
-  replaceConversions,
-  type CurrentFields,
-} from './conversions';
+import { changeLimits, limitsIn, openLimits } from './cap-limits';
 import { copyOf } from './copy-buyer';
-import { moveCount } from '../db/counters';
+import { columnsOf, referencesOf, writeParts, type BuyerFields } from './write-buyer';
 
-type Fields = Schemas['BuyerFields'];
-const DEFAULTS = defaultsOf('BuyerFields') as Required<Pick<Fields, 'time_zone'>> & Fields;
+// Buyers: the destinations of calls. A write locks first what the buyer refers to (fleet, number,
+// suppression lists, the offers of its teams) and then the buyer, as the deletion of one of those
+// does; then it changes what belongs to the buyer.
 
-/** Call destinations. */
-export const buyers = ({ clock, queue, authenticator }: Deps) =>
-  ({
+type CreateFields = Omit<Schemas['BuyerCreate'], 'serializer'>;
+type UpdateFields = Omit<Schemas['BuyerUpdate'], 'serializer'>;
+const DEFAULTS = defaultsOf('BuyerFields') as Required<Pick<BuyerFields, 'time_zone'>> &
+  BuyerFields;
+
+export const buyers = (deps: Deps) => {
+  const { clock } = deps;
+  const records = recordHandlers(projection, clock);
+  return {
     listBuyers: ({ query, db }) => list(query, { db, now: clock(), projection, orders, filters }),
 
-    newBuyer: ({ query, db }) => {
-      const row = {
+    newBuyer: (call) =>
+      records.unsaved(call, {
         ...columnsOf(DEFAULTS),
         record_token_filter_data: [],
         record_token_additional_data: [],
-      };
-      return unsaved({ db, now: clock(), projection, serializer: query.serializer }, row);
-    },
+      }),
 
-    showBuyer: ({ params, query, db, if_none_match }) =>
-      show(
-        { db, now: clock(), projection, serializer: query.serializer, if_none_match },
-        params.id,
-      ),
+    showBuyer: records.show,
 
     showBuyerByUserBuyerId: ({ params, query, db, if_none_match }) =>
       showBy(
@@ -56,234 +48,110 @@ export const buyers = ({ clock, queue, authenticator }: Deps) =>
         params.user_buyer_id,
       ),
 
-    createBuyer: async ({
-      query,
-      body: { copy_another_buyer, serializer = query.serializer, ...body },
-      db,
-      caller,
-    }) => {
-      const now = clock();
-      const id = await db.transaction(async (tx) => {
-        const copied =
-          copy_another_buyer === undefined ? {} : await copyOf(tx, copy_another_buyer, now);
-        const fields: Fields = { ...DEFAULTS, ...copied, ...body };
-        const teams = await teamChanges(tx, 'buyer', { fields: body, caller });
-        const lists = await suppressionsOf(tx, fields);
-        const pause = fields.paused ? { paused_at: now, paused_by_user_id: caller.user_id } : {};
-        const row = {
-          ...columnsOf(withDefaults(fields, DEFAULTS)),
-          ...(await referencesOf(tx, fields)),
-          ...pause,
-          user_updated_at: now,
-          created_at: now,
-          updated_at: now,
-        };
-        const buyer = await tx.prisma.buyer.create({
-          data: { ...row, company_id: tx.company_id } as never,
-          select: { id: true },
-        });
-        await openLimits(
-          tx,
-          { buyer_id: buyer.id },
-          {
-            zone: ianaName(fields.time_zone ?? DEFAULTS.time_zone)!,
-            limits: limitsIn({ ...fields }),
-          },
-        );
-        await writeParts(tx, buyer.id, { fields, lists, now });
-        await grantToTeams(tx, 'buyer', buyer.id);
-        await changeTeams(tx, { kind: 'buyer', id: buyer.id }, teams, {
-          queue,
-          authenticator,
-          caller,
-          now,
-        });
-        await moveCount(tx, 'buyers', 1);
-        return buyer.id;
-      });
-      return written({ db, now, projection, serializer }, id, { status: 201 });
-    },
+    createBuyer: (call) =>
+      records.create(call, (tx, fields: CreateFields, now) =>
+        createBuyer(tx, { fields, now, ...deps, caller: call.caller }),
+      ),
 
-    updateBuyer: async ({
-      params,
-      query,
-      body: { reset_total_caps, serializer = query.serializer, ...body },
-      db,
-      caller,
-      if_match,
-    }) => {
-      const now = clock();
-      const fields = withDefaults(body, DEFAULTS);
-      const id = await db.transaction(async (tx) => {
-        // Fleet and lists before the buyer: whoever deletes one of those locks in this order too.
-        const fleet = await referencesOf(tx, fields);
-        const lists = await suppressionsOf(tx, fields);
-        const teams = await teamChanges(tx, 'buyer', { fields: fields, caller });
-        const before = await lockRecord(tx, 'buyers', params.id, ['paused', 'time_zone']);
-        await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
-        await tx.prisma.buyer.update({
-          where: { company_id_id: { company_id: tx.company_id, id: before.id } },
-          data: {
-            ...columnsOf(fields),
-            ...fleet,
-            ...pauseColumns(before, fields.paused, { caller, now }),
-            user_updated_at: now,
-            updated_at: now,
-          },
-          select: { id: true },
-        });
-        const zone =
-          fields.time_zone !== undefined && fields.time_zone !== before.time_zone
-            ? ianaName(fields.time_zone)
-            : undefined;
-        await changeLimits(
-          tx,
-          { buyer_id: before.id },
-          { limits: limitsIn({ ...fields }), zone, reset_totals: reset_total_caps, now },
-        );
-        await writeParts(tx, before.id, { fields, lists, now });
-        await changeTeams(tx, { kind: 'buyer', id: before.id }, teams, {
-          queue,
-          authenticator,
-          caller,
-          now,
-        });
-        return before.id;
-      });
-      return written({ db, now, projection, serializer }, id);
-    },
+    updateBuyer: (call) =>
+      records.updateAfter(
+        { ...call, body: withDefaults<UpdateFields>(call.body, DEFAULTS) },
+        async (tx, fields: UpdateFields) => ({
+          references: await referencesOf(tx, fields),
+          lists: await suppressionsOf(tx, fields),
+          teams: await teamChanges(tx, 'buyer', { fields, caller: call.caller }),
+        }),
+        (tx, id, { fields, now, ahead }) =>
+          updateBuyer(tx, id, { fields, ahead, now, ...deps, caller: call.caller }),
+      ),
 
-    deleteBuyer: async ({ params, query, db, if_match }) => {
-      const now = clock();
-      const id = await db.transaction(async (tx) => {
-        const { id } = await lockRecord(tx, 'buyers', params.id);
-        await requireUnchanged(
-          { db: tx, now, projection, serializer: query.serializer, if_match },
-          params.id,
-        );
-        await detachBuyer(tx, id);
-        await leaveTeams(tx, { kind: 'buyer', id }, now);
-        // Calls that went to it alone go to the offer.
-        await tx.prisma.number.updateMany({
-          where: { buyer_id: id, deleted_at: null },
-          data: { buyer_id: null, forward_type: 'offer_id', updated_at: now },
-        });
-        await tx.prisma.buyer.update({
-          where: { company_id_id: { company_id: tx.company_id, id } },
-          data: { deleted_at: now, updated_at: now, user_updated_at: now, buyer_fleet_id: null },
-        });
-        await moveCount(tx, 'buyers', -1);
-        return id;
-      });
-      return written({ db, now, projection, serializer: query.serializer }, id);
-    },
-  }) satisfies Partial<Handlers>;
+    deleteBuyer: (call) => records.delete(call, deleteBuyer),
+  } satisfies Partial<Handlers>;
+};
 
-/** Fields of the contract that are columns of the buyer under the same name. */
-const OWN_COLUMNS = [
-  'name',
-  'number',
-  'user_buyer_id',
-  'email',
-  'external_record_id',
-  'buyer_type',
-  'timeout_seconds',
-  'dtmf_tones',
-  'time_zone',
-  'paused',
-  'record_calls',
-  'press_one_to_accept',
-  'ping_timeout_seconds',
-  'route_by_type',
-  'tier',
-  'weight',
-  'epc_timeframe',
-  'epc_assumed_amount',
-  'epc_assumed_calls_count',
-  'display_caller_id_type',
-] as const satisfies readonly (keyof Fields)[];
-
-/** The columns of the buyer's row among the fields. */
-function columnsOf(fields: Fields) {
-  const own = Object.fromEntries(
-    OWN_COLUMNS.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]),
-  );
-  const { record_token_filter_list, record_token_additional_list } = fields;
-  return {
-    ...own,
-    ...(record_token_filter_list !== undefined && {
-      record_token_filter_data: record_token_filter_list ?? [],
-    }),
-    ...(record_token_additional_list !== undefined && {
-      record_token_additional_data: splitPairs(record_token_additional_list ?? ''),
-    }),
-  };
-}
-
-const REFERENCES = {
-  buyer_fleet_id: 'buyer_fleets',
-  display_service_number_id: 'numbers',
-} as const;
-
-/** The ids of the records that a buyer refers to. */
-async function referencesOf(
-  db: Db,
-  fields: Fields,
-): Promise<{ buyer_fleet_id?: bigint | null; display_service_number_id?: bigint | null }> {
-  const found: Record<string, bigint | null> = {};
-  for (const [field, table] of Object.entries(REFERENCES)) {
-    const named = fields[field as keyof typeof REFERENCES];
-    if (named !== undefined)
-      found[field] =
-        named === null ? null : (await resolveReferences(db, table, [named], { field }))[0]!;
-  }
-  return found;
-}
-
-interface Parts {
-  fields: Fields;
-  lists: bigint[] | undefined;
+interface Context extends Pick<Deps, 'queue' | 'authenticator'> {
+  caller: Call<'createBuyer'>['caller'];
   now: Date;
 }
 
-/** The parts of a buyer that have tables of their own: suppression lists, opening hours and conversions. */
-async function writeParts(db: Db, buyer_id: bigint, { fields, lists, now }: Parts): Promise<void> {
-  if (lists)
-    await replaceAttached(
-      db,
-      'buyer_suppression_buyers',
-      { buyer_id },
-      { buyer_suppression_id: lists },
-    );
-  const { business_hours_schedule: hours, buyer_conversions_schedule: frames } = fields;
-  if (hours !== undefined) await replaceHours(db, buyer_id, hours ?? []);
-  if (frames !== undefined) await replaceConversions(db, buyer_id, frames ?? []);
-  const current = Object.fromEntries(
-    Object.entries(fields).filter(([name]) => isCurrentField(name)),
-  ) as CurrentFields;
-  if (Object.keys(current).length > 0) await changeCurrent(db, buyer_id, { fields: current, now });
+async function createBuyer(
+  tx: Db,
+  { fields: { copy_another_buyer, ...body }, ...context }: Context & { fields: CreateFields },
+): Promise<bigint> {
+  const { caller, now } = context;
+  const copied = copy_another_buyer === undefined ? {} : await copyOf(tx, copy_another_buyer, now);
+  const fields: BuyerFields = { ...DEFAULTS, ...copied, ...body };
+  const teams = await teamChanges(tx, 'buyer', { fields: body, caller });
+  const lists = await suppressionsOf(tx, fields);
+  const row = {
+    ...columnsOf(withDefaults(fields, DEFAULTS)),
+    ...(await referencesOf(tx, fields)),
+    ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
+    user_updated_at: now,
+    created_at: now,
+    updated_at: now,
+  };
+  const { id } = await tx.prisma.buyer.create({
+    data: { ...row, company_id: tx.company_id } as never,
+    select: { id: true },
+  });
+  const zone = ianaName(fields.time_zone ?? DEFAULTS.time_zone)!;
+  await openLimits(tx, { buyer_id: id }, { zone, limits: limitsIn(fields) });
+  await writeParts(tx, id, { fields, lists, now });
+  await grantToTeams(tx, 'buyer', id);
+  await changeTeams(tx, { kind: 'buyer', id }, teams, context);
+  return id;
 }
 
-async function replaceHours(
-  db: Db,
-  buyer_id: bigint,
-  entries: readonly Schemas['BusinessHours'][],
+/** What is locked before the buyer is. */
+interface Ahead {
+  references: Awaited<ReturnType<typeof referencesOf>>;
+  lists: bigint[] | undefined;
+  teams: Awaited<ReturnType<typeof teamChanges>>;
+}
+
+async function updateBuyer(
+  tx: Db,
+  id: bigint,
+  { fields, ahead, ...context }: Context & { fields: UpdateFields; ahead: Ahead },
 ): Promise<void> {
-  await db.prisma.buyerBusinessHours.deleteMany({ where: { buyer_id } });
-  if (entries.length === 0) return;
-  await db.prisma.buyerBusinessHours.createMany({
-    data: entries.map((entry, position) => ({
-      company_id: db.company_id,
-      buyer_id,
-      position,
-      schedule: [...entry.schedule],
-      open_minutes: openMinutes(entry.schedule),
-      ...Object.fromEntries(
-        METRICS.map((metric) => [
-          `${metric}_hourly_limit`,
-          entry[`${metric}_hourly_limit`] ?? null,
-        ]),
-      ),
-    })),
+  const { caller, now } = context;
+  const where = { company_id_id: { company_id: tx.company_id, id } };
+  const select = { paused: true, time_zone: true };
+  const before = await tx.prisma.buyer.findUniqueOrThrow({ where, select });
+  await tx.prisma.buyer.update({
+    where,
+    data: {
+      ...columnsOf(fields),
+      ...ahead.references,
+      ...pauseColumns(before, fields.paused, { caller, now }),
+      user_updated_at: now,
+      updated_at: now,
+    },
+    select: { id: true },
+  });
+  const is_moved = fields.time_zone !== undefined && fields.time_zone !== before.time_zone;
+  const limits = {
+    limits: limitsIn(fields),
+    zone: is_moved ? ianaName(fields.time_zone!) : undefined,
+    reset_totals: fields.reset_total_caps,
+    now,
+  };
+  await changeLimits(tx, { buyer_id: id }, limits);
+  await writeParts(tx, id, { fields, lists: ahead.lists, now });
+  await changeTeams(tx, { kind: 'buyer', id }, ahead.teams, context);
+}
+
+async function deleteBuyer(tx: Db, id: bigint, now: Date): Promise<void> {
+  await detachBuyer(tx, id);
+  await leaveTeams(tx, { kind: 'buyer', id }, now);
+  // Calls to the numbers that belonged to this buyer go to the offer.
+  await tx.prisma.number.updateMany({
+    where: { buyer_id: id, deleted_at: null },
+    data: { buyer_id: null, forward_type: 'offer_id', updated_at: now },
+  });
+  await tx.prisma.buyer.update({
+    where: { company_id_id: { company_id: tx.company_id, id } },
+    data: { deleted_at: now, updated_at: now, user_updated_at: now, buyer_fleet_id: null },
   });
 }

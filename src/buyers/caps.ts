@@ -8,7 +8,7 @@ export const METRICS = [
 ] as const;
 export type Metric = (typeof METRICS)[number];
 
-/** Over what a cap counts, the one that takes longest to come back first. */
+/** How long a cap counts before it resets, the longest first; a total never resets by itself. */
 export const INTERVALS = ['total', 'monthly', 'daily', 'hourly'] as const;
 export type Interval = (typeof INTERVALS)[number];
 
@@ -33,7 +33,10 @@ export const CAPS: readonly {
 /** How much a call adds to each metric. */
 export type Usage = Partial<Record<Metric, number>>;
 
-/** A cap with a limit, as it stood before a call was taken up in it: what was used, and what calls under way might still use. */
+/**
+ * A cap with a limit as it was before a call was reserved. `used` includes what calls in progress
+ * may still use.
+ */
 export interface CapStanding {
   cap: string;
   used: number;
@@ -45,7 +48,7 @@ export interface CapStanding {
 /** The same with its owner, a buyer or a group. */
 export type OwnedCap = CapStanding & { buyer_id: number | null; buyer_group_id: number | null };
 
-/** What a call under way may still come to. */
+/** What a call in progress may still use. */
 export interface Held {
   connections: number;
   conversions: number;
@@ -53,5 +56,15 @@ export interface Held {
   revenue: number;
 }
 
-/** What is taken up of an owner's caps for a call: a slot, and what the call may still come to. */
+/** What a call holds of an owner's caps: a slot of concurrency, and what it may still use. */
 export type TakenSlot = Held & { call_limit_id: string };
+
+/** The column that holds the end of each window. */
+export const RESETS = {
+  monthly: 'monthly_resets_at',
+  daily: 'daily_resets_at',
+  hourly: 'hourly_resets_at',
+} as const satisfies Record<Exclude<Interval, 'total'>, string>;
+
+/** The buyer or group that a row of call_limits belongs to. */
+export type CapOwner = { buyer_id: bigint | number } | { buyer_group_id: bigint | number };

@@ -2,10 +2,11 @@ import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
 import { HttpProblem, type FieldErrors } from '../errors';
 import { openMinutes } from '../time/opening-hours';
+import { FIND_CURRENT_CONVERSION, NEXT_TOKEN_VALUE_IDS } from './queries/conversions';
 
 type TimeFrame = Schemas['ConversionTimeFrame'];
 
-/** The fields of a request that speak of the conversion that is current now. */
+/** The fields of a request that change the current conversion. */
 export type CurrentFields = Pick<
   Schemas['BuyerFields'],
   Extract<keyof Schemas['BuyerFields'], `current_conversion_${string}`>
@@ -72,8 +73,8 @@ export async function replaceConversions(
 }
 
 /**
- * Changes the conversion that is current now; where none is, makes one that is always current. The buyer's row must be locked: a change of
- * the revenue is judged by the revenue before it.
+ * Changes the conversion that is current now, or creates one that always is. The buyer must be
+ * locked: revenue_increment limits the change from the revenue before.
  */
 export async function changeCurrent(
   db: Db,
@@ -85,14 +86,12 @@ export async function changeCurrent(
   requireBounds(row, (name) => `current_conversion_${name}`);
   if (current && fields.current_conversion_revenue !== undefined) requireStep(current.revenue, row);
   if (!current) {
-    const time_frame =
-      (
-        await db.prisma.buyerConversion.aggregate({
-          where: { buyer_id },
-          _max: { time_frame: true },
-        })
-      )._max.time_frame ?? -1;
-    return insert(db, [{ buyer_id, time_frame: time_frame + 1, position: 0, schedule: [], row }]);
+    const last = await db.prisma.buyerConversion.aggregate({
+      where: { buyer_id },
+      _max: { time_frame: true },
+    });
+    const time_frame = (last._max.time_frame ?? -1) + 1;
+    return insert(db, [{ buyer_id, time_frame, position: 0, schedule: [], row }]);
   }
   const { id, ...values } = row as ConversionRow & { id: bigint };
   await db.prisma.buyerConversion.update({
@@ -106,13 +105,9 @@ async function findCurrent(
   buyer_id: bigint,
   now: Date,
 ): Promise<(ConversionRow & { id: bigint }) | undefined> {
-  const rows = await db.query<{ id: string }>({
-    text: `SELECT x.id::text FROM buyer_conversions x JOIN call_limits l ON l.company_id = x.company_id AND l.buyer_id = x.buyer_id
-      WHERE x.company_id = $1 AND x.buyer_id = $2 AND is_open(x.open_minutes, local_minute_of_week($3::timestamptz, l.zone)) ORDER BY x.time_frame, x.position LIMIT 1`,
-    values: [db.company_id, buyer_id, now.toISOString()],
-  });
-  if (!rows[0]) return undefined;
-  const id = BigInt(rows[0].id);
+  const [current] = await db.sql(FIND_CURRENT_CONVERSION, { buyer_id, now });
+  if (!current) return undefined;
+  const id = BigInt(current.id);
   const found = await db.prisma.buyerConversion.findUniqueOrThrow({
     where: { company_id_id: { company_id: db.company_id, id } },
   });
@@ -132,7 +127,7 @@ async function findCurrent(
   };
 }
 
-/** `current_conversion_x` → `x`; a blank list is an empty one. */
+/** Renames `current_conversion_x` to `x`; a blank list becomes an empty one. */
 function columnsOf(fields: CurrentFields): Partial<ConversionRow> {
   const lists = new Set(['token_values', 'attribution_token_values']);
   return Object.fromEntries(
@@ -154,8 +149,8 @@ function requireBounds(
     errors[field('revenue')] = [`must not be below the minimum of ${revenue_min}`];
   else if (revenue_max !== null && revenue > revenue_max)
     errors[field('revenue')] = [`must not be above the maximum of ${revenue_max}`];
-  const refusal = HttpProblem.fields(errors);
-  if (refusal) throw refusal;
+  const problem = HttpProblem.fields(errors);
+  if (problem) throw problem;
 }
 
 function requireStep(before: number, { revenue, revenue_increment }: ConversionRow): void {
@@ -179,12 +174,12 @@ interface NewRow {
 async function insert(db: Db, rows: NewRow[]): Promise<void> {
   if (rows.length === 0) return;
   const { company_id } = db;
+  const counts = rows.map(
+    ({ row }) => row.token_values.length + row.attribution_token_values.length,
+  );
   const ids = await nextIds(
     db,
-    rows.reduce(
-      (sum, { row }) => sum + row.token_values.length + row.attribution_token_values.length,
-      0,
-    ),
+    counts.reduce((sum, count) => sum + count, 0),
   );
   await db.prisma.buyerConversion.createMany({
     data: rows.map(({ buyer_id, time_frame, position, schedule, row }) => ({
@@ -201,7 +196,7 @@ async function insert(db: Db, rows: NewRow[]): Promise<void> {
   });
 }
 
-/** Numbers for the token values that a change replaces. */
+/** New ids for the lists of token values that a change replaces. */
 async function tokenIds(
   db: Db,
   before: ConversionRow,
@@ -220,9 +215,6 @@ async function tokenIds(
 
 async function nextIds(db: Db, count: number): Promise<bigint[]> {
   if (count === 0) return [];
-  const rows = await db.query<{ id: string }>({
-    text: `SELECT nextval('token_value_ids')::text AS id FROM generate_series(1, $1::int)`,
-    values: [count],
-  });
+  const rows = await db.sql(NEXT_TOKEN_VALUE_IDS, { count });
   return rows.map(({ id }) => BigInt(id));
 }

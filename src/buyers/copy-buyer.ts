@@ -1,13 +1,12 @@
 import { contract, facets, type Schemas } from '../contract';
-import { unknownReferences, type Reference } from '../db/records';
+import { findNamed, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { readRecord } from '../http/record';
-import { HttpProblem } from '../errors';
 import { projection } from './buyers-columns';
 
 type Fields = Schemas['BuyerFields'];
 
-/** What belongs to one buyer alone and is never copied. */
+/** Identifiers belong to one buyer and are never copied. */
 const IDENTITY = new Set(['user_buyer_id', 'external_record_id']);
 
 const writable = Object.keys(facets(contract.document.components.schemas.BuyerFields!).properties);
@@ -15,18 +14,21 @@ const readable = new Set(
   Object.keys(facets(contract.document.components.schemas.Buyer!).properties),
 );
 
-/** Fields that a buyer shows under the name they are written by. The current conversion comes with buyer_conversions_schedule. */
+/**
+ * Fields that are read and written under the same name. Those of the current conversion are copied
+ * with buyer_conversions_schedule.
+ */
 const COPIED = writable.filter(
   (name) => readable.has(name) && !IDENTITY.has(name) && !name.startsWith('current_conversion_'),
 );
 
-/** The settings of another buyer as fields of a request; refuses with 422 on copy_another_buyer when there is no such buyer. */
+/**
+ * The settings of another buyer, as fields of a request. Throws 422 on copy_another_buyer when
+ * there is no such buyer.
+ */
 export async function copyOf(db: Db, reference: Reference, now: Date): Promise<Fields> {
-  const text = await readRecord({ db, now, projection }, reference).catch((error: unknown) => {
-    throw error instanceof HttpProblem
-      ? unknownReferences('copy_another_buyer', [String(reference)])
-      : error;
-  });
+  const id = await findNamed(db, 'buyers', { reference, field: 'copy_another_buyer' });
+  const text = await readRecord({ db, now, projection }, String(id));
   const source = JSON.parse(text) as Schemas['Buyer'] & Record<string, unknown>;
   const copied = Object.fromEntries(
     COPIED.map((name) => [name, source[name]]).filter(([, value]) => value !== null),

@@ -1,4 +1,4 @@
-import { recordUsage } from '../buyers/queries/cap-counters';
+import { recordUsage } from '../buyers/reserve-caps';
 import { settlePending } from './queries/concurrency-slots';
 import { loadConversions, type PayingConversion } from '../routing/queries/caller-facts';
 import {

@@ -1,5 +1,5 @@
 import { giveBuyersTokens } from './queries/updates';
-import { recordUsage } from '../buyers/queries/cap-counters';
+import { recordUsage } from '../buyers/reserve-caps';
 import { recordProgress } from './queries/record-call';
 import { freeSlots, settlePending } from './queries/concurrency-slots';
 import { lockCall, readAttempts, readCall, type AttemptRow, type CallRow } from './queries/calls';

@@ -10,6 +10,227 @@ export interface SqlTypes {
       key: string | null;
     };
   };
+  'buyers.change_zone_of_caps': {
+    params: {
+      zone: string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'buyers.find_current_conversion': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'buyers.next_token_value_ids': {
+    params: {
+      count: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'buyers.record_for_buyer': {
+    params: {
+      attempt: number | string | bigint | null;
+      buyer_conversion: number | string | bigint | null;
+      connection: number | string | bigint | null;
+      earned_revenue: number | string | null;
+      revenue: number | string | null;
+      now: Date | string | null;
+      calls: number | string | bigint | null;
+      held_connections: number | string | bigint | null;
+      held_conversions: number | string | bigint | null;
+      held_revenue: number | string | null;
+      slots: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      owner_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'buyers.record_for_group': {
+    params: {
+      attempt: number | string | bigint | null;
+      buyer_conversion: number | string | bigint | null;
+      connection: number | string | bigint | null;
+      earned_revenue: number | string | null;
+      revenue: number | string | null;
+      now: Date | string | null;
+      calls: number | string | bigint | null;
+      held_connections: number | string | bigint | null;
+      held_conversions: number | string | bigint | null;
+      held_revenue: number | string | null;
+      slots: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      owner_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'buyers.reserve_for_buyer': {
+    params: {
+      attempt: number | string | bigint | null;
+      buyer_conversion: number | string | bigint | null;
+      connection: number | string | bigint | null;
+      earned_revenue: number | string | null;
+      revenue: number | string | null;
+      now: Date | string | null;
+      calls: number | string | bigint | null;
+      held_connections: number | string | bigint | null;
+      held_conversions: number | string | bigint | null;
+      held_revenue: number | string | null;
+      slots: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      owner_id: number | string | bigint | null;
+      spacing_seconds: number | string | bigint | null;
+    };
+    row: {
+      company_id: string | null;
+      id: string | null;
+      buyer_id: string | null;
+      buyer_group_id: string | null;
+      zone: string | null;
+      concurrency_cap_limit: number | null;
+      concurrency_cap_used: number | null;
+      pending_connections: number | null;
+      pending_conversions: number | null;
+      pending_revenue: string | null;
+      hourly_resets_at: Date | null;
+      daily_resets_at: Date | null;
+      monthly_resets_at: Date | null;
+      attempt_total_used: number | null;
+      attempt_monthly_used: number | null;
+      attempt_daily_used: number | null;
+      attempt_hourly_used: number | null;
+      connection_total_used: number | null;
+      connection_monthly_used: number | null;
+      connection_daily_used: number | null;
+      connection_hourly_used: number | null;
+      buyer_conversion_total_used: number | null;
+      buyer_conversion_monthly_used: number | null;
+      buyer_conversion_daily_used: number | null;
+      buyer_conversion_hourly_used: number | null;
+      revenue_total_used: string | null;
+      revenue_monthly_used: string | null;
+      revenue_daily_used: string | null;
+      revenue_hourly_used: string | null;
+      earned_revenue_total_used: string | null;
+      earned_revenue_monthly_used: string | null;
+      earned_revenue_daily_used: string | null;
+      earned_revenue_hourly_used: string | null;
+      attempt_total_limit: number | null;
+      attempt_monthly_limit: number | null;
+      attempt_daily_limit: number | null;
+      attempt_hourly_limit: number | null;
+      connection_total_limit: number | null;
+      connection_monthly_limit: number | null;
+      connection_daily_limit: number | null;
+      connection_hourly_limit: number | null;
+      buyer_conversion_total_limit: number | null;
+      buyer_conversion_monthly_limit: number | null;
+      buyer_conversion_daily_limit: number | null;
+      buyer_conversion_hourly_limit: number | null;
+      revenue_total_limit: string | null;
+      revenue_monthly_limit: string | null;
+      revenue_daily_limit: string | null;
+      revenue_hourly_limit: string | null;
+      earned_revenue_total_limit: string | null;
+      earned_revenue_monthly_limit: string | null;
+      earned_revenue_daily_limit: string | null;
+      earned_revenue_hourly_limit: string | null;
+      calls_count: number | null;
+      last_call_at: Date | null;
+      totals_reset_at: Date | null;
+      hourly_limits: unknown;
+    };
+  };
+  'buyers.reserve_for_group': {
+    params: {
+      attempt: number | string | bigint | null;
+      buyer_conversion: number | string | bigint | null;
+      connection: number | string | bigint | null;
+      earned_revenue: number | string | null;
+      revenue: number | string | null;
+      now: Date | string | null;
+      calls: number | string | bigint | null;
+      held_connections: number | string | bigint | null;
+      held_conversions: number | string | bigint | null;
+      held_revenue: number | string | null;
+      slots: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      owner_id: number | string | bigint | null;
+      spacing_seconds: number | string | bigint | null;
+    };
+    row: {
+      company_id: string;
+      id: string;
+      buyer_id: string | null;
+      buyer_group_id: string | null;
+      zone: string;
+      concurrency_cap_limit: number | null;
+      concurrency_cap_used: number;
+      pending_connections: number;
+      pending_conversions: number;
+      pending_revenue: string;
+      hourly_resets_at: Date | null;
+      daily_resets_at: Date | null;
+      monthly_resets_at: Date | null;
+      attempt_total_used: number;
+      attempt_monthly_used: number;
+      attempt_daily_used: number;
+      attempt_hourly_used: number;
+      connection_total_used: number;
+      connection_monthly_used: number;
+      connection_daily_used: number;
+      connection_hourly_used: number;
+      buyer_conversion_total_used: number;
+      buyer_conversion_monthly_used: number;
+      buyer_conversion_daily_used: number;
+      buyer_conversion_hourly_used: number;
+      revenue_total_used: string;
+      revenue_monthly_used: string;
+      revenue_daily_used: string;
+      revenue_hourly_used: string;
+      earned_revenue_total_used: string;
+      earned_revenue_monthly_used: string;
+      earned_revenue_daily_used: string;
+      earned_revenue_hourly_used: string;
+      attempt_total_limit: number | null;
+      attempt_monthly_limit: number | null;
+      attempt_daily_limit: number | null;
+      attempt_hourly_limit: number | null;
+      connection_total_limit: number | null;
+      connection_monthly_limit: number | null;
+      connection_daily_limit: number | null;
+      connection_hourly_limit: number | null;
+      buyer_conversion_total_limit: number | null;
+      buyer_conversion_monthly_limit: number | null;
+      buyer_conversion_daily_limit: number | null;
+      buyer_conversion_hourly_limit: number | null;
+      revenue_total_limit: string | null;
+      revenue_monthly_limit: string | null;
+      revenue_daily_limit: string | null;
+      revenue_hourly_limit: string | null;
+      earned_revenue_total_limit: string | null;
+      earned_revenue_monthly_limit: string | null;
+      earned_revenue_daily_limit: string | null;
+      earned_revenue_hourly_limit: string | null;
+      calls_count: number;
+      last_call_at: Date | null;
+      totals_reset_at: Date | null;
+    };
+  };
   'cli.company_of_list': {
     params: {
       list: string | null;
@@ -179,5 +400,235 @@ export interface SqlTypes {
     row: {
       notified: string;
     };
+  };
+  'suppression.block_numbers': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      changed: string;
+    };
+  };
+  'suppression.block_staged': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'suppression.block_staged_when_contended': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'suppression.delete_rejected_rows': {
+    params: {
+      company_id: number | string | bigint | null;
+      file: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'suppression.erase_numbers': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+      after: number | string | bigint | null;
+    };
+    row: {
+      last: string | null;
+    };
+  };
+  'suppression.find_broken_file': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'suppression.find_run': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      run_id: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'suppression.find_suppressed_buyers': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+      buyer_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      buyer_id: number;
+      buyer_suppression_id: number;
+    };
+  };
+  'suppression.first_file_of_list': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      status: string;
+    };
+  };
+  'suppression.lock_files_of_list': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'suppression.lock_list': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'suppression.lock_lists': {
+    params: {
+      company_id: number | string | bigint | null;
+      named_id: number | string | bigint | null;
+      named_uuid: string | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'suppression.lock_numbers': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'suppression.lock_queued_file': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      list: string | null;
+      status: string;
+      job_id: string | null;
+      verb: string;
+      attempts: number;
+      import_file_key: string | null;
+      country: string;
+      caller_id_column_name: string | null;
+      headers: string[] | null;
+      import_count: string;
+      rejected_count: string;
+      usual_column_name: string | null;
+    };
+  };
+  'suppression.move_blocked_count': {
+    params: {
+      by: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'suppression.queue_file': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      list: string | null;
+      is_queued: boolean;
+    };
+  };
+  'suppression.record_failure': {
+    params: {
+      now: Date | string | null;
+      message: string | null;
+      headers: readonly (string)[] | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      run_id: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'suppression.record_layout': {
+    params: {
+      total_count: number | string | bigint | null;
+      headers: readonly (string)[] | string | null;
+      column_name: string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      run_id: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'suppression.record_progress': {
+    params: {
+      taken: number | string | bigint | null;
+      rejected: number | string | bigint | null;
+      changed: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      run_id: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'suppression.record_success': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      run_id: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'suppression.start_run': {
+    params: {
+      job_id: string | null;
+      run_id: string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'suppression.unblock_numbers': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      changed: string;
+    };
+  };
+  'suppression.unblock_staged': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: object;
   };
 }

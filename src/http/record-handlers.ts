@@ -83,10 +83,18 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
     /** The same, where something must be locked before the record is: `ahead` locks it, and `work` is told of it. */
     updateAfter: change,
 
-    /** `work` marks the locked record as deleted and lets go of what it holds. */
-    delete: async (call: Change, work: (tx: Db, id: bigint, now: Date) => Promise<void>) => {
+    /**
+     * `work` marks the locked record as deleted, and detaches what belongs to it. `ahead` locks
+     * other records that must be locked before it.
+     */
+    delete: async (
+      call: Change,
+      work: (tx: Db, id: bigint, now: Date) => Promise<void>,
+      ahead?: (tx: Db) => Promise<void>,
+    ) => {
       const with_options = options(call);
       const id = await call.db.transaction(async (tx) => {
+        await ahead?.(tx);
         const locked = await lockRecord(tx, projection.plural, call.params.id);
         await requireUnchanged(
           { ...with_options, db: tx, if_match: call.if_match },

@@ -1,6 +1,6 @@
 import { candidateOf, groupOf, type Candidate, type UsedUpCap } from './engine/eligibility';
 import { METRICS } from '../buyers/caps';
-import { NOW, openHoursJoin } from '../buyers/queries/cap-counters';
+import { NOW, openHoursJoin } from '../buyers/cap-columns';
 import {
   freshConfig,
   keptConfig,

@@ -1,14 +1,9 @@
 import { findReservation, takeHold, type AwaitedReservation } from './queries/reservations';
-import {
-  recordUsage,
-  reserveUsage,
-  type CapOwner,
-  type Reserved,
-} from '../buyers/queries/cap-counters';
+import { recordUsage, reserveUsage, type Reserved } from '../buyers/reserve-caps';
 import { readUsedUp } from './queries/candidates';
 import type { Statements } from '../db/tenant';
 import { HttpProblem } from '../errors';
-import type { Held } from '../buyers/caps';
+import type { CapOwner, Held } from '../buyers/caps';
 import { candidateOf, groupOf, type Candidate, type CandidateGroup } from './engine/eligibility';
 import { heldChoice, type Chosen } from './engine/held';
 import { route, type Choice, type Member, type RouteFacts } from './engine/route';

@@ -9,7 +9,7 @@ import type { BuyerChange, GroupChange } from './simulation/change';
 import type { HoursEntry, Limits } from './simulation/caps';
 import { openMinutes } from '../time/opening-hours';
 import { tokensOf } from '../tokens/lead-data';
-import { limitsIn } from '../buyers/queries/cap-counters';
+import { limitsIn } from '../buyers/cap-limits';
 import { simulate, type Simulating } from './simulation/simulate';
 type Body = Schemas['RoutingSimulationCreate'];
 type Change = Schemas['SimulatedChange'];

@@ -2,30 +2,33 @@ import { createReadStream, existsSync, mkdirSync, type ReadStream } from 'node:f
 import { link, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
-/** Uploaded files on disk: `incoming` while a request is still read, under a key of their own once a record holds them. */
+/**
+ * Uploaded files on disk: in `incoming` while the request is being read, and under a key of their
+ * own when a record refers to them.
+ */
 export interface Storage {
-  /** Folder for files that nothing holds yet. */
+  /** Folder for files that no record refers to yet. */
   incoming: string;
-  /** Whether the disk has room for so many bytes and its reserve besides. */
+  /** Whether the disk has room for so many bytes, in addition to its reserve. */
   hasRoomFor(bytes: number): Promise<boolean>;
-  /** Takes a file of `incoming` into keeping, and leaves the name it had there. On the same disk: it is there wholly, or not at all. */
+  /** Stores a file of `incoming` under a key, atomically; it stays in `incoming` too. */
   keep(file: string, key: string): Promise<void>;
   path(key: string): string;
-  /** The file as a stream, and how many bytes it has; undefined when it is not there. */
+  /** The file as a stream, and its size; undefined when there is none. */
   open(key: string): Promise<{ stream: ReadStream; bytes: number } | undefined>;
   remove(key: string): Promise<void>;
-  /** Keys of files kept for longer than `age_ms`. */
+  /** Keys of the files that are older than `age_ms`. */
   keysOlderThan(age_ms: number): Promise<string[]>;
-  /** Removes files of `incoming` that a process left behind when it was killed. */
+  /** Removes files of `incoming` older than `age_ms`, which a killed process left behind. */
   clearIncoming(age_ms: number): Promise<void>;
 }
 
 export function openStorage(folder: string, reserve_bytes: number): Storage {
   const root = resolve(folder);
-  const [incoming, kept] = [join(root, 'incoming'), join(root, 'files')];
-  for (const path of [root, incoming, kept])
+  const [incoming, stored] = [join(root, 'incoming'), join(root, 'files')];
+  for (const path of [root, incoming, stored])
     if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o700 });
-  const path = (key: string) => join(kept, key);
+  const path = (key: string) => join(stored, key);
   return {
     incoming,
     path,
@@ -33,14 +36,14 @@ export function openStorage(folder: string, reserve_bytes: number): Storage {
       const { bavail, bsize } = await statfs(root);
       return bavail * bsize >= bytes + reserve_bytes;
     },
-    // A second name: the transaction that this is part of may have to run again.
+    // A second name, because the transaction that stores it may have to run again.
     keep: (file, key) => link(file, path(key)),
     open: async (key) => {
       const found = await stat(path(key)).catch(absent);
       return found && { stream: createReadStream(path(key)), bytes: found.size };
     },
     remove: (key) => rm(path(key), { force: true }),
-    keysOlderThan: (age_ms) => olderThan(kept, age_ms),
+    keysOlderThan: (age_ms) => olderThan(stored, age_ms),
     clearIncoming: async (age_ms) => {
       for (const name of await olderThan(incoming, age_ms))
         await rm(join(incoming, name), { force: true });

@@ -17,7 +17,7 @@ const SIGNATURES: [string, string][] = [
 
 const HEAD_BYTES = 4096;
 
-/** What a file is that begins with `head` and is surely no CSV; undefined when it may be one. */
+/** The format of a file that begins with `head` and cannot be CSV; undefined when it may be. */
 export function foreignFormat(head: Buffer): string | undefined {
   const hex = head.subarray(0, 4).toString('hex');
   return SIGNATURES.find(([signature]) => hex.startsWith(signature))?.[1];

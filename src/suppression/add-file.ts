@@ -7,33 +7,36 @@ import type { Caller } from '../http/auth/authenticator';
 import type { Upload } from '../http/upload';
 import type { Storage } from '../storage/directory';
 import { queueFile } from './file-queue';
-import { moveCount } from '../db/counters';
+import { LOCK_LISTS } from './queries/files';
 
-type Fields = Omit<Schemas['BuyerSuppressionFileFields'], 'serializer'>;
+export type FileFields = Omit<Schemas['BuyerSuppressionFileFields'], 'serializer'>;
 
 interface NewFile {
-  fields: Fields;
+  fields: FileFields;
   upload: Upload | undefined;
   caller: Caller;
-  /** The list, where the caller has just made it; else `fields` may name one. */
+  /** A list that has just been created; without it, `fields` may name a list. */
   list?: bigint;
 }
 
-/** Makes a suppression file, and queues it when it has both its content and its list. */
+/**
+ * Creates a suppression file and returns its id. Queues its import when it has both its content and
+ * its list.
+ */
 export async function addSuppressionFile(
-  db: Db,
+  tx: Db,
   { fields, upload, caller, list }: NewFile,
   { storage, queue, clock }: Pick<Deps, 'storage' | 'queue' | 'clock'>,
 ): Promise<bigint> {
   const now = clock();
-  const owner = list ?? (await listOf(db, fields));
-  const file = await db.prisma.buyerSuppressionFile.create({
+  const owner = list ?? (await listOf(tx, fields));
+  const { id } = await tx.prisma.buyerSuppressionFile.create({
     data: {
       ...columnsOf(fields),
       apply_block_or_unblock: fields.apply_block_or_unblock ?? 'block',
-      ...(await keptAs(storage, upload)),
+      ...(await storeUpload(storage, upload)),
       name: fields.name ?? upload?.name ?? null,
-      company_id: db.company_id,
+      company_id: tx.company_id,
       buyer_suppression_id: owner ?? null,
       user_id: caller.user_id,
       status: 'pending',
@@ -43,43 +46,40 @@ export async function addSuppressionFile(
     },
     select: { id: true },
   });
-  await moveCount(db, 'buyer_suppression_files', 1);
-  if (upload && owner) await queueFile(db, queue, file.id, now);
-  return file.id;
+  if (upload && owner) await queueFile(tx, queue, id, now);
+  return id;
 }
 
 /**
- * The id of the list that `fields` name, locked: its queue is about to change. With it the list the file was on, in the order of their ids, so that
- * two that move files to and fro do not wait for each other. Null for none, undefined when nothing is said.
+ * The id of the list that `fields` name, locked, because its queue will change: null for no list,
+ * undefined when the fields do not mention one. Also locks the list that the file belongs to until
+ * now, in the order of their ids, so that two requests that move files in opposite directions do
+ * not wait for each other.
  */
 export async function listOf(
-  db: Db,
-  { buyer_suppression_id: list }: Fields,
-  was: bigint | null = null,
+  tx: Db,
+  { buyer_suppression_id: reference }: FileFields,
+  current: bigint | null = null,
 ): Promise<bigint | null | undefined> {
-  if (list === undefined || list === null) return list;
-  const named = identify(list);
-  if (was !== null && named) {
-    await db.query({
-      text: `SELECT FROM buyer_suppressions WHERE ${named.sql} OR (company_id = $1 AND id = $3) ORDER BY id FOR UPDATE`,
-      values: [db.company_id, named.value, was],
+  if (reference === undefined || reference === null) return reference;
+  const named = identify(reference);
+  if (current !== null && named)
+    await tx.sql(LOCK_LISTS, {
+      named_id: named.key === 'id' ? named.value : null,
+      named_uuid: named.key === 'uuid' ? named.value : null,
+      id: current,
     });
-  }
-  const [id] = await resolveReferences(db, 'buyer_suppressions', [list], {
+  const [id] = await resolveReferences(tx, 'buyer_suppressions', [reference], {
     field: 'buyer_suppression_id',
     lock: 'UPDATE',
   });
   return id;
 }
 
-/** The fields that are columns of the file's row under the same name. */
-export function columnsOf({
-  name,
-  caller_id_column_name,
-  headers,
-  apply_block_or_unblock,
-  external_record_id,
-}: Fields) {
+/** The fields that are columns of the file's row with the same name. */
+export function columnsOf(fields: FileFields) {
+  const { name, caller_id_column_name, headers, apply_block_or_unblock, external_record_id } =
+    fields;
   return {
     ...(name !== undefined && { name }),
     ...(caller_id_column_name !== undefined && { caller_id_column_name }),
@@ -91,8 +91,11 @@ export function columnsOf({
   };
 }
 
-/** Takes the upload into keeping. When the transaction does not commit, the sweep finds that no record holds it. */
-export async function keptAs(storage: Storage, upload: Upload | undefined) {
+/**
+ * Stores an upload and returns the columns that refer to it. If the transaction is rolled back,
+ * housekeeping removes the file, because no record refers to it.
+ */
+export async function storeUpload(storage: Storage, upload: Upload | undefined) {
   if (!upload) return {};
   const key = randomUUID();
   await storage.keep(upload.path, key);

@@ -1,49 +1,42 @@
-import { findRecord, lockRecord, type Reference } from '../db/records';
-import type { Db } from '../db/tenant';
-import type { Deps } from '../deps';
 import { moveCount } from '../db/counters';
+import { findRecord, type Reference } from '../db/records';
+import type { Db } from '../db/tenant';
+import type { Queue } from '../jobs/queue';
+import { LOCK_FILES_OF_LIST } from './queries/files';
 
-interface Context extends Pick<Deps, 'queue' | 'clock'> {
-  /** Looks at the locked record before anything is changed; throws to refuse. */
-  check: () => Promise<void>;
+/** Locks the files of a list that will be deleted: a file is always locked before its list. */
+export async function lockFilesOf(tx: Db, reference: Reference): Promise<void> {
+  const list = await findRecord(tx, 'buyer_suppressions', reference);
+  await tx.sql(LOCK_FILES_OF_LIST, { list });
 }
 
-/** Deletes a list and its files: they are gone for callers and buyers at once, and a job erases what they held. Refuses with 404. */
+/**
+ * Deletes a locked list and its locked files. They no longer suppress calls as soon as the
+ * transaction commits; a job erases their content.
+ */
 export async function deleteSuppressionList(
-  db: Db,
-  reference: Reference,
-  { queue, clock, check }: Context,
-): Promise<bigint> {
-  const now = clock();
-  const list = await findRecord(db, 'buyer_suppressions', reference);
-  const key = [db.company_id, list];
-  // A file is locked before its list, always.
-  await db.query({
-    text: 'SELECT FROM buyer_suppression_files WHERE company_id = $1 AND buyer_suppression_id = $2 AND deleted_at IS NULL ORDER BY id FOR UPDATE',
-    values: key,
-  });
-  const { id } = await lockRecord(db, 'buyer_suppressions', reference);
-  await check();
-  await db.prisma.buyerSuppressionFile.updateMany({
-    where: { buyer_suppression_id: id, deleted_at: null, status: { in: ['pending', 'running'] } },
+  tx: Db,
+  id: bigint,
+  { queue, now }: { queue: Queue; now: Date },
+): Promise<void> {
+  const of_list = { buyer_suppression_id: id };
+  const undeleted = { ...of_list, deleted_at: null };
+  await tx.prisma.buyerSuppressionFile.updateMany({
+    where: { ...undeleted, status: { in: ['pending', 'running'] } },
     data: { status: 'stopped', stopped_at: now },
   });
-  const files = await db.prisma.buyerSuppressionFile.updateMany({
-    where: { buyer_suppression_id: id, deleted_at: null },
+  const files = await tx.prisma.buyerSuppressionFile.updateMany({
+    where: undeleted,
     data: { deleted_at: now, updated_at: now },
   });
-  await db.prisma.buyerSuppressionBuyer.deleteMany({ where: { buyer_suppression_id: id } });
-  await db.prisma.buyerSuppressionOffer.deleteMany({ where: { buyer_suppression_id: id } });
-  await db.prisma.buyerSuppressionSchedule.deleteMany({ where: { buyer_suppression_id: id } });
-  await db.prisma.buyerSuppression.update({
-    where: { company_id_id: { company_id: db.company_id, id } },
+  await tx.prisma.buyerSuppressionBuyer.deleteMany({ where: of_list });
+  await tx.prisma.buyerSuppressionOffer.deleteMany({ where: of_list });
+  await tx.prisma.buyerSuppressionSchedule.deleteMany({ where: of_list });
+  await tx.prisma.buyerSuppression.update({
+    where: { company_id_id: { company_id: tx.company_id, id } },
     data: { deleted_at: now, updated_at: now, user_updated_at: now },
   });
-  await moveCount(db, 'buyer_suppressions', -1);
-  if (files.count > 0) await moveCount(db, 'buyer_suppression_files', -files.count);
-  await queue.add(db, 'erase_suppression_list', {
-    company_id: String(db.company_id),
-    id: String(id),
-  });
-  return id;
+  if (files.count > 0) await moveCount(tx, 'buyer_suppression_files', -files.count);
+  const { company_id } = tx;
+  await queue.add(tx, 'erase_suppression_list', { company_id: String(company_id), id: String(id) });
 }

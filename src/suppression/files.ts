@@ -1,17 +1,21 @@
 import { defaultsOf, type Schemas } from '../contract';
 import { commonColumns, safeCell, type Projection } from '../db/projection';
-import { findRecord, byReference, resolveReferences } from '../db/records';
-import { importPercent } from './queries/numbers';
+import { byReference, findRecord, resolveReferences } from '../db/records';
 import type { Deps } from '../deps';
+import { notFound } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { keyedList } from '../http/keyed-list';
 import { page } from '../http/list';
-import { requireUnchanged, show, unsaved, written } from '../http/record';
+import { written } from '../http/record';
+import { recordHandlers } from '../http/record-handlers';
 import { Download } from '../http/reply';
-import { notFound } from '../errors';
-import { addSuppressionFile, columnsOf } from './add-file';
+import { addSuppressionFile, columnsOf, type FileFields } from './add-file';
 import { changeSuppressionFile } from './change-file';
+import { importPercent } from './import-percent';
 import { stopSuppressionFile } from './stop-file';
+
+// CSV files whose numbers are put on a suppression list, or taken off it. The files of a list are
+// imported in the order they came (file-queue.ts). A file is always locked before its list.
 
 const DEFAULTS = defaultsOf('BuyerSuppressionFileFields');
 
@@ -26,7 +30,10 @@ export const projection = {
     name: true,
     buyer_suppression_id: true,
     apply_block_or_unblock: true,
-    import_file_url: `CASE WHEN t.import_file_key IS NOT NULL THEN '/api/v1/buyer_suppression_files/' || t.id || '/import_file' END`,
+    import_file_url: `CASE
+      WHEN t.import_file_key IS NOT NULL
+        THEN '/api/v1/buyer_suppression_files/' || t.id || '/import_file'
+    END`,
     user_id: true,
     status: true,
     caller_id_column_name: 'coalesce(t.found_column_name, t.caller_id_column_name)',
@@ -59,9 +66,9 @@ const NOTHING_DONE = {
   found_headers: [],
 };
 
-/** CSV files that put numbers on suppression lists or take them off. */
 export const buyerSuppressionFiles = (deps: Deps) => {
   const { clock, storage } = deps;
+  const records = recordHandlers(projection, clock);
   return {
     listBuyerSuppressionFiles: ({ query, db }) => {
       return page(query, {
@@ -76,60 +83,33 @@ export const buyerSuppressionFiles = (deps: Deps) => {
       });
     },
 
-    newBuyerSuppressionFile: async ({ query, db }) => {
-      const { serializer, import_file, ...fields } = query;
-      void import_file;
-      const { buyer_suppression_id } = fields;
-      const named = buyer_suppression_id ? [buyer_suppression_id] : [];
-      const [list] = await resolveReferences(db, 'buyer_suppressions', named, {
+    newBuyerSuppressionFile: async (call) => {
+      const { serializer, import_file, ...fields } = call.query;
+      void [serializer, import_file];
+      const { buyer_suppression_id: reference } = fields;
+      const references = reference ? [reference] : [];
+      const [list] = await resolveReferences(call.db, 'buyer_suppressions', references, {
         field: 'buyer_suppression_id',
       });
-      return unsaved(
-        { db, now: clock(), projection, serializer },
-        {
-          ...NOTHING_DONE,
-          ...DEFAULTS,
-          ...columnsOf(fields),
-          buyer_suppression_id: list ? Number(list) : null,
-        },
-      );
+      return records.unsaved(call, {
+        ...NOTHING_DONE,
+        ...DEFAULTS,
+        ...columnsOf(fields),
+        buyer_suppression_id: list ? Number(list) : null,
+      });
     },
 
-    showBuyerSuppressionFile: ({ params, query, db, if_none_match }) =>
-      show(
-        { db, now: clock(), projection, serializer: query.serializer, if_none_match },
-        params.id,
+    showBuyerSuppressionFile: records.show,
+
+    createBuyerSuppressionFile: (call) =>
+      records.create(call, (tx, fields: FileFields) =>
+        addSuppressionFile(tx, { fields, upload: call.upload, caller: call.caller }, deps),
       ),
 
-    createBuyerSuppressionFile: async ({
-      query,
-      body: { serializer = query.serializer, ...fields },
-      db,
-      caller,
-      upload,
-    }) => {
-      const id = await db.transaction((tx) =>
-        addSuppressionFile(tx, { fields, upload, caller }, deps),
-      );
-      return written({ db, now: clock(), projection, serializer }, id, { status: 201 });
-    },
-
-    updateBuyerSuppressionFile: async ({
-      params,
-      query,
-      body: { serializer = query.serializer, ...fields },
-      db,
-      upload,
-      if_match,
-    }) => {
-      const now = clock();
-      const id = await db.transaction((tx) => {
-        const check = () =>
-          requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
-        return changeSuppressionFile(tx, params.id, { fields, upload, check }, deps);
-      });
-      return written({ db, now, projection, serializer }, id);
-    },
+    updateBuyerSuppressionFile: (call) =>
+      records.update(call, (tx, id, { fields }: { fields: FileFields }) =>
+        changeSuppressionFile(tx, id, { fields, upload: call.upload }, deps),
+      ),
 
     stopBuyerSuppressionFile: async ({ params, query, db }) => {
       const id = await db.transaction((tx) => stopSuppressionFile(tx, params.id, deps));

@@ -1,30 +1,41 @@
 import type { Schemas } from '../contract';
 import { changeBuyers, replaceAttached } from '../db/attachments';
-import { callerNumber, callerNumbers } from '../phone/caller-number';
+import { moveCount } from '../db/counters';
 import { commonColumns, type Projection } from '../db/projection';
 import { findRecord, lockRecord, resolveReferences, type Reference } from '../db/records';
-import { changeNumbers, importPercent, type Verb } from './queries/numbers';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
+import { notFound } from '../errors';
 import type { Call, Handlers } from '../http/handlers';
 import { keyedList } from '../http/keyed-list';
 import { page } from '../http/list';
-import { requireUnchanged, show, unsaved, written } from '../http/record';
-import { notFound } from '../errors';
+import { written } from '../http/record';
+import { recordHandlers } from '../http/record-handlers';
+import { callerNumber, callerNumbers } from '../phone/caller-number';
 import { addSuppressionFile } from './add-file';
 import { changeSuppressionFile } from './change-file';
-import { deleteSuppressionList } from './delete-list';
-import { moveCount } from '../db/counters';
+import { changeNumbers, type Verb } from './change-numbers';
+import { deleteSuppressionList, lockFilesOf } from './delete-list';
+import { importPercent } from './import-percent';
+import { CURRENT_FILE, FIND_BROKEN_FILE } from './queries/files';
 
-/** The file at work on the list, else the last one that was. */
-const FILE_JOIN = `LEFT JOIN LATERAL (SELECT x.* FROM buyer_suppression_files x WHERE x.company_id = t.company_id AND x.buyer_suppression_id = t.id AND x.deleted_at IS NULL
-  AND x.queue_position IS NOT NULL ORDER BY x.status IN ('pending', 'running') DESC, CASE WHEN x.status IN ('pending', 'running') THEN x.queue_position ELSE -x.queue_position END LIMIT 1) f ON true`;
+// Suppression lists: numbers whose calls certain buyers, offers or schedules must not get. A file
+// of a list is always locked before the list, and the list before what it is attached to: offers,
+// then schedules, then buyers.
+
+/** The ids in a table that attaches lists to something. */
+const attached = (table: string, column: string) => `ARRAY(
+  SELECT a.${column}
+  FROM ${table} a
+  WHERE a.company_id = t.company_id AND a.buyer_suppression_id = t.id
+  ORDER BY 1
+)`;
 
 export const projection = {
   schema: 'BuyerSuppression',
   singular: 'buyer_suppression',
   plural: 'buyer_suppressions',
-  joins: { f: FILE_JOIN },
+  joins: { f: `LEFT JOIN LATERAL (${CURRENT_FILE.text}) f ON true` },
   fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
   columns: {
     ...commonColumns('buyer_suppressions'),
@@ -32,8 +43,13 @@ export const projection = {
     name: true,
     import_file_url: `'/api/v1/buyer_suppression_files/' || f.id || '/import_file'`,
     status: 'f.status',
-    caller_id_column_name: `coalesce(t.caller_id_column_name, f.found_column_name, f.caller_id_column_name)`,
-    headers: `CASE WHEN cardinality(t.headers) > 0 THEN t.headers ELSE coalesce(nullif(f.found_headers, '{}'), f.headers, '{}') END`,
+    caller_id_column_name: `coalesce(
+      t.caller_id_column_name, f.found_column_name, f.caller_id_column_name
+    )`,
+    headers: `CASE
+      WHEN cardinality(t.headers) > 0 THEN t.headers
+      ELSE coalesce(nullif(f.found_headers, '{}'), f.headers, '{}')
+    END`,
     blocked: true,
     error_message: 'f.error_message',
     import_count: 'coalesce(f.import_count, 0)',
@@ -43,9 +59,9 @@ export const projection = {
     failed_at: 'f.failed_at',
     stopped_at: 'f.stopped_at',
     succeeded_at: 'f.succeeded_at',
-    buyer_ids: `ARRAY(SELECT a.buyer_id FROM buyer_suppression_buyers a WHERE a.company_id = t.company_id AND a.buyer_suppression_id = t.id ORDER BY 1)`,
-    offer_ids: `ARRAY(SELECT a.offer_id FROM buyer_suppression_offers a WHERE a.company_id = t.company_id AND a.buyer_suppression_id = t.id ORDER BY 1)`,
-    schedule_ids: `ARRAY(SELECT a.schedule_id FROM buyer_suppression_schedules a WHERE a.company_id = t.company_id AND a.buyer_suppression_id = t.id ORDER BY 1)`,
+    buyer_ids: attached('buyer_suppression_buyers', 'buyer_id'),
+    offer_ids: attached('buyer_suppression_offers', 'offer_id'),
+    schedule_ids: attached('buyer_suppression_schedules', 'schedule_id'),
     buyer_suppression_file_id: 'f.id',
   },
 } as const satisfies Projection<'BuyerSuppression', 'buyer_suppression', 'buyer_suppressions'>;
@@ -62,38 +78,23 @@ function columnsOf({ name, caller_id_column_name, headers, external_record_id }:
   };
 }
 
-/** Do-not-call lists. */
 export const buyerSuppressions = (deps: Deps) => {
-  const { clock } = deps;
+  const { clock, queue } = deps;
+  const records = recordHandlers(projection, clock);
   return {
     listBuyerSuppressions: ({ query, db }) =>
       page(query, { db, now: clock(), projection, orders: {} }),
 
-    newBuyerSuppression: ({ query, db }) =>
-      unsaved(
-        { db, now: clock(), projection, serializer: query.serializer },
-        { headers: [], blocked: 0 },
-      ),
+    newBuyerSuppression: (call) => records.unsaved(call, { headers: [], blocked: 0 }),
 
-    showBuyerSuppression: ({ params, query, db, if_none_match }) =>
-      show(
-        { db, now: clock(), projection, serializer: query.serializer, if_none_match },
-        params.id,
-      ),
+    showBuyerSuppression: records.show,
 
-    createBuyerSuppression: async ({
-      query,
-      body: { serializer = query.serializer, ...body },
-      db,
-      caller,
-      upload,
-    }) => {
-      const now = clock();
-      const id = await db.transaction(async (tx) => {
-        const list = await tx.prisma.buyerSuppression.create({
+    createBuyerSuppression: (call) =>
+      records.create(call, async (tx, fields: Fields, now) => {
+        const { id } = await tx.prisma.buyerSuppression.create({
           data: {
-            ...columnsOf(body),
-            name: body.name!,
+            ...columnsOf(fields),
+            name: fields.name!,
             company_id: tx.company_id,
             user_updated_at: now,
             created_at: now,
@@ -101,66 +102,38 @@ export const buyerSuppressions = (deps: Deps) => {
           },
           select: { id: true },
         });
-        await attach(tx, list.id, body);
-        await moveCount(tx, 'buyer_suppressions', 1);
-        const { caller_id_column_name, headers } = body;
-        if (upload)
-          await addSuppressionFile(
-            tx,
-            { list: list.id, upload, caller, fields: { caller_id_column_name, headers } },
-            deps,
-          );
-        return list.id;
-      });
-      return written({ db, now, projection, serializer }, id, { status: 201 });
-    },
-
-    updateBuyerSuppression: async ({
-      params,
-      query,
-      body: { serializer = query.serializer, ...body },
-      db,
-      if_match,
-    }) => {
-      const now = clock();
-      const id = await db.transaction(async (tx) => {
-        // A file is locked before its list, always.
-        const broken =
-          body.caller_id_column_name === undefined && body.headers === undefined
-            ? undefined
-            : await brokenImport(tx, params.id);
-        const { id } = await lockRecord(tx, 'buyer_suppressions', params.id);
-        await requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id);
-        await tx.prisma.buyerSuppression.update({
-          where: { company_id_id: { company_id: tx.company_id, id } },
-          data: { ...columnsOf(body), user_updated_at: now, updated_at: now },
-          select: { id: true },
-        });
-        await attach(tx, id, body);
-        const { caller_id_column_name, headers } = body;
-        if (broken)
-          await changeSuppressionFile(
-            tx,
-            broken,
-            { fields: { caller_id_column_name, headers }, upload: undefined },
-            deps,
-          );
+        await attach(tx, id, fields);
+        const { upload, caller } = call;
+        if (upload) {
+          const file = { list: id, upload, caller, fields: layoutOf(fields) };
+          await addSuppressionFile(tx, file, deps);
+          await moveCount(tx, 'buyer_suppression_files', 1);
+        }
         return id;
-      });
-      return written({ db, now, projection, serializer }, id);
-    },
+      }),
 
-    deleteBuyerSuppression: async ({ params, query: { serializer }, db, if_match }) => {
-      const now = clock();
-      const id = await db.transaction((tx) =>
-        deleteSuppressionList(tx, params.id, {
-          ...deps,
-          check: () =>
-            requireUnchanged({ db: tx, now, projection, serializer, if_match }, params.id),
-        }),
-      );
-      return written({ db, now, projection, serializer }, id);
-    },
+    updateBuyerSuppression: (call) =>
+      records.updateAfter(
+        call,
+        (tx, fields: Fields) => lockBrokenFile(tx, call.params.id, fields),
+        async (tx, id, { fields, now, ahead: broken }) => {
+          await tx.prisma.buyerSuppression.update({
+            where: { company_id_id: { company_id: tx.company_id, id } },
+            data: { ...columnsOf(fields), user_updated_at: now, updated_at: now },
+            select: { id: true },
+          });
+          await attach(tx, id, fields);
+          const changes = { fields: layoutOf(fields), upload: undefined };
+          if (broken !== undefined) await changeSuppressionFile(tx, broken, changes, deps);
+        },
+      ),
+
+    deleteBuyerSuppression: (call) =>
+      records.delete(
+        call,
+        (tx, id, now) => deleteSuppressionList(tx, id, { queue, now }),
+        (tx) => lockFilesOf(tx, call.params.id),
+      ),
 
     blockBuyerSuppressionCallers: (call) => changeCallers(call, 'block', clock()),
     unblockBuyerSuppressionCallers: (call) => changeCallers(call, 'unblock', clock()),
@@ -179,8 +152,8 @@ export const buyerSuppressions = (deps: Deps) => {
         ],
         values: { list, number },
         ...(number === undefined && {
-          total:
-            'SELECT blocked FROM buyer_suppressions WHERE company_id = {company_id} AND id = {list}',
+          total: `SELECT blocked FROM buyer_suppressions
+            WHERE company_id = {company_id} AND id = {list}`,
         }),
         item: `to_json('+' || t.number)`,
         cells: { caller_id: `'+' || t.number` },
@@ -189,7 +162,13 @@ export const buyerSuppressions = (deps: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-/** Attaches a locked list: to offers, then schedules, then buyers, in the order of locks. */
+/** The fields that say how the files of a list are laid out. */
+const layoutOf = ({ caller_id_column_name, headers }: Fields) => ({
+  caller_id_column_name,
+  headers,
+});
+
+/** Attaches a locked list to offers, schedules and buyers. */
 async function attach(db: Db, id: bigint, fields: Fields): Promise<void> {
   const list = { buyer_suppression_id: id };
   if (fields.offer_ids !== undefined) {
@@ -207,15 +186,16 @@ async function attach(db: Db, id: bigint, fields: Fields): Promise<void> {
   await changeBuyers(db, 'buyer_suppression_buyers', id, fields);
 }
 
-type Numbers = Pick<Call<'blockBuyerSuppressionCallers'>, 'params' | 'query' | 'body' | 'db'>;
+type CallersCall = Pick<Call<'blockBuyerSuppressionCallers'>, 'params' | 'query' | 'body' | 'db'>;
 
-async function changeCallers({ params, query, body, db }: Numbers, verb: Verb, now: Date) {
+/** Puts the numbers of a request on a list, or takes them off; replies with how many there were. */
+async function changeCallers({ params, query, body, db }: CallersCall, verb: Verb, now: Date) {
   const list = await findRecord(db, 'buyer_suppressions', params.id);
   const { numbers, accepted, rejected } = await callerNumbers(db, body.caller_ids);
   const changed = await db.transaction(async (tx) => {
-    const n = await changeNumbers(tx, list, verb, numbers);
-    if (n === undefined) throw notFound();
-    return n;
+    const count = await changeNumbers(tx, list, verb, numbers);
+    if (count === undefined) throw notFound();
+    return count;
   });
   const counts = {
     accepted,
@@ -223,19 +203,24 @@ async function changeCallers({ params, query, body, db }: Numbers, verb: Verb, n
     removed: verb === 'unblock' ? changed : 0,
     rejected,
   };
-  return written({ db, now, projection, serializer: body.serializer ?? query.serializer }, list, {
-    extra: counts,
-  });
+  const serializer = body.serializer ?? query.serializer;
+  return written({ db, now, projection, serializer }, list, { extra: counts });
 }
 
-/** The list's last import if it has failed or was stopped, locked: what is sent with the list may mend it. */
-async function brokenImport(db: Db, reference: Reference): Promise<string | undefined> {
-  const list = await findRecord(db, 'buyer_suppressions', reference);
-  const [file] = await db.query<{ id: string }>({
-    text: `SELECT f.id::text FROM buyer_suppressions t ${FILE_JOIN} WHERE t.company_id = $1 AND t.id = $2 AND f.status IN ('failed', 'stopped')`,
-    values: [db.company_id, list],
-  });
-  // It may have been started again before the lock was there.
-  const locked = file && (await lockRecord(db, 'buyer_suppression_files', file.id, ['status']));
-  return locked?.status === 'failed' || locked?.status === 'stopped' ? file?.id : undefined;
+/**
+ * Locks the current file of the list if its import has failed or was stopped and the request
+ * changes the layout of files: the import then starts again. Returns its id.
+ */
+async function lockBrokenFile(
+  tx: Db,
+  reference: Reference,
+  fields: Fields,
+): Promise<bigint | undefined> {
+  if (fields.caller_id_column_name === undefined && fields.headers === undefined) return undefined;
+  const list = await findRecord(tx, 'buyer_suppressions', reference);
+  const [file] = await tx.sql(FIND_BROKEN_FILE, { list });
+  if (!file) return undefined;
+  // Another request may have started it again before it was locked.
+  const { id, status } = await lockRecord(tx, 'buyer_suppression_files', file.id, ['status']);
+  return status === 'failed' || status === 'stopped' ? id : undefined;
 }

@@ -4,21 +4,24 @@ import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import { wakeList } from './file-queue';
 
-/** Stops an import where it is: its run finds that the file is not its own any more, and the next file of the list has its turn. Refuses with 404 and 422. */
+/**
+ * Stops an import where it is, and starts the next file of the list. A run in progress notices that
+ * it has ended when it writes next. Throws 404, and 422 for a file that has been imported.
+ */
 export async function stopSuppressionFile(
-  db: Db,
+  tx: Db,
   reference: Reference,
   { queue, clock }: Pick<Deps, 'queue' | 'clock'>,
 ): Promise<bigint> {
   const now = clock();
-  const { id, status } = await lockRecord(db, 'buyer_suppression_files', reference, ['status']);
+  const { id, status } = await lockRecord(tx, 'buyer_suppression_files', reference, ['status']);
   if (status === 'stopped') return id;
   if (status !== 'pending' && status !== 'running')
     throw HttpProblem.field('status', `is ${status} already: there is nothing to stop`);
-  const { buyer_suppression_id } = await db.prisma.buyerSuppressionFile.update({
-    where: { company_id_id: { company_id: db.company_id, id } },
+  const { buyer_suppression_id } = await tx.prisma.buyerSuppressionFile.update({
+    where: { company_id_id: { company_id: tx.company_id, id } },
     data: { status: 'stopped', stopped_at: now, updated_at: now, user_updated_at: now },
   });
-  if (buyer_suppression_id !== null) await wakeList(db, queue, buyer_suppression_id);
+  if (buyer_suppression_id !== null) await wakeList(tx, queue, buyer_suppression_id);
   return id;
 }

@@ -64,7 +64,7 @@ describe('a buyer group', () => {
     expect(await members({})).toEqual([]);
   });
 
-  test('tells when it was paused and unpaused, and by whom', async () => {
+  test('shows when it was paused and unpaused, and by which user', async () => {
     const { id } = await group();
     const token = await world.credentials(world.company, ['buyer_groups:update'], {
       kind: 'user_token',
@@ -223,7 +223,7 @@ describe('collections', () => {
     ).toEqual(['sequentially', 'simultaneously']);
   });
 
-  test('every time zone that is listed is taken, with the offset that PostgreSQL gives it', async () => {
+  test('every listed time zone is accepted, with the offset that PostgreSQL has for it', async () => {
     const zones = (await world.company.api('get', 'collections/time_zone?root=false')).body as {
       value: string;
       iana_name: string;
@@ -234,7 +234,10 @@ describe('collections', () => {
       expect.arrayContaining(['Eastern Time (US & Canada)', 'America/New_York', 'UTC']),
     );
     const offsets = await world.sql<{ name: string; seconds: number }>(
-      `SELECT n AS name, extract(epoch FROM (now() AT TIME ZONE n) - (now() AT TIME ZONE 'UTC'))::int AS seconds FROM unnest($1::text[]) n`,
+      `SELECT
+        n AS name,
+        extract(epoch FROM (now() AT TIME ZONE n) - (now() AT TIME ZONE 'UTC'))::int AS seconds
+      FROM unnest($1::text[]) n`,
       [[...new Set(zones.map(({ iana_name }) => iana_name))]],
     );
     const by_name = new Map(offsets.map(({ name, seconds }) => [name, seconds]));

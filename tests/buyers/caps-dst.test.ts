@@ -1,7 +1,8 @@
 import { standingClock } from '../support/clock';
 import { createWorld, type World } from '../support/world';
 
-// Calls around the clock, from the day before the clocks change to the day after. What is expected is told by the runtime's own calendar, not by ours.
+// Calls at all hours, from the day before the clocks change to the day after. The expected values
+// come from the calendar of the runtime, not from the code under test.
 
 const time = standingClock('2026-01-01T00:00:00Z');
 let world: World;
@@ -52,7 +53,7 @@ test.each([
   ['Beirut, where midnight does not come', 'Asia/Beirut', '2026-03-28', 23],
   ['Beirut, where the hour before midnight comes twice', 'Asia/Beirut', '2026-10-23', 25],
 ])(
-  '%s: caps begin anew once a local day and hour, and buyers open and close at their local times',
+  '%s: caps reset once a local day and hour, and buyers open and close at their local times',
   async (_, zone, first_day, hours) => {
     world.company = await world.addCompany();
     const localOf = calendarOf(zone);

@@ -1,9 +1,6 @@
-import {
-  changeLimits,
-  recordUsage,
-  reserveUsage,
-  type CapOwner,
-} from '../../src/buyers/queries/cap-counters';
+import { changeLimits } from '../../src/buyers/cap-limits';
+import type { CapOwner } from '../../src/buyers/caps';
+import { recordUsage, reserveUsage } from '../../src/buyers/reserve-caps';
 import { standingClock } from '../support/clock';
 import { createWorld, type World } from '../support/world';
 
@@ -38,7 +35,7 @@ const reserved = async (move: Parameters<typeof reserveUsage>[1]) =>
 const dial = (cap: CapOwner) => reserved({ owner: cap, usage: { attempt: 1 }, now: clock.read() });
 
 describe('a counter resets at the local hour, day and month of its owner', () => {
-  /** What has passed at each of these instants since one call at the first. */
+  /** Before a day; its first second; its last second; the first second of the next day. */
   test.each([
     [
       'the spring night of New York, 23 hours long',
@@ -167,7 +164,7 @@ describe('caps are exact', () => {
     expect([await take(), await take()]).toEqual([true, false]);
   });
 
-  test('a refused reservation moves nothing, in any of its counters', async () => {
+  test('a refused reservation changes none of the counters', async () => {
     const { cap, read } = await owner('buyer', {
       attempt_monthly_limit: 1,
       connection_total_limit: 10,
@@ -181,7 +178,7 @@ describe('caps are exact', () => {
     expect(await read()).toMatchObject({ attempt_total_used: 1, connection_total_used: 1 });
   });
 
-  test('no call is dialed to an owner any of whose caps is used up, whatever the call itself moves', async () => {
+  test('an owner with one cap used up gets no call, even one that does not count for that cap', async () => {
     clock.set('2026-06-01T12:00:00Z');
     const { cap } = await owner('buyer', { connection_daily_limit: 1, revenue_total_limit: 50 });
     expect(await dial(cap)).toBe(true);
@@ -209,7 +206,7 @@ describe('caps are exact', () => {
     expect((await read()).revenue_daily_used).toBe(99.99);
   });
 
-  test('a buyer’s hourly limit is that of the first open entry of its business hours', async () => {
+  test('the hourly limit of a buyer is that of its first open entry of business hours', async () => {
     clock.set('2026-06-01T12:30:00Z'); // Monday 08:30 in New York
     const { cap, read } = await owner('buyer', {
       time_zone: 'America/New_York',
@@ -233,7 +230,7 @@ describe('caps are exact', () => {
   });
 });
 
-test('maxed_out_by names the cap that frees last; a total never frees by itself', async () => {
+test('maxed_out_by names the cap that resets last; a total never resets by itself', async () => {
   clock.set('2026-06-15T12:00:00Z');
   const { cap, read, id } = await owner('buyer_group', {
     time_zone: 'UTC',
@@ -256,7 +253,7 @@ test('maxed_out_by names the cap that frees last; a total never frees by itself'
   });
 });
 
-test('moving an owner to another zone forgets nothing that is used', async () => {
+test('moving an owner to another time zone keeps what is used', async () => {
   clock.set('2026-06-15T12:00:00Z');
   const { cap, read, id } = await owner('buyer', {
     time_zone: 'America/New_York',
@@ -273,7 +270,7 @@ test('moving an owner to another zone forgets nothing that is used', async () =>
   expect((await read()).attempt_daily_used).toBe(0);
 });
 
-test('limits are lifted by a blank and set in one statement', async () => {
+test('a blank value removes a limit; an unknown limit is refused', async () => {
   const { cap, read, id } = await owner('buyer', { attempt_daily_limit: 1 });
   await dial(cap);
   await world.company.api('put', `buyers/${id}`, { body: { attempt_daily_limit: '' } });

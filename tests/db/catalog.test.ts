@@ -2,7 +2,7 @@ import { callProjection } from '../../src/calls/columns';
 import { projection as agentMessages } from '../../src/agents/agent-messages';
 import { projection as agentStatuses } from '../../src/agents/agent-statuses';
 import { projection as buyerFleets } from '../../src/buyers/buyer-fleets';
-import { projection as buyerGroups } from '../../src/buyers/buyer-groups';
+import { projection as buyerGroups } from '../../src/buyers/buyer-groups-columns';
 import { projection as buyerSuppressionFiles } from '../../src/suppression/files';
 import { projection as buyerSuppressions } from '../../src/suppression/lists';
 import { projection as callCenters } from '../../src/agents/call-centers';

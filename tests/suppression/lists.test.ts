@@ -1,4 +1,4 @@
-import { suppressedBuyers } from '../../src/suppression/queries/numbers';
+import { suppressedBuyers } from '../../src/suppression/suppressed-buyers';
 import { numberAt, numbersOf, suppressionOf } from '../support/imports';
 import { createWorld, type World } from '../support/world';
 

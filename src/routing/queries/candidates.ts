@@ -1,12 +1,6 @@
-import { CAPS } from '../../buyers/caps';
+import { CAPS, type CapOwner } from '../../buyers/caps';
 import type { Candidate, CandidateGroup, UsedUpCap } from '../engine/eligibility';
-import {
-  capColumns,
-  limitsJoin,
-  openHoursJoin,
-  takenNow,
-  type CapOwner,
-} from '../../buyers/queries/cap-counters';
+import { capColumns, limitsJoin, openHoursJoin, takenNow } from '../../buyers/cap-columns';
 import { template } from '../../db/statement';
 import type { Statements } from '../../db/tenant';
 import { executorOf, type Executor } from '../../db/executor';

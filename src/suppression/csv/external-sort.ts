@@ -2,28 +2,29 @@ import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 
-/** Numbers that are sorted in memory; more than these go to the disk, run by run. */
+/** How many numbers are sorted in memory; further ones are written to disk in sorted runs. */
 const RUN_LENGTH = 1_000_000;
 const WINDOW_LENGTH = 8_192;
 const NUMBER_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 export interface Sorter {
   add(number: number): void;
-  /** All that was added, ascending; to be read once, from the first or after the first `skip`. */
+  /** All numbers, ascending, without the first `skip`. To be read once. */
   sorted(skip?: number): Generator<Float64Array>;
   close(): void;
 }
 
 /**
- * Sorts any number of numbers in little memory: sorted runs on the disk, merged as they are read. Numbers that reach the database in their order
- * write each page of its index once, rather than many times. The file has no name while it is used, so that nothing is left of it when the process dies.
+ * Sorts any amount of numbers in little memory: sorted runs on disk are merged as they are read.
+ * (Inserting numbers in order writes each page of the database's index once, not many times.) The
+ * file is unlinked as soon as it is open, so that nothing is left of it when the process dies.
  */
 export function createSorter(folder: string, run_length = RUN_LENGTH): Sorter {
   const buffer = new Float64Array(run_length);
   const runs: { start: number; length: number }[] = [];
   let [held, file] = [0, -1];
   const spill = () => {
-    if (file < 0) file = openNameless(folder);
+    if (file < 0) file = openUnlinked(folder);
     const start = runs.reduce((sum, { length }) => sum + length, 0);
     const bytes = Buffer.from(buffer.sort().buffer);
     for (let written = 0; written < bytes.length;)
@@ -54,7 +55,7 @@ export function createSorter(folder: string, run_length = RUN_LENGTH): Sorter {
   };
 }
 
-function openNameless(folder: string): number {
+function openUnlinked(folder: string): number {
   const path = join(folder, `${randomUUID()}.sort`);
   const file = openSync(path, 'wx+', 0o600);
   unlinkSync(path);
@@ -92,7 +93,7 @@ interface Head {
   rest: Iterator<Float64Array>;
 }
 
-/** The sources' numbers in one ascending sequence, in windows; a heap of their heads tells which comes next. */
+/** Merges sorted sources, with a heap of their next numbers. Yields windows. */
 function* merged(sources: Iterator<Float64Array>[]): Generator<Float64Array> {
   const heap: Head[] = [];
   for (const rest of sources) {
@@ -122,6 +123,7 @@ function* merged(sources: Iterator<Float64Array>[]): Generator<Float64Array> {
   yield out.subarray(0, filled);
 }
 
+/** Moves to the next number; returns false at the end. */
 function advance(head: Head): boolean {
   if (++head.at >= head.window.length) {
     const { value, done } = head.rest.next();
@@ -133,6 +135,7 @@ function advance(head: Head): boolean {
   return true;
 }
 
+/** Restores the heap after its first entry has grown. */
 function sink(heap: Head[]): void {
   const head = heap[0]!;
   for (let at = 0; ;) {
@@ -146,6 +149,7 @@ function sink(heap: Head[]): void {
   }
 }
 
+/** The numbers of a source without the first `skip`. */
 function* after(skip: number, source: Iterator<Float64Array>): Generator<Float64Array> {
   for (let left = skip; ;) {
     const { value, done } = source.next();

@@ -2,24 +2,25 @@ import type { CsvRecord } from './records';
 import type { NumberReader } from '../../phone/parse-number';
 import { FileProblem } from './text';
 
-/** Where the numbers stand in a CSV file. */
+/** How a CSV file is laid out. */
 export interface Layout {
   delimiter: string;
-  /** Whether the first row names the columns and holds no number. */
+  /** Whether the first row has the names of the columns. */
   has_header: boolean;
   headers: string[];
+  /** Index of the column with the numbers. */
   column: number;
 }
 
-/** What the sender says about the file. */
+/** What the client has said about the file. */
 export interface Wanted {
   caller_id_column_name: string | null;
-  /** The column that the list's files usually have; where a file lacks it, one is looked for. */
+  /** The column that the list's files usually have. In a file without it, one is searched for. */
   usual_column_name?: string | null;
   headers: readonly string[];
 }
 
-/** FileProblem that also knows what the columns are called, so that they can be shown and one be chosen. */
+/** A FileProblem with the names of the columns, so that the client can choose one. */
 export class ColumnProblem extends FileProblem {
   constructor(
     message: string,
@@ -29,9 +30,10 @@ export class ColumnProblem extends FileProblem {
   }
 }
 
-const MOST_COLUMNS = 1000;
-const SHOWN = 20;
-/** Names that decide between several columns of numbers. */
+const MAX_COLUMNS = 1000;
+/** How many columns a message names. */
+const MAX_SHOWN = 20;
+/** Names that decide between several columns with numbers. */
 const USUAL_NAMES = new Set([
   'caller_id',
   'callerid',
@@ -45,7 +47,7 @@ const USUAL_NAMES = new Set([
   'number',
 ]);
 
-/** Finds the column of the numbers from the first rows of a file. Throws FileProblem. */
+/** Finds the column with the numbers in the first rows of a file. Throws FileProblem. */
 export function layoutOf(
   rows: readonly CsvRecord[],
   delimiter: string,
@@ -55,8 +57,8 @@ export function layoutOf(
   const first = rows[0];
   if (!first) throw new FileProblem('The file is empty.');
   const width = Math.max(...rows.map(({ cells }) => cells.length));
-  if (width > MOST_COLUMNS)
-    throw new FileProblem(`The file has ${width} columns; at most ${MOST_COLUMNS} are read.`);
+  if (width > MAX_COLUMNS)
+    throw new FileProblem(`The file has ${width} columns; at most ${MAX_COLUMNS} are read.`);
   const { headers, has_header } = headersOf(first.cells, width, wanted, read);
   const data = has_header ? rows.slice(1) : rows;
   return { delimiter, has_header, headers, column: columnOf(headers, data, wanted, read) };
@@ -84,9 +86,9 @@ function headersOf(
 const fold = (name: string) => name.trim().toLowerCase();
 const list = (names: readonly string[]) =>
   names
-    .slice(0, SHOWN)
+    .slice(0, MAX_SHOWN)
     .map((name) => name || '(no name)')
-    .join(', ') + (names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '');
+    .join(', ') + (names.length > MAX_SHOWN ? ` and ${names.length - MAX_SHOWN} more` : '');
 
 function columnOf(
   headers: string[],
@@ -95,46 +97,44 @@ function columnOf(
   read: NumberReader,
 ): number {
   const { caller_id_column_name: name, usual_column_name: usual_name } = wanted;
-  if (name !== null) return named(headers, name);
-  const as_usual = usual_name
-    ? headers.flatMap((header, column) => (fold(header) === fold(usual_name) ? column : []))
-    : [];
+  if (name !== null) return columnCalled(headers, name);
+  const as_usual = usual_name ? columnsWhere(headers, (h) => fold(h) === fold(usual_name)) : [];
   if (as_usual.length === 1) return as_usual[0]!;
-  const columns = headers
-    .map((_, column) => column)
-    .filter((column) => looksLikeNumbers(data, column, read));
+  const columns = columnsWhere(headers, (_, column) => looksLikeNumbers(data, column, read));
   if (columns.length === 1 || data.length === 0) return columns[0] ?? 0;
   const usual = columns.filter((column) =>
     USUAL_NAMES.has(fold(headers[column]!).replace(/[\s-]+/g, '_')),
   );
   if (usual.length === 1) return usual[0]!;
+  const names = columns.map((column) => headers[column]!);
   const finding =
     columns.length === 0
       ? `None of the columns looks like telephone numbers: ${list(headers)}.`
-      : `Several columns look like telephone numbers: ${list(columns.map((column) => headers[column]!))}.`;
+      : `Several columns look like telephone numbers: ${list(names)}.`;
   throw new ColumnProblem(`${finding} Name the right one in caller_id_column_name.`, headers);
 }
 
-function named(headers: string[], wanted: string): number {
-  for (const same of [
-    (name: string) => name === wanted,
-    (name: string) => fold(name) === fold(wanted),
-  ]) {
-    const columns = headers.map((_, column) => column).filter((column) => same(headers[column]!));
-    if (columns.length === 1) return columns[0]!;
-    if (columns.length > 1) {
-      throw new ColumnProblem(
-        `${columns.length} columns are called ${wanted}. Name the columns apart in headers, and the right one in caller_id_column_name.`,
-        headers,
-      );
-    }
-  }
-  throw new ColumnProblem(
-    `No column is called ${wanted}. The columns are ${list(headers)}. Name one of them in caller_id_column_name.`,
-    headers,
-  );
+const columnsWhere = (
+  headers: readonly string[],
+  matches: (header: string, column: number) => boolean,
+): number[] => headers.flatMap((header, column) => (matches(header, column) ? column : []));
+
+/** By its exact name, or else without regard to case and surrounding spaces. */
+function columnCalled(headers: string[], name: string): number {
+  const exact = columnsWhere(headers, (header) => header === name);
+  const columns =
+    exact.length > 0 ? exact : columnsWhere(headers, (header) => fold(header) === fold(name));
+  if (columns.length === 1) return columns[0]!;
+  const problem =
+    columns.length > 1
+      ? `${columns.length} columns are called ${name}. Give them different names in headers, ` +
+        'and name the right one in caller_id_column_name.'
+      : `No column is called ${name}. The columns are ${list(headers)}. ` +
+        'Name one of them in caller_id_column_name.';
+  throw new ColumnProblem(problem, headers);
 }
 
+/** Whether at least half of the cells that are not empty are telephone numbers. */
 function looksLikeNumbers(data: readonly CsvRecord[], column: number, read: NumberReader): boolean {
   const cells = data.map(({ cells }) => cells[column]?.trim()).filter(Boolean);
   const numbers = cells.filter((cell) => read(cell!) !== undefined);

@@ -4,23 +4,24 @@ import { ColumnProblem } from './layout';
 import { FileProblem } from './text';
 import type { Answer, Order, PackedBatch, Summary, ThreadData } from './thread';
 
-/** A file that is read on another thread. Its methods throw FileProblem for what is wrong with the file. */
+/** A file that is read on another thread. Its methods throw FileProblem for an invalid file. */
 export interface ImportReader {
   /** Waits until all of it has been read. */
   summary(): Promise<Summary>;
-  /** The batches after the first `skip` rows; only after `summary`. */
+  /** The batches without the first `skip` rows; to be read after `summary`. */
   batches(from: { skip: number; size: number }): AsyncGenerator<PackedBatch>;
   close(): Promise<void>;
 }
 
-/** Enough for the longest row; a file that wants more is at fault and must not take the process with it. */
+/** Enough for the longest row. A file that needs more ends its thread, but not the process. */
 const LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 6 };
 
+/** Starts a thread that reads a file. */
 export function openReader(data: ThreadData): ImportReader {
   const thread = startThread(data);
   const ask = conversation(thread);
   const summary = ask().then((answer) => (answer as { summary: Summary }).summary);
-  // It may be closed before anybody asks.
+  // The reader may be closed before its summary is awaited.
   summary.catch(() => undefined);
   return {
     summary: () => summary,
@@ -36,7 +37,10 @@ export function openReader(data: ThreadData): ImportReader {
   };
 }
 
-/** From the built service the thread is a file; from source (tests, the operator's commands) TypeScript must be taught to it first. */
+/**
+ * The built service runs the compiled file. From source (tests, operator commands) the thread must
+ * load tsx before it can load TypeScript.
+ */
 function startThread(workerData: ThreadData): Worker {
   const options = { workerData, resourceLimits: LIMITS };
   if (!__filename.endsWith('.ts')) return new Worker(join(__dirname, 'thread.js'), options);
@@ -48,7 +52,7 @@ function startThread(workerData: ThreadData): Worker {
   });
 }
 
-/** One question at a time: the answer is the thread's next message. */
+/** Sends one order at a time; the thread's next message is the answer. */
 function conversation(thread: Worker): (order?: Order) => Promise<Answer> {
   let waiting: { done: (answer: Answer) => void; fail: (error: Error) => void } | undefined;
   let ended: Error | undefined;
@@ -59,22 +63,24 @@ function conversation(thread: Worker): (order?: Order) => Promise<Answer> {
   thread.on('error', fail);
   thread.on('exit', () => fail(ended ?? new Error('the reading thread ended')));
   thread.on('message', (answer: Answer) => {
-    if (!waiting) return fail(new Error('the reading thread spoke out of turn'));
-    const { done, fail: refuse } = waiting;
+    if (!waiting) return fail(new Error('the reading thread sent a message without an order'));
+    const { done, fail: reject } = waiting;
     waiting = undefined;
-    if ('problem' in answer)
-      refuse(
-        answer.headers
-          ? new ColumnProblem(answer.problem, answer.headers)
-          : new FileProblem(answer.problem),
-      );
-    else if ('fault' in answer) refuse(new Error(answer.fault));
+    const error = errorOf(answer);
+    if (error) reject(error);
     else done(answer);
   });
   return (order) =>
-    new Promise((done, refuse) => {
-      if (ended) return refuse(ended);
-      waiting = { done, fail: refuse };
+    new Promise((done, fail) => {
+      if (ended) return fail(ended);
+      waiting = { done, fail };
       if (order) thread.postMessage(order);
     });
+}
+
+function errorOf(answer: Answer): Error | undefined {
+  if ('fault' in answer) return new Error(answer.fault);
+  if (!('problem' in answer)) return undefined;
+  const { problem, headers } = answer;
+  return headers ? new ColumnProblem(problem, headers) : new FileProblem(problem);
 }

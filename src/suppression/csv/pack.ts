@@ -3,7 +3,10 @@ const HEADER_BYTES = SIGNATURE.length + 8;
 const ROW_BYTES = 14;
 const HIGH = 2 ** 32;
 
-/** Numbers as the rows of one bigint column, in PostgreSQL's binary COPY format. They must be whole, not negative, and below 2^53. */
+/**
+ * Packs numbers as rows of one bigint column, in PostgreSQL's binary COPY format. They must be
+ * integers from 0 to 2^53 - 1.
+ */
 export function packNumbers(numbers: Float64Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(HEADER_BYTES + numbers.length * ROW_BYTES + 2);
   const view = new DataView(bytes.buffer);
@@ -20,12 +23,15 @@ export function packNumbers(numbers: Float64Array): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** What COPY's text format cannot hold as it is. */
+/** Characters that have a meaning in COPY's text format. */
 const ESCAPED = /[\\\t\n\r]/g;
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 const PIECE_ROWS = 1_000;
 
-/** Rows of text gathered in PostgreSQL's text COPY format: bytes, which cost little memory and pass from thread to thread without a copy. */
+/**
+ * Packs rows of text in PostgreSQL's text COPY format. The bytes cost little memory, and can be
+ * transferred to another thread without a copy.
+ */
 export class TextRows {
   private readonly pieces: Buffer[] = [];
   private lines: string[] = [];

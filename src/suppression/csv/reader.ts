@@ -1,15 +1,14 @@
 import { layoutOf, type Layout, type Wanted } from './layout';
-import { numberReader } from '../../phone/parse-number';
+import { numberReader, reasonFor } from '../../phone/parse-number';
 import { delimiterOf, readRecords, type CsvRecord } from './records';
 import { createSorter, type Sorter } from './external-sort';
 import { readText } from './text';
-import { reasonFor } from '../../phone/parse-number';
 
 export interface Source {
   file: string;
-  /** Two letters: numbers without country code are of this country. */
+  /** Two letters: the country of numbers without a country code. */
   country: string;
-  /** Folder for what does not fit into memory. */
+  /** Folder for temporary files. */
   scratch: string;
 }
 
@@ -19,23 +18,26 @@ export interface RejectedRow {
   reason: string;
 }
 
-/** All of a file, read to its end: nothing of a file is applied that cannot be. */
+/** A file that has been read to its end. */
 export interface Reading {
   layout: Layout;
-  /** Rows that hold, or should hold, a number. */
+  /** How many rows there are, without the header. */
   total: number;
-  /** How many rows have no number that can be taken. */
+  /** How many of them have no valid number. */
   rejected_count: number;
   numbers: Sorter;
 }
 
 const SAMPLE_ROWS = 1000;
 const SAMPLE_CHARS = 65_536;
-const SAMPLE_MOST_CHARS = 4_000_000;
+const MAX_SAMPLE_CHARS = 4_000_000;
 const SHOWN_CHARS = 200;
-const KEPT_REJECTED_ROWS = 100_000;
+const MAX_REJECTED_ROWS = 100_000;
 
-/** Reads a file: how it is laid out, and its numbers. `reject` hears of the first 100,000 rows that have none. Throws FileProblem. */
+/**
+ * Reads the layout and the numbers of a file. Calls `reject` for the first 100,000 rows without a
+ * valid number. Throws FileProblem.
+ */
 export async function readNumbers(
   { file, country, scratch }: Source,
   wanted: Wanted,
@@ -57,7 +59,7 @@ export async function readNumbers(
     reading.total++;
     if (number !== undefined) return reading.numbers.add(number);
     reading.rejected_count++;
-    if (reading.rejected_count <= KEPT_REJECTED_ROWS)
+    if (reading.rejected_count <= MAX_REJECTED_ROWS)
       reject({
         line: record.line,
         caller_id: shown(cell),
@@ -76,7 +78,7 @@ export async function readNumbers(
         if (!sample) take(record);
         else {
           sampled += record.cells.join().length;
-          if (sample.push(record) >= SAMPLE_ROWS || sampled > SAMPLE_MOST_CHARS) begin();
+          if (sample.push(record) >= SAMPLE_ROWS || sampled > MAX_SAMPLE_CHARS) begin();
         }
       }
     }
@@ -101,14 +103,17 @@ async function* chained(first: string, rest: AsyncIterable<string>): AsyncGenera
   yield* rest;
 }
 
-/** Numbers of a file, ascending, each once in its batch. */
+/** Numbers of a file, ascending, without duplicates. */
 export interface Batch {
-  /** How many rows they stand for: a number may be in several. */
+  /** How many rows they come from: several rows may have the same number. */
   taken: number;
   numbers: Float64Array;
 }
 
-/** The numbers of a file in batches of `size` rows, after the first `skip`. The order is the numbers', and so the same in every run. */
+/**
+ * The numbers of a file in batches of `size` rows, without the first `skip`. They are in ascending
+ * order, so that every run has the same batches.
+ */
 export function* batchesOf(
   { numbers }: Reading,
   { skip, size }: { skip: number; size: number },
@@ -130,11 +135,11 @@ export function* batchesOf(
 }
 
 function distinct(sorted: Float64Array): Float64Array {
-  let kept = 0;
+  let length = 0;
   for (let i = 0; i < sorted.length; i++)
-    if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[kept++] = sorted[i]!;
-  return sorted.subarray(0, kept);
+    if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[length++] = sorted[i]!;
+  return sorted.subarray(0, length);
 }
 
-/** What the database can hold of a cell. */
+/** A cell as the database can store it. */
 const shown = (cell: string) => cell.slice(0, SHOWN_CHARS).replaceAll('\0', '').toWellFormed();

@@ -3,18 +3,18 @@ import { FileProblem } from './text';
 
 /** A row of a CSV file. */
 export interface CsvRecord {
-  /** Line of the file it begins on, from 1. */
+  /** The line of the file that it begins on, from 1. */
   line: number;
   cells: string[];
-  /** A quote stands where none may, so that the cells cannot be trusted. */
+  /** There is a quote where none is allowed, so that the cells may be wrong. */
   misquoted: boolean;
 }
 
-/** Longer rows are a quote that was never closed, or no CSV: memory must not grow with them. */
-const LONGEST_ROW = 1_000_000;
+/** A longer row is an unclosed quote or not CSV. It must not fill the memory. Characters. */
+const MAX_ROW_LENGTH = 1_000_000;
 const DELIMITERS = [',', ';', '\t', '|'];
 
-/** The character between the columns, guessed from the first rows. */
+/** The delimiter of the columns, guessed from the first rows. */
 export function delimiterOf(sample: string): string {
   return Papa.parse(sample, {
     preview: 50,
@@ -24,7 +24,10 @@ export function delimiterOf(sample: string): string {
   }).meta.delimiter;
 }
 
-/** Rows out of pieces of text whose lines end in "\n", a piece's worth at a time; blank lines are left out. Throws FileProblem. */
+/**
+ * Splits pieces of text, whose lines end in "\n", into rows; yields those of one piece at a time.
+ * Skips blank lines. Throws FileProblem.
+ */
 export async function* readRecords(
   texts: AsyncIterable<string>,
   delimiter: string,
@@ -36,7 +39,7 @@ export async function* readRecords(
 
 type Parsed = Papa.ParseResult<string[]>;
 
-/** What has been read and is not yet a whole row waits here for the next piece. */
+/** Keeps the start of an incomplete row until the next piece. */
 class Splitter {
   private readonly all: Papa.Parser;
   private readonly one: Papa.Parser;
@@ -45,7 +48,7 @@ class Splitter {
 
   constructor(private readonly delimiter: string) {
     this.all = new Papa.Parser({ delimiter, newline: '\n' });
-    // In its fast mode the library's cursor is a row too far when it stops early.
+    // In fast mode the library's cursor is one row too far when it stops early.
     this.one = new Papa.Parser({ delimiter, newline: '\n', preview: 1, fastMode: false });
   }
 
@@ -53,7 +56,7 @@ class Splitter {
     this.rest += text;
     const parsed = this.all.parse(this.rest, 0, !last) as Parsed;
     const records = parsed.errors.length === 0 ? this.accept(parsed) : this.oneByOne(last);
-    if (this.rest.length > LONGEST_ROW) throw tooLong(this.rest, this.line);
+    if (this.rest.length > MAX_ROW_LENGTH) throw tooLong(this.rest, this.line);
     return records.filter(({ cells }) => cells.length > 1 || cells[0] !== '');
   }
 
@@ -67,7 +70,10 @@ class Splitter {
     });
   }
 
-  /** Behind a quote that stands where none may, the library looks for one that closes it, however far: reading goes on with the next line instead. */
+  /**
+   * After a misplaced quote the library searches for a closing one, however far away. Here reading
+   * continues with the next line instead.
+   */
   private oneByOne(last: boolean): CsvRecord[] {
     const records: CsvRecord[] = [];
     while (this.rest) {
@@ -97,6 +103,6 @@ function breaksIn(cells: readonly string[]): number {
 function tooLong(rest: string, line: number): FileProblem {
   const what = rest.includes('\n') ? 'opens a quote that is not closed' : 'does not end';
   return new FileProblem(
-    `Line ${line} ${what} within ${LONGEST_ROW.toLocaleString('en')} characters.`,
+    `Line ${line} ${what} within ${MAX_ROW_LENGTH.toLocaleString('en')} characters.`,
   );
 }

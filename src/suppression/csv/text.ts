@@ -4,23 +4,24 @@ import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { foreignFormat, headOf } from '../../storage/file-format';
 
-/** Why a file cannot be imported, in words for the person who sent it. */
+/** Why a file cannot be imported. The message is shown to the client. */
 export class FileProblem extends Error {}
 
 const PIECE_BYTES = 64 * 1024;
-/** An archive that grows more than this, and beyond what a small file may, was made to fill memory or disk. */
-const MOST_GROWTH = 100;
+/** An archive that unpacks to more than this, and is not small, was made to fill memory or disk. */
+const MAX_GROWTH = 100;
 const ALWAYS_ALLOWED_BYTES = 64 * 1024 * 1024;
 
 /**
- * The text of a file, piece by piece, with "\n" for every line break: plain or gzip, UTF-8 or UTF-16 with or without byte order mark. Throws
- * FileProblem for what is not text. Holds one piece in memory, whatever the size of the file.
+ * Reads the text of a file, one piece at a time, with "\n" for every line break. The file may be
+ * plain or gzip, UTF-8 or UTF-16, with or without a byte order mark. Throws FileProblem for what is
+ * not text.
  */
 export async function* readText(file: string): AsyncGenerator<string> {
   const head = await headOf(file);
   if (head.length === 0) throw new FileProblem('The file is empty.');
   const format = foreignFormat(head);
-  if (format) throw new FileProblem(`The file is no CSV but ${format}.`);
+  if (format) throw new FileProblem(`The file is not CSV but ${format}.`);
   const source = createReadStream(file, { highWaterMark: PIECE_BYTES });
   const bytes = head[0] === 0x1f && head[1] === 0x8b ? gunzipped(source) : source;
   let decoder: TextDecoder | undefined;
@@ -34,15 +35,16 @@ export async function* readText(file: string): AsyncGenerator<string> {
 
 async function* gunzipped(source: Readable): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: PIECE_BYTES });
-  // The iteration below sees every error; this callback only keeps it from being reported twice.
+  // The loop below throws every error; this callback keeps it from being reported twice.
   pipeline(source, gunzip, () => undefined);
   let bytes = 0;
   try {
     for await (const piece of gunzip as AsyncIterable<Buffer>) {
       bytes += piece.length;
-      if (bytes > ALWAYS_ALLOWED_BYTES && bytes > gunzip.bytesWritten * MOST_GROWTH) {
+      if (bytes > ALWAYS_ALLOWED_BYTES && bytes > gunzip.bytesWritten * MAX_GROWTH) {
         throw new FileProblem(
-          `The gzip archive unpacks to more than ${MOST_GROWTH} times its size. Send it unpacked if it is meant so.`,
+          `The gzip archive unpacks to more than ${MAX_GROWTH} times its size. ` +
+            'If that is intended, send it unpacked.',
         );
       }
       yield piece;
@@ -59,14 +61,14 @@ async function* gunzipped(source: Readable): AsyncGenerator<Buffer> {
 function decoderOf(piece: Buffer): TextDecoder {
   const encoding = encodingOf(piece);
   const sample = new TextDecoder(encoding).decode(piece.subarray(0, 65_536));
-  // Control characters that no text has.
-  const strange = sample.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/g)?.length ?? 0;
-  if (strange > sample.length / 100 || sample.includes('\0'))
+  // Control characters that text does not have.
+  const control = sample.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/g)?.length ?? 0;
+  if (control > sample.length / 100 || sample.includes('\0'))
     throw new FileProblem('The file is not text. It must be a CSV file, plain or gzip.');
   return new TextDecoder(encoding);
 }
 
-/** By the byte order mark, else by where the zero bytes of plain Latin letters stand. */
+/** By the byte order mark, or else by the position of the zero bytes of Latin letters. */
 function encodingOf(piece: Buffer): string {
   if (piece[0] === 0xff && piece[1] === 0xfe) return 'utf-16le';
   if (piece[0] === 0xfe && piece[1] === 0xff) return 'utf-16be';
@@ -78,13 +80,13 @@ function encodingOf(piece: Buffer): string {
   return 'utf-8';
 }
 
-/** Turns CRLF and CR into LF; a CR at the end of a piece waits for what follows it. */
+/** Turns CRLF and CR into LF. A CR at the end of a piece is kept until the next one is known. */
 function lineBreaks(): (text: string, last?: boolean) => string {
-  let held = '';
+  let pending = '';
   return (text, last = false) => {
-    let joined = held + text;
-    held = !last && joined.endsWith('\r') ? '\r' : '';
-    if (held) joined = joined.slice(0, -1);
+    let joined = pending + text;
+    pending = !last && joined.endsWith('\r') ? '\r' : '';
+    if (pending) joined = joined.slice(0, -1);
     return joined.includes('\r') ? joined.replace(/\r\n?/g, '\n') : joined;
   };
 }

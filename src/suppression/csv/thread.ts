@@ -6,16 +6,16 @@ import { packNumbers, TextRows } from './pack';
 import { batchesOf, readNumbers, type Reading, type Source } from './reader';
 import { FileProblem } from './text';
 
-// Reads one file on a thread of its own, so that the event loop answers requests meanwhile.
+// Reads one file on a thread of its own, so that the event loop is free for requests.
 
 export interface ThreadData {
   source: Source;
   wanted: Wanted;
-  /** First cells of each rejected row: whose file it is. */
+  /** The first cells of each rejected row: the company and the file. */
   owner: string[];
 }
 
-/** What is told of a file once it has been read. */
+/** What is known of a file when it has been read. */
 export interface Summary {
   layout: Layout;
   total: number;
@@ -57,12 +57,12 @@ async function start(): Promise<void> {
   post({ summary: { layout, total, rejected_count, rejected } }, [rejected.buffer]);
 }
 
-/** Requests come first where processors are few. Only Linux can tell threads apart. */
+/** Gives this thread a lower priority than requests. Only Linux can do so for one thread. */
 function yieldToRequests(): void {
   try {
     setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), 10);
   } catch {
-    // Then it competes as any other.
+    // The thread keeps its normal priority.
   }
 }
 
@@ -71,28 +71,28 @@ function* packed(from: { skip: number; size: number }): Generator<PackedBatch> {
     yield { taken, numbers: packNumbers(numbers) };
 }
 
-/** The next batch is made while the database still works on this one. */
-function ahead(): void {
+/** Packs the next batch while the database is still busy with the one before. */
+function packNext(): void {
   try {
     const { value, done } = batches.next();
     next = () => (done ? undefined : value);
   } catch (error) {
-    // It is told when the batch is asked for; nobody listens before.
+    // Thrown when the batch is asked for: before, the other thread does not expect a message.
     next = () => {
       throw error;
     };
   }
 }
 
-function obey(order: Order): void {
+function execute(order: Order): void {
   if (order !== 'next') {
     batches = packed(order.batches);
-    return ahead();
+    return packNext();
   }
   const batch = next!();
   if (!batch) return post({ batch: undefined });
   post({ batch }, [batch.numbers.buffer]);
-  ahead();
+  packNext();
 }
 
 function report(error: unknown): void {
@@ -106,7 +106,7 @@ function report(error: unknown): void {
 
 port.on('message', (order: Order) => {
   try {
-    obey(order);
+    execute(order);
   } catch (error) {
     report(error);
   }

@@ -1,5 +1,5 @@
 import { routingCandidates } from '../../../src/routing/candidates';
-import { recordUsage } from '../../../src/buyers/queries/cap-counters';
+import { recordUsage } from '../../../src/buyers/reserve-caps';
 import { candidatesOf, loadCandidates } from '../../../src/routing/queries/candidates';
 import {
   eligibility,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { recordUsage, reserveUsage, type CapOwner } from '../../../src/buyers/queries/cap-counters';
+import { recordUsage, reserveUsage } from '../../../src/buyers/reserve-caps';
 import { readUsedUp } from '../../../src/routing/queries/candidates';
 import type { UsedUpCap } from '../../../src/routing/engine/eligibility';
 import { openCaps, type Limits } from '../../../src/routing/simulation/caps';
 import { openMinutes } from '../../../src/time/opening-hours';
-import { CAPS, type Held } from '../../../src/buyers/caps';
+import { CAPS, type CapOwner, type Held } from '../../../src/buyers/caps';
 import { createWorld, type World } from '../../support/world';
 
 // Replays count caps in memory: held against the caps of the database, move by move.

@@ -1,92 +1,7 @@
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import fc from 'fast-check';
-import { parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/max';
-import { numberReader } from '../../../src/phone/parse-number';
 import { openReader } from '../../../src/suppression/csv/open-reader';
 import { packNumbers } from '../../../src/suppression/csv/pack';
-import { batchesOf, readNumbers, type RejectedRow } from '../../../src/suppression/csv/reader';
-import { createSorter } from '../../../src/suppression/csv/external-sort';
-
-const folder = mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'imports-'));
-let files = 0;
-function fileOf(content: string | Buffer): string {
-  const file = join(folder, `${files++}.csv`);
-  writeFileSync(file, content);
-  return file;
-}
-
-describe('a telephone number', () => {
-  const joined = (parts: fc.Arbitrary<string>[]) =>
-    fc.tuple(...parts).map((texts) => texts.join(''));
-  const digits = (n: number) =>
-    fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: n, maxLength: n });
-  const punctuation = fc.string({ unit: fc.constantFrom(...' -.()'), maxLength: 3 });
-  const spelled = joined([
-    fc.constantFrom('', '1', '+1', '+ 1', '+', '(+1)', "'", '11', '0', '+44', '44'),
-    punctuation,
-    digits(3),
-    punctuation,
-    digits(3),
-    punctuation,
-    digits(4),
-    punctuation,
-  ]);
-  const jumbled = fc.string({ unit: fc.constantFrom(...'0123456789+ -.()'), maxLength: 20 });
-
-  test.each(['US', 'CA', 'GB', 'DE'])(
-    'is read on the fast path exactly as libphonenumber reads it, in %s',
-    (country) => {
-      const read = numberReader(country);
-      const slow = (text: string) => {
-        const found = parsePhoneNumberFromString(text.trim().replace(/^'/, ''), {
-          defaultCountry: country as CountryCode,
-          extract: false,
-        });
-        return found?.isPossible() ? Number(found.number.slice(1)) : undefined;
-      };
-      fc.assert(
-        fc.property(fc.oneof(spelled, jumbled), (text) => {
-          expect(read(text)).toBe(slow(text));
-        }),
-        { numRuns: 3_000 * Number(process.env.FUZZ_TIMES ?? 1) },
-      );
-    },
-  );
-
-  test('may be spelled in any way, and is refused when it can be none', () => {
-    const read = numberReader('US');
-    for (const text of [
-      '3105550123',
-      '310-555-0123',
-      '(310) 555 0123',
-      '1 310 555 0123',
-      '+13105550123',
-      '+1 (310) 555-0123',
-      "'+13105550123",
-      ' 310.555.0123 ',
-    ]) {
-      expect(read(text)).toBe(13105550123);
-    }
-    expect(read('+44 20 7946 0958')).toBe(442079460958);
-    expect(numberReader('GB')('020 7946 0958')).toBe(442079460958);
-    for (const text of [
-      '',
-      'abc',
-      '911',
-      '555-0123',
-      '1234567890123456',
-      '+',
-      '3105550123;ext',
-      'call 3105550123',
-      '1.31E+10',
-      '０'.repeat(300),
-    ]) {
-      expect(read(text)).toBeUndefined();
-    }
-  });
-});
+import { NOTHING_WANTED, readAll, sourceOf } from '../../support/csv';
 
 test('numbers are packed as PostgreSQL reads a binary COPY of one bigint column', () => {
   const packed = Buffer.from(packNumbers(Float64Array.of(1, 13105550123, 999_999_999_999_999)));
@@ -95,38 +10,6 @@ test('numbers are packed as PostgreSQL reads a binary COPY of one bigint column'
   expect(values).toEqual([1n, 13105550123n, 999_999_999_999_999n]);
   expect(packed.readInt16BE(packed.length - 2)).toBe(-1);
 });
-
-const nothing = { caller_id_column_name: null, headers: [] };
-const source = (content: string | Buffer) => ({
-  file: fileOf(content),
-  country: 'US',
-  scratch: folder,
-});
-const inspect = (from: ReturnType<typeof source>, wanted: Parameters<typeof readNumbers>[1]) =>
-  readNumbers(from, wanted, () => undefined);
-
-async function readAll(
-  content: string | Buffer,
-  {
-    skip = 0,
-    size = 4,
-    wanted = nothing as { caller_id_column_name: string | null; headers: string[] },
-  } = {},
-) {
-  const rejected: RejectedRow[] = [];
-  const reading = await readNumbers(source(content), wanted, (row) => rejected.push(row));
-  const batches = [...batchesOf(reading, { skip, size })];
-  reading.numbers.close();
-  const { layout, total } = reading;
-  const taken = batches.map((batch) => batch.taken);
-  return {
-    layout,
-    total,
-    numbers: batches.flatMap((batch) => [...batch.numbers]),
-    rejected,
-    taken,
-  };
-}
 
 const [A, B, C] = [13105550123, 12125550145, 16175550144];
 
@@ -165,9 +48,10 @@ describe('a file of numbers', () => {
     });
   });
 
-  test('names each row that it rejects by its line, and goes on behind it', async () => {
+  test('reports the line of each row that it rejects, and continues after it', async () => {
     const content =
-      'phone,note\n3105550123,"two\nlines"\n,empty\nnone,x\n2125550145\n"617"5550144,y\n\n6175550144,z\n';
+      'phone,note\n3105550123,"two\nlines"\n,empty\nnone,x\n' +
+      '2125550145\n"617"5550144,y\n\n6175550144,z\n';
     const { numbers, rejected, total } = await readAll(content, { size: 100 });
     expect(rejected).toEqual([
       { line: 4, caller_id: '', reason: 'is empty' },
@@ -191,7 +75,7 @@ describe('a file of numbers', () => {
     );
   });
 
-  test('is cut into the same batches wherever reading begins, in the order of the numbers', async () => {
+  test('has the same batches in ascending order, wherever reading begins', async () => {
     const rows = Array.from({ length: 100 }, (_, i) =>
       i % 7 === 0 ? 'bad' : `310555${1000 + ((i * 37) % 90)}`,
     );
@@ -207,112 +91,7 @@ describe('a file of numbers', () => {
   });
 });
 
-test('numbers that do not fit into memory are sorted just as well, and leave nothing on the disk', () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.nat(10_000), { maxLength: 300 }),
-      fc.integer({ min: 1, max: 50 }),
-      fc.nat(320),
-      (numbers, run, skip) => {
-        const sorter = createSorter(folder, run);
-        numbers.forEach(sorter.add);
-        expect([...sorter.sorted(skip)].flatMap((window) => [...window])).toEqual(
-          numbers.toSorted((a, b) => a - b).slice(skip),
-        );
-        sorter.close();
-      },
-    ),
-    { numRuns: 200 },
-  );
-  const many = createSorter(folder, 50_000);
-  for (let i = 0; i < 200_001; i++) many.add((i * 7_919) % 200_003);
-  let [last, seen, ascending] = [-1, 0, true];
-  for (const window of many.sorted())
-    for (const number of window) {
-      ascending &&= number > last;
-      last = number;
-      seen++;
-    }
-  many.close();
-  expect([ascending, seen, readdirSync(folder).filter((name) => name.endsWith('.sort'))]).toEqual([
-    true,
-    200_001,
-    [],
-  ]);
-});
-
-describe('the column of the numbers', () => {
-  const column = async (content: string, wanted = {}) => {
-    const { layout } = await readAll(content, { wanted: { ...nothing, ...wanted } });
-    return [layout.headers[layout.column], layout.has_header];
-  };
-  test('is the one that looks like numbers', async () => {
-    expect(await column('id,tel,name\n1,3105550123,Ann\n2,2125550145,Bob\n')).toEqual([
-      'tel',
-      true,
-    ]);
-  });
-  test('is the one that is named, letter case and spaces aside', async () => {
-    const two = 'Home Phone,Mobile\n3105550123,2125550145\n';
-    expect(await column(two, { caller_id_column_name: 'home phone ' })).toEqual([
-      'Home Phone',
-      true,
-    ]);
-    expect(await column(two)).toEqual(['Mobile', true]);
-  });
-  test('has a number for a name where the file has no header row, and no row is lost', async () => {
-    expect(await column('3105550123,Ann\n2125550145,Bob\n')).toEqual(['column_1', false]);
-    expect((await readAll('Ann;3105550123\nBob;2125550145\n')).numbers.sort()).toEqual([B, A]);
-    expect((await readAll('3105550123\n')).total).toBe(1);
-  });
-  test('takes its name from headers, and then a first row that is not those names holds a number', async () => {
-    const wanted = { headers: ['tel', 'who'], caller_id_column_name: 'tel' };
-    expect(await column('3105550123,Ann\n', wanted)).toEqual(['tel', false]);
-    expect(await column('TEL,Who\n3105550123,Ann\n', wanted)).toEqual(['tel', true]);
-  });
-  test('a header and no rows is a file of nothing', async () => {
-    expect((await readAll('phone,name\n')).total).toBe(0);
-    expect(
-      (await readAll('phone,name\n', { wanted: { ...nothing, caller_id_column_name: 'phone' } }))
-        .total,
-    ).toBe(0);
-  });
-
-  test.each<[string, string, { caller_id_column_name?: string }, RegExp]>([
-    [
-      'that is not there',
-      'a,b\n3105550123,x\n',
-      { caller_id_column_name: 'phone' },
-      /No column is called phone\. The columns are a, b\./,
-    ],
-    [
-      'that is there twice',
-      'phone,phone\n3105550123,2125550145\n',
-      { caller_id_column_name: 'phone' },
-      /2 columns are called phone/,
-    ],
-    [
-      'of which there are several',
-      'a,b\n3105550123,2125550145\n',
-      {},
-      /Several columns look like telephone numbers: a, b\. Name the right one/,
-    ],
-    [
-      'of which there is none',
-      'a,b\nx,y\n',
-      {},
-      /None of the columns looks like telephone numbers: a, b\. Name the right one/,
-    ],
-  ])('%s fails the file, and its columns are told', async (_, content, wanted, message) => {
-    const failure = await inspect(source(content), { ...nothing, ...wanted }).catch(
-      (error: unknown) => error,
-    );
-    expect((failure as Error).message).toMatch(message);
-    expect((failure as { headers: string[] }).headers).toHaveLength(2);
-  });
-});
-
-describe('what is no file of numbers is refused in plain words, in little memory', () => {
+describe('a file that is not a file of numbers fails with a clear message, in little memory', () => {
   const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100, 7)]);
   test.each<[string, () => string | Buffer, RegExp]>([
     ['an empty file', () => '', /is empty/],
@@ -360,8 +139,8 @@ describe('what is no file of numbers is refused in plain words, in little memory
       /has 10000 columns; at most 1000/,
     ],
   ])('%s', async (_, content, message) => {
-    // On the thread, whose memory is limited: a file that wanted more would end it with another message.
-    const reader = openReader({ source: source(content()), wanted: nothing, owner: [] });
+    // On the thread, whose memory is limited: a file that needs more would fail differently.
+    const reader = openReader({ source: sourceOf(content()), wanted: NOTHING_WANTED, owner: [] });
     await expect(reader.summary()).rejects.toThrow(message);
     await reader.close();
   });

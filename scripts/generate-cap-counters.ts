@@ -1,0 +1,192 @@
+import { writeFileSync } from 'node:fs';
+import { INTERVALS, METRICS, type Interval, type Metric } from '../src/buyers/caps';
+
+// Writes src/buyers/queries/cap-counters.ts: SQL over the 20 counters of 5 metrics and 4 intervals.
+// A test of tests/buyers/ fails when the file is not what this script makes.
+
+export const FILE = 'src/buyers/queries/cap-counters.ts';
+
+/** What calls under way may still use, and what a reservation adds to that. */
+const PENDING: Partial<Record<Metric, { column: string; held: string }>> = {
+  connection: { column: 'pending_connections', held: '{held_connections}::int' },
+  buyer_conversion: { column: 'pending_conversions', held: '{held_conversions}::int' },
+  revenue: { column: 'pending_revenue', held: '{held_revenue}::numeric' },
+  earned_revenue: { column: 'pending_revenue', held: '{held_revenue}::numeric' },
+};
+const WINDOWS = ['hourly', 'daily', 'monthly'] as const;
+const NEXT = { hourly: 'next_hour', daily: 'next_day', monthly: 'next_month' } as const;
+
+/** A parameter: how much a call adds to a counter. */
+const added = (metric: Metric): string =>
+  `{${metric}}::${metric.endsWith('revenue') ? 'numeric' : 'int'}`;
+
+function usedNow(metric: Metric, interval: Interval): string {
+  const counter = `l.${metric}_${interval}_used`;
+  return interval === 'total' ? counter : `used_now(${counter}, l.${interval}_resets_at, {now})`;
+}
+
+/** The parts in one line, or in one line each when they are too long for one. */
+function lines(start: string, parts: string[], end: string, separator = ', '): string {
+  const line = `${start}${parts.join(separator)}${end}`;
+  if (line.length + 2 <= 100) return line;
+  const indented = parts.map((part) => `\n    ${part}`).join(separator.trimEnd());
+  return `${start.trimEnd()}${indented}${end.startsWith(')') ? '\n  ' : ''}${end}`;
+}
+
+function counter(metric: Metric, interval: Interval): string {
+  const sum = `${usedNow(metric, interval)} + ${added(metric)}`;
+  return lines(`${metric}_${interval}_used = `, [sum], ',');
+}
+
+const windowEnd = (interval: (typeof WINDOWS)[number]): string =>
+  `${interval}_resets_at = CASE
+    WHEN l.${interval}_resets_at > {now} THEN l.${interval}_resets_at
+    ELSE ${NEXT[interval]}({now}, l.zone)
+  END,`;
+
+/** The condition that a cap has room; `row` has the limit. */
+function room(metric: Metric, interval: Interval, row: 'l' | 'h'): string {
+  const pending = PENDING[metric];
+  const used = usedNow(metric, interval) + (pending ? ` + l.${pending.column}` : '');
+  const adding = added(metric) + (pending ? ` + ${pending.held}` : '');
+  return lines('AND has_room(', [`${row}.${metric}_${interval}_limit`, used, adding], ')');
+}
+
+const each = (intervals: readonly Interval[], line: (m: Metric, i: Interval) => string): string =>
+  intervals
+    .flatMap((interval) => METRICS.map((metric) => `  ${line(metric, interval)}`))
+    .join('\n');
+
+const hourlyLimits = (line: (column: string) => string, separator: string): string =>
+  METRICS.map((metric) => line(`${metric}_hourly_limit`)).join(separator);
+
+const counters = `const COUNTERS = sql\`
+${each(INTERVALS, counter)}
+${WINDOWS.map((interval) => `  ${windowEnd(interval)}`).join('\n')}
+  calls_count = l.calls_count + {calls}::int,
+  last_call_at = CASE
+    WHEN {calls}::int > 0 THEN greatest(l.last_call_at, {now})
+    ELSE l.last_call_at
+  END,
+  pending_connections = l.pending_connections + {held_connections}::int,
+  pending_conversions = l.pending_conversions + {held_conversions}::int,
+  pending_revenue = l.pending_revenue + {held_revenue}::numeric,
+  concurrency_cap_used = greatest(0, l.concurrency_cap_used + {slots}::int)\`;`;
+
+const conditions = `const ALL_BUT_HOURLY_HAVE_ROOM = sql\`
+  (
+    {slots}::int <= 0
+    OR l.concurrency_cap_limit IS NULL
+    OR l.concurrency_cap_used + {slots}::int <= l.concurrency_cap_limit
+  )
+  AND (
+    {spacing_seconds}::int = 0
+    OR l.last_call_at IS NULL
+    OR l.last_call_at <= {now}::timestamptz - {spacing_seconds}::int * interval '1 second'
+  )
+${each(
+  INTERVALS.filter((interval) => interval !== 'hourly'),
+  (metric, interval) => room(metric, interval, 'l'),
+)}\`;`;
+
+const reserveForBuyer = `export const RESERVE_FOR_BUYER = statement(
+  'buyers.reserve_for_buyer',
+  sql\`
+UPDATE call_limits l
+SET
+  \${COUNTERS}
+FROM (
+  SELECT own.id AS limit_id, open_hours.*
+  FROM (
+    SELECT o.id, o.company_id, o.buyer_id, o.zone
+    FROM call_limits o
+    WHERE o.company_id = {company_id} AND o.buyer_id = {owner_id}
+  ) own
+  LEFT JOIN LATERAL (
+    SELECT
+${hourlyLimits((column) => `      x.${column}`, ',\n')}
+    FROM buyer_business_hours x
+    WHERE x.company_id = own.company_id
+      AND x.buyer_id = own.buyer_id
+      AND is_open(x.open_minutes, local_minute_of_week({now}, own.zone))
+    ORDER BY x.position
+    LIMIT 1
+  ) open_hours ON true
+) h
+WHERE l.id = h.limit_id
+  AND l.company_id = {company_id}
+  AND l.buyer_id = {owner_id}
+  AND \${ALL_BUT_HOURLY_HAVE_ROOM}
+${each(['hourly'], (metric, interval) => room(metric, interval, 'h'))}
+RETURNING
+  l.*,
+  json_build_object(
+${hourlyLimits((column) => `    '${column}', h.${column}`, ',\n')}
+  ) AS hourly_limits\`,
+  { prepared: true },
+).returning<Row<'buyers.reserve_for_group'> & { hourly_limits: HourlyLimits }>();`;
+
+const reserveForGroup = `export const RESERVE_FOR_GROUP = statement(
+  'buyers.reserve_for_group',
+  sql\`
+UPDATE call_limits l
+SET
+  \${COUNTERS}
+WHERE l.company_id = {company_id}
+  AND l.buyer_group_id = {owner_id}
+  AND \${ALL_BUT_HOURLY_HAVE_ROOM}
+${each(['hourly'], (metric, interval) => room(metric, interval, 'l'))}
+RETURNING l.*\`,
+  { prepared: true },
+);`;
+
+const record = (
+  owner: 'buyer' | 'group',
+  column: string,
+) => `export const RECORD_FOR_${owner.toUpperCase()} = statement(
+  'buyers.record_for_${owner}',
+  sql\`
+UPDATE call_limits l
+SET
+  \${COUNTERS}
+WHERE l.company_id = {company_id} AND l.${column} = {owner_id}
+RETURNING l.id\`,
+  { prepared: true },
+);`;
+
+/** The whole file. */
+export const source = `import { sql, statement, type Row } from '../../db/sql';
+import type { LimitName } from '../caps';
+
+// Generated by \`npm run generate:caps\` (scripts/generate-cap-counters.ts).
+//
+// Counting use, one statement for each kind of owner. The row of call_limits decides: two calls
+// that want the last free place wait for each other, and the second sees what the first has taken.
+
+/** The hourly limits in force now: a buyer's are those of its open business hours. */
+export type HourlyLimits = Partial<Record<LimitName, number | null>>;
+
+/** Adds to every counter; those whose window has ended start from 0 in a new window. */
+${counters}
+
+/**
+ * That a slot is free, that the last call was long enough ago, and that no cap is used up. Without
+ * a spacing, a call that began later but was reserved earlier does not matter.
+ */
+${conditions}
+
+/**
+ * Hourly limits are read from the buyer's business hours as the statement finds them: unlike the
+ * counters, they are not read again after waiting for another call.
+ */
+${reserveForBuyer}
+
+${reserveForGroup}
+
+/** Without conditions: what has happened is counted even when it exceeds a cap. */
+${record('buyer', 'buyer_id')}
+
+${record('group', 'buyer_group_id')}
+`;
+
+if (require.main === module) writeFileSync(FILE, source);

@@ -1,0 +1,124 @@
+import type { Schemas } from '../contract';
+import { replaceAttached } from '../db/attachments';
+import { resolveReferences } from '../db/records';
+import type { Db } from '../db/tenant';
+import { openMinutes } from '../time/opening-hours';
+import { splitPairs } from '../tokens/filters';
+import { METRICS } from './caps';
+import {
+  changeCurrent,
+  isCurrentField,
+  replaceConversions,
+  type CurrentFields,
+} from './conversions';
+
+export type BuyerFields = Schemas['BuyerFields'];
+
+/** Fields of the contract that are columns of the buyer with the same name. */
+const OWN_COLUMNS = [
+  'name',
+  'number',
+  'user_buyer_id',
+  'email',
+  'external_record_id',
+  'buyer_type',
+  'timeout_seconds',
+  'dtmf_tones',
+  'time_zone',
+  'paused',
+  'record_calls',
+  'press_one_to_accept',
+  'ping_timeout_seconds',
+  'route_by_type',
+  'tier',
+  'weight',
+  'epc_timeframe',
+  'epc_assumed_amount',
+  'epc_assumed_calls_count',
+  'display_caller_id_type',
+] as const satisfies readonly (keyof BuyerFields)[];
+
+/** The columns of the buyer's own row among the fields. */
+export function columnsOf(fields: BuyerFields) {
+  const own = Object.fromEntries(
+    OWN_COLUMNS.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]),
+  );
+  const { record_token_filter_list: filters, record_token_additional_list: additional } = fields;
+  return {
+    ...own,
+    ...(filters !== undefined && { record_token_filter_data: filters ?? [] }),
+    ...(additional !== undefined && {
+      record_token_additional_data: splitPairs(additional ?? ''),
+    }),
+  };
+}
+
+const REFERENCES = {
+  buyer_fleet_id: 'buyer_fleets',
+  display_service_number_id: 'numbers',
+} as const;
+
+/** The ids of the fleet and the number that a buyer refers to, locked. */
+export async function referencesOf(
+  db: Db,
+  fields: BuyerFields,
+): Promise<{ buyer_fleet_id?: bigint | null; display_service_number_id?: bigint | null }> {
+  const found: Record<string, bigint | null> = {};
+  for (const [field, table] of Object.entries(REFERENCES)) {
+    const reference = fields[field as keyof typeof REFERENCES];
+    if (reference === null) found[field] = null;
+    else if (reference !== undefined)
+      found[field] = (await resolveReferences(db, table, [reference], { field }))[0]!;
+  }
+  return found;
+}
+
+interface Parts {
+  fields: BuyerFields;
+  /** The ids of its suppression lists; undefined leaves them as they are. */
+  lists: bigint[] | undefined;
+  now: Date;
+}
+
+/** Writes what a buyer has in other tables: suppression lists, business hours and conversions. */
+export async function writeParts(
+  db: Db,
+  buyer_id: bigint,
+  { fields, lists, now }: Parts,
+): Promise<void> {
+  if (lists) {
+    const attached = { buyer_suppression_id: lists };
+    await replaceAttached(db, 'buyer_suppression_buyers', { buyer_id }, attached);
+  }
+  const { business_hours_schedule: hours, buyer_conversions_schedule: frames } = fields;
+  if (hours !== undefined) await replaceHours(db, buyer_id, hours ?? []);
+  if (frames !== undefined) await replaceConversions(db, buyer_id, frames ?? []);
+  const current = Object.fromEntries(
+    Object.entries(fields).filter(([name]) => isCurrentField(name)),
+  ) as CurrentFields;
+  if (Object.keys(current).length > 0) await changeCurrent(db, buyer_id, { fields: current, now });
+}
+
+async function replaceHours(
+  db: Db,
+  buyer_id: bigint,
+  entries: readonly Schemas['BusinessHours'][],
+): Promise<void> {
+  await db.prisma.buyerBusinessHours.deleteMany({ where: { buyer_id } });
+  if (entries.length === 0) return;
+  await db.prisma.buyerBusinessHours.createMany({
+    data: entries.map((entry, position) => ({
+      company_id: db.company_id,
+      buyer_id,
+      position,
+      schedule: [...entry.schedule],
+      open_minutes: openMinutes(entry.schedule),
+      ...hourlyLimitsOf(entry),
+    })),
+  });
+}
+
+function hourlyLimitsOf(entry: Schemas['BusinessHours']) {
+  const names = METRICS.map((metric) => `${metric}_hourly_limit` as const);
+  return Object.fromEntries(names.map((name) => [name, entry[name] ?? null]));
+}

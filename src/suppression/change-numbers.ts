@@ -1,0 +1,31 @@
+import type { Db } from '../db/tenant';
+import {
+  BLOCK_NUMBERS,
+  LOCK_NUMBERS,
+  MOVE_BLOCKED_COUNT,
+  UNBLOCK_NUMBERS,
+} from './queries/numbers';
+
+/** What to do with numbers: put them on a list, or take them off. */
+export type Verb = 'block' | 'unblock';
+
+/** By how much a change of `n` numbers moves the count of a list. */
+export const moveOf = (verb: Verb, n: number): number => (verb === 'block' ? n : -n);
+
+/**
+ * Puts numbers on a list or takes them off, and keeps the list's exact count. Returns how many
+ * changed; undefined when the list has been deleted, and then the transaction must be rolled back.
+ * `numbers` must be ascending, so that two of these do not wait for each other.
+ */
+export async function changeNumbers(
+  tx: Db,
+  list: bigint,
+  verb: Verb,
+  numbers: readonly number[],
+): Promise<number | undefined> {
+  if (verb === 'unblock') await tx.sql(LOCK_NUMBERS, { list, numbers });
+  const [row] = await tx.sql(verb === 'block' ? BLOCK_NUMBERS : UNBLOCK_NUMBERS, { list, numbers });
+  const changed = Number(row!.changed);
+  const moved = await tx.sql(MOVE_BLOCKED_COUNT, { list, by: moveOf(verb, changed) });
+  return moved.length === 0 ? undefined : changed;
+}

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import type { Db } from '../db/tenant';
+import type { Deps } from '../deps';
+import type { Verb } from './change-numbers';
+import type { Wanted } from './csv/layout';
+import type { Source } from './csv/reader';
+import { firstFileOf } from './file-queue';
+import { LOCK_QUEUED_FILE, START_RUN } from './queries/import-run';
+
+/** One run of the import of a file. After a crash the file is claimed by another run. */
+export interface Run {
+  company_id: bigint;
+  /** The file. */
+  id: bigint;
+  list: bigint;
+  run_id: string;
+  verb: Verb;
+  /** How many runs there have been since the last progress. */
+  attempts: number;
+  source: Source;
+  wanted: Wanted;
+  /** How many rows with a number earlier runs have imported. */
+  taken: number;
+  /** Whether nothing has been written yet, the rejected rows included. */
+  is_first: boolean;
+}
+
+/**
+ * Starts a run of a file's import. Returns undefined when another file of the list is first, or
+ * another job imports this one. The job's own file is claimed again: its earlier run has died.
+ */
+export function claimFile(
+  db: Db,
+  id: bigint,
+  job_id: string,
+  { storage, clock }: Pick<Deps, 'storage' | 'clock'>,
+): Promise<Run | undefined> {
+  return db.transaction(async (tx) => {
+    const [file] = await tx.sql(LOCK_QUEUED_FILE, { id });
+    if (!file) return undefined;
+    const list = BigInt(file.list);
+    const is_claimable =
+      file.status === 'running' ? file.job_id === job_id : (await firstFileOf(tx, list))?.id === id;
+    if (!is_claimable) return undefined;
+    const run_id = randomUUID();
+    await tx.sql(START_RUN, { id, job_id, run_id, now: clock() });
+    const { country, caller_id_column_name, usual_column_name, headers } = file;
+    const taken = Number(file.import_count);
+    return {
+      company_id: tx.company_id,
+      id,
+      list,
+      run_id,
+      verb: file.verb as Verb,
+      attempts: file.attempts + 1,
+      source: { file: storage.path(file.import_file_key), country, scratch: storage.incoming },
+      wanted: { caller_id_column_name, usual_column_name, headers },
+      taken,
+      is_first: taken + Number(file.rejected_count) === 0,
+    };
+  });
+}
