@@ -309,4 +309,15 @@ export interface SqlTypes {
       id: string | null;
     };
   };
+  'offers.find_traffic_source': {
+    params: {
+      company_id: number | string | bigint | null;
+      name: string | null;
+      id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
 }

@@ -48,7 +48,9 @@ const formOf = (serializer: string | undefined) => ({
   external: isExternal(serializer),
 });
 
-/** People to call, text and mail. */
+// Leads: people to call, text and mail. A submission makes a lead or updates the live one of its
+// number (submit-lead.ts). Locks: the contact, the lead, numbers.
+
 export const leads = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {

@@ -1,4 +1,4 @@
-/** What an update of a lead says of its times. Undefined: nothing; null: the value is taken away. */
+/** The times in an update of a lead. Undefined is not given; null removes the value. */
 export interface TimingChange {
   callback_at: Date | null | undefined;
   next_action_at: Date | null | undefined;
@@ -53,8 +53,8 @@ function nextAction({ in_schedule }: TimedLead, change: TimingChange, now: Date)
 }
 
 /**
- * When outreach looks at the lead next, and as what it waits until then: the first row that
- * applies. Undefined when none does.
+ * When the lead is due, and its status until then: the first row that applies. Undefined when none
+ * does.
  */
 function nextStep(
   { in_schedule }: TimedLead,

@@ -24,7 +24,7 @@ interface Lead {
   caller_number: bigint;
 }
 
-/** Changes the contact of a lead. Must come before the lead is locked: contacts are locked first. */
+/** Changes the contact of a lead, before the lead is locked: contacts are locked first. */
 export async function updateContactOfLead(
   db: Db,
   reference: Reference,
@@ -167,7 +167,7 @@ async function requireNoOtherLiveLead(db: Db, { schedule_id, caller_number }: Le
     );
 }
 
-/** Another lead of the number entered the schedule meanwhile: the unique index refuses the second. */
+/** The unique index refuses a second live lead of the number that entered meanwhile. */
 function rejectSecondLiveLead(error: unknown): never {
   if ((error as { code?: string }).code === 'P2002')
     throw HttpProblem.field(
