@@ -35,7 +35,7 @@ export function numberReader(country: string): NumberReader {
 /**
  * Reads a North American number in one of its usual spellings, exactly as the library does but
  * fifty times faster, which matters for files of millions. Undefined for any other text.
- * (tests/phone/parse-number.test.ts compares the two.)
+ * (tests/suppression/csv/reader.test.ts compares the two.)
  */
 function northAmerican(text: string, at_home: boolean): number | undefined {
   if (text.length < 10 || text.length > MAX_LENGTH) return undefined;
