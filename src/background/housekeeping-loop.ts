@@ -1,7 +1,7 @@
 import { endStaleCalls } from '../calls/end-stale-calls';
 import type { Deps } from '../deps';
 import { repeat, type Running } from '../jobs/loop';
-import { applyCallsToLeads } from '../leads/queries/apply-calls';
+import { applyCalls } from '../leads/apply-calls';
 import { expireReservations } from '../routing/expire-reservations';
 
 const EVERY_MS = 1_000;
@@ -15,7 +15,7 @@ export function startHousekeeping(deps: Deps): Running {
   const work = async () => {
     await endStaleCalls(deps);
     await expireReservations(deps.database.pool, deps.clock());
-    await applyCallsToLeads(deps.database.pool, deps.clock());
+    await applyCalls(deps.database.pool, deps.clock());
     return false;
   };
   return repeat(deps.log, {

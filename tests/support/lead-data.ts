@@ -1,0 +1,20 @@
+import { type Data } from '../../src/tokens/lead-data';
+
+/** As JSON of a request gives it: a key `__proto__` is a key like any other. */
+export const parsed = (json: string) => JSON.parse(json) as Data;
+export const names = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`t${n}`, n]));
+/** A value so many levels deep. */
+export const nested = (levels: number, inside: unknown = 1) =>
+  parsed('{"a":'.repeat(levels) + JSON.stringify(inside) + '}'.repeat(levels));
+export const PROTOTYPE_NAMES = Object.getOwnPropertyNames(Object.prototype);
+export const untouched = () =>
+  expect([Object.getOwnPropertyNames(Object.prototype), ({} as Data).polluted]).toEqual([
+    PROTOTYPE_NAMES,
+    undefined,
+  ]);
+
+/** Opens the world of these tests before they run. */
+export function checkPrototype(): void {
+  afterEach(untouched);
+}

@@ -1,0 +1,109 @@
+import {
+  done,
+  initialProgress,
+  type Action,
+  type ActionType,
+  type Plan,
+  type Progress,
+} from '../../src/schedules/engine/cadence';
+import { nextStep, type Standing, type NextStep } from '../../src/schedules/engine/next-step';
+
+export const [EASTERN, PACIFIC, LONDON] = [
+  'America/New_York',
+  'America/Los_Angeles',
+  'Europe/London',
+] as const;
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+/** A Monday, 12:00 in New York. */
+export const NOON = '2026-06-15T16:00Z';
+export const NIGHT = '2026-06-15T06:00Z';
+export const COASTS = [EASTERN, PACIFIC];
+export const act = (type: ActionType, position: number, more: Partial<Action> = {}): Action => ({
+  id: position,
+  type,
+  position,
+  applies: true,
+  ...more,
+});
+export const row = (...types: ActionType[]) => types.map((type, n) => act(type, n + 1));
+export const pause = (position: number, wait: Action['wait']) => act('wait', position, { wait });
+export const DAYLIGHT = {
+  daylight: [480, 1259],
+  business_open: [],
+  business_zone: EASTERN,
+} as const;
+/** No such hour is one on both coasts. */
+export const NEVER = { ...DAYLIGHT, daylight: [480, 659] } as const;
+export const UNLIMITED = { hours_to_expire: null, expires_in: null, max_contact_attempts: null };
+export const planOf = (actions: Action[], more: Partial<Plan> = {}): Plan => ({
+  actions,
+  end: [],
+  hours: DAYLIGHT,
+  ...UNLIMITED,
+  ...more,
+});
+export const READY: Standing = {
+  blocked: false,
+  opt_out: false,
+  paused: false,
+  suppressed_by: null,
+  has_email: true,
+  has_number: true,
+};
+export const facts = { now: new Date(NOON), zones: [EASTERN], standing: READY };
+export interface Walk {
+  from?: string;
+  zones?: readonly string[];
+  standing?: Partial<Standing>;
+  progress?: Partial<Progress>;
+  steps?: number;
+}
+/** What a verdict makes of a lead when everything it says is done. */
+export function performed({ progress, verdict }: NextStep): Progress {
+  if (verdict.kind !== 'contact') return progress;
+  return verdict.action
+    ? done(progress, verdict.action)
+    : { ...progress, callback_at: null, contact_attempts: progress.contact_attempts + 1 };
+}
+/** Does what each turn says, at the time it says, until the lead ends, is parked or moves. */
+export function* turns(
+  plan: Plan,
+  { from = NOON, zones = [EASTERN], standing = {}, progress: start = {}, steps = 20 }: Walk = {},
+) {
+  let [now, progress, stands] = [
+    new Date(from),
+    { ...initialProgress(new Date(from)), ...start },
+    { ...READY, ...standing },
+  ];
+  for (let n = 0; n < steps; n++) {
+    const one = nextStep(progress, plan, { now, zones, standing: stands });
+    yield { ...one, now, standing: stands };
+    const { verdict } = one;
+    if (verdict.kind === 'end' || verdict.kind === 'park' || verdict.kind === 'move') return;
+    progress = performed(one);
+    if (verdict.kind === 'later') now = verdict.at;
+    stands = {
+      ...stands,
+      opt_out: stands.opt_out || verdict.kind === 'opt_out',
+      blocked: stands.blocked || verdict.kind === 'block',
+    };
+  }
+}
+export const shown = (at: Date) => at.toISOString().replace(':00.000Z', 'Z');
+export function told({ verdict, events }: NextStep): string[] {
+  const passed = events.map((event) =>
+    [event.event, 'reason' in event && event.reason, event.action && `#${event.action.id}`]
+      .filter(Boolean)
+      .join(' '),
+  );
+  if (verdict.kind === 'later')
+    return [...passed, `until ${shown(verdict.at)}${verdict.reason ? ` ${verdict.reason}` : ''}`];
+  if (verdict.kind === 'park' || verdict.kind === 'end')
+    return [...passed, `${verdict.kind} ${verdict.reason}`];
+  return [...passed, verdict.action ? `${verdict.action.type}#${verdict.action.id}` : 'callback'];
+}
+/** All that happens on the way, in words. */
+export const walk = (plan: Plan, options?: Walk) =>
+  [...turns(plan, options)].flatMap(told).join(', ');
