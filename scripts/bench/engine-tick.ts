@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { Client, type Pool } from 'pg';
 import { loadConfig } from '../../src/config';
-import { claimDue } from '../../src/outreach/queries/due-leads';
+import { claimDue } from '../../src/outreach/load-leads';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { createDeps } from '../../src/deps';
 import { contactDueLeads } from '../../src/outreach/contact-due-leads';

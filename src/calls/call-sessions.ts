@@ -1,4 +1,4 @@
-import { calledNumber, type CalledNumber } from '../numbers/queries/called-number';
+import { calledNumber, type CalledNumber } from '../numbers/called-number';
 import { awaitedOffer } from '../routing/queries/reservations';
 import { callerNumber } from '../phone/caller-number';
 import { readKeyPresses } from './queries/updates';

@@ -1,13 +1,8 @@
 import { forgetCall, lockLead, noteCalled, unknownCall } from './queries/updates';
 import { callerNumber } from '../phone/caller-number';
-import {
-  contactKey,
-  lockContacts,
-  readLead,
-  type ContactState,
-  type DueLead,
-} from '../outreach/queries/due-leads';
-import { giveNumbers, recordSteps } from '../outreach/queries/record-steps';
+import { readLead, type DueLead } from '../outreach/load-leads';
+import { contactKey, lockContacts, type ContactState } from '../outreach/lock-contacts';
+import { giveNumbers, recordSteps } from '../outreach/record-steps';
 import { findNamed, type Reference, type Table } from '../db/records';
 import type { Db, Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';

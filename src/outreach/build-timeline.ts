@@ -1,5 +1,6 @@
 import type { Schemas } from '../contract';
-import type { ContactState, DueLead } from './queries/due-leads';
+import type { DueLead } from './load-leads';
+import type { ContactState } from './lock-contacts';
 import type { Db } from '../db/tenant';
 import { nextContact } from '../time/contact-hours';
 import {

@@ -1,17 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { changeContacts } from '../leads/queries/contacts';
-import {
-  claimDue,
-  contactKey,
-  letGo,
-  lockContacts,
-  lockLeads,
-  type DueKey,
-  type DueLead,
-} from './queries/due-leads';
+import { claimDue, letGo, lockLeads, type DueKey, type DueLead } from './load-leads';
+import { contactKey, lockContacts } from './lock-contacts';
 import { writeLogs } from '../leads/queries/logs';
-import { giveNumbers, recordSteps, type Recording } from './queries/record-steps';
+import { giveNumbers, recordSteps, type Recording } from './record-steps';
 import type { Db } from '../db/tenant';
 import { inTransaction } from '../db/transaction';
 import type { Deps } from '../deps';

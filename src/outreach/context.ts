@@ -4,10 +4,10 @@ import {
   loadSchedules,
   loadSuppressed,
   type CallFacts,
-  type ContactState,
   type DueLead,
   type OfferRow,
-} from './queries/due-leads';
+} from './load-leads';
+import { type ContactState } from './lock-contacts';
 import { loadCandidates } from '../routing/queries/candidates';
 import { availableInOrder } from '../routing/engine/route';
 import type { Facts, Plan, Progress } from '../schedules/engine/cadence';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Carrier, Failure } from '../carriers/carrier';
-import type { DueLead } from './queries/due-leads';
+import type { DueLead } from './load-leads';
 import type { ActionRow } from '../schedules/engine/plan';
-import type { CallRow, EmailRow, TextMessageRow } from './queries/record-steps';
+import type { CallRow, EmailRow, TextMessageRow } from './record-steps';
 import type { Mailer, MailFailure } from '../mail/mailer';
 import { escapeHtml, substitute, type TokenSource } from '../tokens/substitute';
 import type { Connection, NumberColumn, OutreachContext } from './context';

@@ -1,4 +1,4 @@
-import type { DueLead } from './queries/due-leads';
+import type { DueLead } from './load-leads';
 import type { LogEntry } from '../leads/queries/logs';
 import { type Executor } from '../db/executor';
 

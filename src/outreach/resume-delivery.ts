@@ -1,5 +1,5 @@
-import type { DueLead } from './queries/due-leads';
-import { recordIntent } from './queries/record-steps';
+import type { DueLead } from './load-leads';
+import { recordIntent } from './record-steps';
 import { send, withStatus, type Draft, type Edges, type Sent } from './deliver';
 import { type Executor } from '../db/executor';
 

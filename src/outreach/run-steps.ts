@@ -1,5 +1,6 @@
-import type { ContactState, DueLead } from './queries/due-leads';
-import type { LeadState, Recording } from './queries/record-steps';
+import type { DueLead } from './load-leads';
+import type { ContactState } from './lock-contacts';
+import type { LeadState, Recording } from './record-steps';
 import {
   done,
   isAttempt,

@@ -1,4 +1,4 @@
-import { readLead, type DueLead } from './queries/due-leads';
+import { readLead, type DueLead } from './load-leads';
 import type { ActionRow } from '../schedules/engine/plan';
 import { writeLogs } from '../leads/queries/logs';
 import type { Db } from '../db/tenant';

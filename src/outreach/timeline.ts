@@ -1,11 +1,6 @@
 import { candidatesOf } from '../routing/queries/candidates';
-import {
-  loadOffers,
-  loadSuppressed,
-  readContact,
-  readLead,
-  type DueLead,
-} from './queries/due-leads';
+import { loadOffers, loadSuppressed, readLead, type DueLead } from './load-leads';
+import { readContact } from './lock-contacts';
 import { visibleBuyers } from '../db/access-scope';
 import { findRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';

@@ -1,5 +1,5 @@
 import { isWithheld } from '../carriers/twilio-words';
-import { calledNumber } from '../numbers/queries/called-number';
+import { calledNumber } from '../numbers/called-number';
 import { callerNumber, numberReaderOf } from '../phone/caller-number';
 import type { Db } from '../db/tenant';
 import type { PreDialVetoes } from '../routing/pre-dial-webhooks';

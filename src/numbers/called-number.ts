@@ -1,4 +1,4 @@
-import type { Statements } from '../../db/tenant';
+import type { Statements } from '../db/tenant';
 
 /** A number of the company, as the calls to it go by it. */
 export interface CalledNumber {

@@ -1,7 +1,7 @@
-import { callRank, messageRank } from '../status-rank';
-import { writeLogs, type LogEntry } from '../../leads/queries/logs';
-import { type Executor } from '../../db/executor';
-import { SLOT } from '../../db/counters';
+import { callRank, messageRank } from './status-rank';
+import { writeLogs, type LogEntry } from '../leads/queries/logs';
+import { type Executor } from '../db/executor';
+import { SLOT } from '../db/counters';
 
 /** What of a message, an e-mail or a call every kind has. */
 interface Contacted {
