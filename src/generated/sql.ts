@@ -10,4 +10,146 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'numbers.assign_dial_number': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      number_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'numbers.assign_sms_number': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      number_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'numbers.called_number': {
+    params: {
+      company_id: number | string | bigint | null;
+      phone_number: number | string | bigint | null;
+    };
+    row: {
+      number_id: string;
+      offer_id: string | null;
+      buyer_id: string | null;
+      traffic_source_id: string | null;
+    };
+  };
+  'numbers.claim_number': {
+    params: {
+      name: string | null;
+    };
+    row: {
+      is_claimed: boolean;
+    };
+  };
+  'numbers.delete_owner': {
+    params: {
+      phone_number: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'numbers.delete_reservation': {
+    params: {
+      phone_number: number | string | bigint | null;
+      key: string | null;
+    };
+    row: object;
+  };
+  'numbers.find_number': {
+    params: {
+      company_id: number | string | bigint | null;
+      phone_number: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'numbers.held_numbers': {
+    params: {
+      phone_numbers: readonly (number | string | bigint)[] | null;
+      since: Date | string | null;
+    };
+    row: {
+      phone_number: string;
+    };
+  };
+  'numbers.insert_reservation': {
+    params: {
+      phone_number: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      key: string | null;
+      tried_at: Date | string | null;
+    };
+    row: {
+      phone_number: string;
+    };
+  };
+  'numbers.lock_numbers_of_lead': {
+    params: {
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: {
+      dial_number_id: string | null;
+      sms_number_id: string | null;
+    };
+  };
+  'numbers.of_companies': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      company_id: string;
+      id: string;
+      number: string;
+      offer_id: string | null;
+      last_assigned_at: Date | null;
+    };
+  };
+  'numbers.read_holder': {
+    params: {
+      phone_number: number | string | bigint | null;
+    };
+    row: {
+      company_id: string;
+      number_id: string | null;
+      purchase_key: string | null;
+      purchase_tried_at: Date | null;
+    };
+  };
+  'numbers.remove_number_from_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      after: number | string | bigint | null;
+      number_id: number | string | bigint | null;
+    };
+    row: {
+      last: string | null;
+    };
+  };
+  'numbers.unfinished_purchases': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      phone_number: string;
+    };
+  };
+  'numbers.upsert_owner': {
+    params: {
+      phone_number: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      number_id: number | string | bigint | null;
+    };
+    row: {
+      phone_number: string;
+    };
+  };
 }

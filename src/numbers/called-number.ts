@@ -1,25 +1,20 @@
 import type { Statements } from '../db/tenant';
+import { CALLED_NUMBER } from './queries/numbers';
 
-/** A number of the company, as the calls to it go by it. */
+/** A number of the company and where calls to it go. */
 export interface CalledNumber {
   number_id: string;
-  /** Null of a number that forwards to a buyer, or leads nowhere. */
+  /** Null for a number that forwards to a buyer, or nowhere. */
   offer_id: string | null;
-  /** Whom it forwards to. */
+  /** The buyer that the number forwards to. */
   buyer_id: string | null;
   traffic_source_id: string | null;
 }
 
-/** What a number that was called leads to; undefined when it is none of the company's. */
+/** Where calls to a number go; undefined when the company does not own it. */
 export async function calledNumber(
-  db: Statements,
+  db: Pick<Statements, 'sql'>,
   phone_number: number,
 ): Promise<CalledNumber | undefined> {
-  const [number] = await db.query<CalledNumber>({
-    name: 'own_number_called',
-    text: `SELECT id::text AS number_id, CASE WHEN forward_type = 'offer_id' THEN offer_id::text END AS offer_id, CASE WHEN forward_type = 'buyer_id' THEN buyer_id::text END AS buyer_id,
-        traffic_source_id::text FROM numbers WHERE company_id = $1 AND phone_number = $2::bigint AND deleted_at IS NULL`,
-    values: [db.company_id, phone_number],
-  });
-  return number;
+  return (await db.sql(CALLED_NUMBER, { phone_number }))[0];
 }

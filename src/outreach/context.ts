@@ -18,6 +18,7 @@ import type { TokenSource } from '../tokens/substitute';
 import { leadTokens } from '../tokens/system';
 import { chooseNumber } from '../numbers/choose-number';
 import { type Executor } from '../db/executor';
+import { sqlOn } from '../db/sql';
 import { loadNumbers, type OwnNumber } from '../numbers/own-numbers';
 
 export type NumberColumn = 'sms_number_id' | 'dial_number_id';
@@ -71,7 +72,7 @@ export async function openContext(
   const suppressed = await loadSuppressed(client, asked);
   const suppressed_by = new Map([...suppressed].map(([n, list]) => [leads[n]!.id, Number(list)]));
   const numbers = await loadNumbers(
-    client,
+    sqlOn(client),
     leads.map(({ company_id }) => company_id),
   );
   const called = await loadCallFacts(
