@@ -1,4 +1,4 @@
-import { applyCallsToLeads } from '../leads/queries/apply-calls';
+import { applyCalls } from '../leads/apply-calls';
 import type { Deps } from '../deps';
 import { endStaleCalls } from '../calls/end-stale-calls';
 import { expireReservations } from '../routing/expire-reservations';
@@ -12,7 +12,7 @@ export function startWatch(deps: Deps): Running {
   const work = async () => {
     await endStaleCalls(deps);
     await expireReservations(deps.database.pool, deps.clock());
-    await applyCallsToLeads(deps.database.pool, deps.clock());
+    await applyCalls(deps.database.pool, deps.clock());
     return false;
   };
   return repeat(deps.log, {

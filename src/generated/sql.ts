@@ -10,6 +10,121 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'leads.add_contacts': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      numbers: readonly (number | string | bigint)[] | null;
+      uuids: readonly string[] | null;
+    };
+    row: object;
+  };
+  'leads.apply_calls': {
+    params: {
+      now: Date | string | null;
+      leads: string | object | null;
+    };
+    row: object;
+  };
+  'leads.block_contacts': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'leads.delete_new_calls': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | null;
+      call_ids: readonly (number | string | bigint)[] | null;
+    };
+    row: object;
+  };
+  'leads.lock_contacts': {
+    params: {
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'leads.lock_new_calls': {
+    params: object;
+    row: {
+      company_id: string | null;
+      call_id: string | null;
+      lead_id: string | null;
+      buyer_id: string | null;
+      created_at: Date | null;
+      connected: boolean;
+      status: string | null;
+    };
+  };
+  'leads.opt_contacts_in': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'leads.opt_contacts_out': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'leads.resume_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | null;
+      status: string | null;
+      now: Date | string | null;
+      event: string | null;
+      message: string | null;
+    };
+    row: object;
+  };
+  'leads.stop_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | null;
+      status: string | null;
+      now: Date | string | null;
+      event: string | null;
+      message: string | null;
+    };
+    row: object;
+  };
+  'leads.unblock_contacts': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'leads.write_logs': {
+    params: {
+      entries: string | object | null;
+      now: Date | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
   'numbers.assign_dial_number': {
     params: {
       now: Date | string | null;

@@ -1,9 +1,8 @@
-import { changeContacts } from './queries/contacts';
-import { writeLogs, type LogEntry } from './queries/logs';
+import { changeContacts } from './change-contacts';
+import { writeLogs, type LogEntry } from './write-logs';
 import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Schemas } from '../contract';
-import { uuidv7 } from '../db/uuid';
 import { isMailAddress } from '../mail/address';
 import { notFound, HttpProblem, rejectInvalidData } from '../errors';
 import { leadZones } from '../phone/number-zones';
@@ -16,7 +15,7 @@ type Fields = Omit<Schemas['LeadUpdate'], 'serializer' | 'time_zone'>;
 const where = (db: Db, id: bigint) => ({ company_id_id: { company_id: db.company_id, id } });
 const log = (db: Db, id: bigint, entries: Omit<LogEntry, 'lead_id'>[], now: Date) =>
   writeLogs(
-    db,
+    db.sql,
     entries.map((entry) => ({ ...entry, lead_id: id, company_id: db.company_id })),
     now,
   );
@@ -108,7 +107,7 @@ export async function changeItsContact(
     values: [db.company_id, named.value],
   });
   if (!lead) throw notFound();
-  const context = { now, message: 'the lead was changed', newUuid: () => uuidv7(now.getTime()) };
+  const context = { now, message: 'the lead was changed' };
   const numbers = [Number(lead.caller_number)];
   if (opt_out !== undefined)
     await changeContacts(db, opt_out ? 'opt_out' : 'opt_in', numbers, context);

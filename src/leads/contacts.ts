@@ -1,12 +1,11 @@
 import type { Schemas } from '../contract';
 import { callerNumber, callerNumbers } from '../phone/caller-number';
-import { changeContacts } from './queries/contacts';
+import { changeContacts } from './change-contacts';
 import { commonColumns, type Projection } from '../db/projection';
 import type { Deps } from '../deps';
 import type { Call, Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
-import { uuidv7 } from '../db/uuid';
 
 export const projection = {
   schema: 'Contact',
@@ -63,7 +62,6 @@ async function change(
   const context = {
     now,
     message: `the blacklist was changed`,
-    newUuid: () => uuidv7(now.getTime()),
   };
   const changed = await db.transaction((tx) => changeContacts(tx, verb, numbers, context));
   const counts = {

@@ -1,4 +1,4 @@
-import { changeContacts } from './queries/contacts';
+import { changeContacts } from './change-contacts';
 import { leadOf } from './queries/owners';
 import { leadProjection as projection } from './columns';
 import { possible } from '../phone/caller-number';
@@ -8,7 +8,6 @@ import type { LeadOwner } from '../http/auth/authenticator';
 import type { Handlers } from '../http/handlers';
 import { Json } from '../http/reply';
 import { written } from '../http/record';
-import { uuidv7 } from '../db/uuid';
 import { numberReader } from '../phone/parse-number';
 import { notFound } from '../errors';
 import { moveToEnd, removeLead } from './change-lead';
@@ -44,11 +43,7 @@ export const leadCallers = ({ clock }: Deps) => {
     return new Json<never>(text, { ...headers, ...NO_STORE });
   };
   const optOut = act((db, { number }, now) =>
-    changeContacts(db, 'opt_out', [number], {
-      now,
-      message: 'asked for by lead_token',
-      newUuid: () => uuidv7(now.getTime()),
-    }),
+    changeContacts(db, 'opt_out', [number], { now, message: 'asked for by lead_token' }),
   );
   const remove = act((db, { id }, now) => removeLead(db, id, now));
   const toEnd = act((db, { id }, now) => moveToEnd(db, id, now));

@@ -1,5 +1,5 @@
 import { contract, facets, type Schemas } from '../contract';
-import { changeContacts } from './queries/contacts';
+import { changeContacts } from './change-contacts';
 import { leadProjection } from './columns';
 import {
   isDataTooLarge,
@@ -240,7 +240,6 @@ async function write(
   const contacts = {
     now,
     message: 'asked for by a submission',
-    newUuid: () => uuidv7(now.getTime()),
   };
   if (fields.unblock_contact) await changeContacts(db, 'unblock', [number], contacts);
   if (fields.blocked) await changeContacts(db, 'block', [number], contacts);

@@ -1,4 +1,4 @@
-import { applyCallsToLeads } from '../../src/leads/queries/apply-calls';
+import { applyCalls } from '../../src/leads/apply-calls';
 import { createWorld, type World } from '../support/world';
 
 let world: World;
@@ -34,7 +34,7 @@ const call = async () =>
   ).body.call_session.id as number;
 const tell = (id: number, event: string) =>
   world.company.api('post', `call_sessions/${id}/events`, { body: { event } });
-const told = () => applyCallsToLeads(world.deps.database.pool, new Date());
+const told = () => applyCalls(world.deps.database.pool, new Date());
 const seen = async () => {
   const { attempted_call_id, connected_call_id, buyer_id } = (
     await world.company.api('get', `leads/${lead}`)

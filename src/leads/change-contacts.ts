@@ -1,0 +1,52 @@
+import type { Db } from '../db/tenant';
+import { uuidv7 } from '../db/uuid';
+import {
+  ADD_CONTACTS,
+  BLOCK_CONTACTS,
+  LOCK_CONTACTS,
+  OPT_CONTACTS_IN,
+  OPT_CONTACTS_OUT,
+  RESUME_LEADS,
+  STOP_LEADS,
+  UNBLOCK_CONTACTS,
+} from './queries/change-contacts';
+
+export type ContactChange = 'block' | 'unblock' | 'opt_out' | 'opt_in';
+
+/** What each change writes to the contacts and to the live leads of their numbers. */
+const CHANGES = {
+  block: { contacts: BLOCK_CONTACTS, leads: STOP_LEADS, status: 'blocked', event: 'blocked' },
+  unblock: {
+    contacts: UNBLOCK_CONTACTS,
+    leads: RESUME_LEADS,
+    status: 'blocked',
+    event: 'unblocked',
+  },
+  opt_out: { contacts: OPT_CONTACTS_OUT, leads: STOP_LEADS, status: 'opt_out', event: 'opted_out' },
+  opt_in: { contacts: OPT_CONTACTS_IN, leads: RESUME_LEADS, status: 'opt_out', event: 'opted_in' },
+} as const;
+
+/**
+ * Blocks or unblocks numbers, or opts them out or in, and stops or resumes their live leads.
+ * Returns how many contacts changed. `message` goes to the histories of the leads.
+ *
+ * Must run in a transaction. Contacts are locked before leads, as outreach does before it sends:
+ * the change waits for a message that is being sent, and none is sent after the commit.
+ */
+export async function changeContacts(
+  { sql }: Pick<Db, 'sql'>,
+  change: ContactChange,
+  numbers: readonly number[],
+  { now, message }: { now: Date; message: string },
+): Promise<number> {
+  if (numbers.length === 0) return 0;
+  const sorted = [...new Set(numbers)].sort((a, b) => a - b);
+  const { contacts, leads, status, event } = CHANGES[change];
+  const uuids = sorted.map(() => uuidv7(now.getTime()));
+  await sql(ADD_CONTACTS, { numbers: sorted, uuids, now });
+  // A statement of its own: the update below must see what other transactions have committed.
+  await sql(LOCK_CONTACTS, { numbers: sorted });
+  const changed = await sql(contacts, { numbers: sorted, now });
+  await sql(leads, { numbers: sorted, status, event, message, now });
+  return changed.length;
+}
