@@ -2,6 +2,724 @@
 // Parameters are what the pg driver takes, rows are what it returns: bigint and numeric as strings.
 
 export interface SqlTypes {
+  'calls.add_payout': {
+    params: {
+      amount: number | string | null;
+      converts: boolean | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.add_revenue': {
+    params: {
+      amount: number | string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.add_tokens': {
+    params: {
+      tokens: string | object | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.add_tokens_of_buyer': {
+    params: {
+      tokens: string | object | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: object;
+  };
+  'calls.call_report': {
+    params: {
+      now: Date | string | null;
+      category: string | null;
+      zone: string | null;
+      company_id: number | string | bigint | null;
+      created_at_from: Date | string | null;
+      created_at_to: Date | string | null;
+      offer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: {
+      rows: string;
+      totals: string;
+      total_count: number;
+    };
+  };
+  'calls.call_report_csv': {
+    params: {
+      now: Date | string | null;
+      category: string | null;
+      zone: string | null;
+      company_id: number | string | bigint | null;
+      created_at_from: Date | string | null;
+      created_at_to: Date | string | null;
+      offer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: {
+      key: string;
+      name: string;
+      calls: string;
+      attempts: string;
+      connects: string;
+      conversions: string;
+      traffic_source_conversions: string;
+      revenue: string;
+      payout: string;
+      profit: string;
+      epc: string;
+      average_duration: string;
+      skip_reasons: unknown;
+    };
+  };
+  'calls.delete_unplaced_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: object;
+  };
+  'calls.find_attempt_of_leg': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      leg_sid: string | null;
+    };
+    row: {
+      attempt: string | null;
+    };
+  };
+  'calls.find_by_id': {
+    params: {
+      company_id: number | string | bigint | null;
+      value: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      direction: string;
+      lead_id: string | null;
+    };
+  };
+  'calls.find_by_sid': {
+    params: {
+      company_id: number | string | bigint | null;
+      carrier: string | null;
+      call_sid: string | null;
+    };
+    row: {
+      id: number;
+      uuid: string;
+      created_at: Date;
+      status: string;
+      carrier: string;
+      carrier_call_id: string | null;
+      caller_number: number | null;
+      number_called: number | null;
+      offer_id: number | null;
+      lead_id: number | null;
+      traffic_source_id: number | null;
+      buyer_id: number | null;
+      round: number;
+      fallback: string | null;
+      hangup_cause: string | null;
+      token_values: unknown;
+      connected_at: Date | null;
+      ended_at: Date | null;
+    };
+  };
+  'calls.find_by_uuid': {
+    params: {
+      company_id: number | string | bigint | null;
+      value: string | null;
+    };
+    row: {
+      id: string;
+      direction: string;
+      lead_id: string | null;
+    };
+  };
+  'calls.find_filtered_records': {
+    params: {
+      company_id: number | string | bigint | null;
+      offer_id: string | null;
+      buyer_id: string | null;
+      traffic_source_id: string | null;
+    };
+    row: {
+      offer_id: string | null;
+      buyer_id: string | null;
+      traffic_source_id: string | null;
+    };
+  };
+  'calls.find_placed_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'calls.find_stale_calls': {
+    params: {
+      now: Date | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      company_id: string;
+      call_id: string;
+    };
+  };
+  'calls.find_unconfirmed_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      uuid: string;
+    };
+  };
+  'calls.floor_used_dollars': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.has_buyer_paid': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      now: Date | string | null;
+      seconds: number | string | bigint | null;
+    };
+    row: {
+      has_paid: boolean;
+    };
+  };
+  'calls.insert_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+      now: Date | string | null;
+      status: string | null;
+      carrier: string | null;
+      carrier_call_id: string | null;
+      caller_number: number | string | bigint | null;
+      caller_country: string | null;
+      caller_city: string | null;
+      number_called: number | string | bigint | null;
+      number_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      sub_id: string | null;
+      contact_field_type: string | null;
+      token_values: string | object | null;
+      round: number | string | bigint | null;
+      fallback: string | null;
+      hangup_cause: string | null;
+      ended_at: Date | string | null;
+      buyer_id: number | string | bigint | null;
+      connect_to: string | null;
+      dial: string | object | null;
+      lease_until: Date | string | null;
+      slots: string | object | null;
+      decision: string | object | null;
+      events: string | object | null;
+    };
+    row: {
+      id: number;
+    };
+  };
+  'calls.insert_conversion': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+      now: Date | string | null;
+      call_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      buyer_conversion_id: number | string | bigint | null;
+      name: string | null;
+      caller_number: number | string | bigint | null;
+      revenue: number | string | null;
+      added: number | string | null;
+      tokens: string | object | null;
+    };
+    row: {
+      n: number;
+    };
+  };
+  'calls.insert_event': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      call_id: number | string | bigint | null;
+      event: string | null;
+      message: string | null;
+      buyer_id: number | string | bigint | null;
+      details: string | object | null;
+    };
+    row: object;
+  };
+  'calls.is_stale': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      is_stale: boolean;
+    };
+  };
+  'calls.lead_report': {
+    params: {
+      category: string | null;
+      zone: string | null;
+      company_id: number | string | bigint | null;
+      created_at_from: Date | string | null;
+      created_at_to: Date | string | null;
+      offer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      rows: string;
+      totals: string;
+      total_count: number;
+    };
+  };
+  'calls.lead_report_csv': {
+    params: {
+      category: string | null;
+      zone: string | null;
+      company_id: number | string | bigint | null;
+      created_at_from: Date | string | null;
+      created_at_to: Date | string | null;
+      offer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      key: string;
+      name: string;
+      leads: string;
+      live: string;
+      contacted: string;
+      connected: string;
+      converted: string;
+      opted_out: string;
+      revenue: string;
+      payout: string;
+      profit: string;
+    };
+  };
+  'calls.lock_by_id': {
+    params: {
+      company_id: number | string | bigint | null;
+      value: number | string | bigint | null;
+    };
+    row: {
+      id: number;
+      uuid: string;
+      created_at: Date;
+      status: string;
+      carrier: string;
+      carrier_call_id: string | null;
+      caller_number: number | null;
+      number_called: number | null;
+      offer_id: number | null;
+      lead_id: number | null;
+      traffic_source_id: number | null;
+      buyer_id: number | null;
+      round: number;
+      fallback: string | null;
+      hangup_cause: string | null;
+      token_values: unknown;
+      connected_at: Date | null;
+      ended_at: Date | null;
+    };
+  };
+  'calls.lock_by_uuid': {
+    params: {
+      company_id: number | string | bigint | null;
+      value: string | null;
+    };
+    row: {
+      id: number;
+      uuid: string;
+      created_at: Date;
+      status: string;
+      carrier: string;
+      carrier_call_id: string | null;
+      caller_number: number | null;
+      number_called: number | null;
+      offer_id: number | null;
+      lead_id: number | null;
+      traffic_source_id: number | null;
+      buyer_id: number | null;
+      round: number;
+      fallback: string | null;
+      hangup_cause: string | null;
+      token_values: unknown;
+      connected_at: Date | null;
+      ended_at: Date | null;
+    };
+  };
+  'calls.lock_caller_of_offer': {
+    params: {
+      caller_of_offer: string | null;
+    };
+    row: {
+      pg_advisory_xact_lock: string;
+    };
+  };
+  'calls.lock_caps': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'calls.lock_lead': {
+    params: {
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'calls.lock_row': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'calls.lock_sid': {
+    params: {
+      company_id: string | null;
+      carrier: string | null;
+      call_sid: string | null;
+    };
+    row: {
+      pg_advisory_xact_lock: string;
+    };
+  };
+  'calls.mark_repeat_caller_of_buyer': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'calls.mark_repeat_caller_of_source': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'calls.read_attempts': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      uuid: string;
+      status: string;
+      press_one_to_accept: boolean;
+      round: number;
+      buyer_id: number;
+      buyer_group_id: number | null;
+      created_at: Date;
+      connected_at: Date | null;
+      dial: unknown;
+    };
+  };
+  'calls.read_buyer_names': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      id: number;
+      name: string | null;
+    };
+  };
+  'calls.read_by_id': {
+    params: {
+      company_id: number | string | bigint | null;
+      value: number | string | bigint | null;
+    };
+    row: {
+      id: number;
+      uuid: string;
+      created_at: Date;
+      status: string;
+      carrier: string;
+      carrier_call_id: string | null;
+      caller_number: number | null;
+      number_called: number | null;
+      offer_id: number | null;
+      lead_id: number | null;
+      traffic_source_id: number | null;
+      buyer_id: number | null;
+      round: number;
+      fallback: string | null;
+      hangup_cause: string | null;
+      token_values: unknown;
+      connected_at: Date | null;
+      ended_at: Date | null;
+    };
+  };
+  'calls.read_by_uuid': {
+    params: {
+      company_id: number | string | bigint | null;
+      value: string | null;
+    };
+    row: {
+      id: number;
+      uuid: string;
+      created_at: Date;
+      status: string;
+      carrier: string;
+      carrier_call_id: string | null;
+      caller_number: number | null;
+      number_called: number | null;
+      offer_id: number | null;
+      lead_id: number | null;
+      traffic_source_id: number | null;
+      buyer_id: number | null;
+      round: number;
+      fallback: string | null;
+      hangup_cause: string | null;
+      token_values: unknown;
+      connected_at: Date | null;
+      ended_at: Date | null;
+    };
+  };
+  'calls.read_convertible_call': {
+    params: {
+      buyer_id: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      caller_number: number | null;
+      traffic_source_id: number | null;
+      offer_id: number | null;
+      lead_id: number | null;
+      token_values: unknown;
+      payout: number;
+      revenue: number;
+      traffic_source_converted: boolean | null;
+      dialed_at: Date;
+      buyer_group_id: number | null;
+      payouts: unknown;
+      converted: boolean;
+      set_revenue: number;
+    };
+  };
+  'calls.read_decisions': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      decision: unknown;
+    };
+  };
+  'calls.read_editable_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: number;
+      uuid: string;
+      direction: string | null;
+      status: string | null;
+      carrier: string | null;
+      carrier_call_id: string | null;
+      lead_id: number | null;
+      buyer_id: number | null;
+      buyer_group_id: number | null;
+      revenue: number;
+      payout: number;
+      buyer_converted: boolean | null;
+      token_values: unknown;
+      connected_at: Date | null;
+      ended_at: Date | null;
+      answered_duration: number | null;
+      others_revenue: number;
+    };
+  };
+  'calls.read_key_presses': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      id: number;
+      digits: string;
+    };
+  };
+  'calls.read_offers_of_schedule_and_number': {
+    params: {
+      company_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+    };
+    row: {
+      of_schedule: string | null;
+      of_number: string | null;
+    };
+  };
+  'calls.read_tokens_of_buyer': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: {
+      pairs: string[] | null;
+    };
+  };
+  'calls.record_call_of_lead': {
+    params: {
+      call_id: number | string | bigint | null;
+      status: string | null;
+      number_id: number | string | bigint | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.record_progress': {
+    params: {
+      status: string | null;
+      now: Date | string | null;
+      buyer_id: number | string | bigint | null;
+      connect_to: string | null;
+      has_answer: boolean | null;
+      ended_at: Date | string | null;
+      answered_duration: number | string | bigint | null;
+      hangup_cause: string | null;
+      recording_url: string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      attempts: string | object | null;
+      lease_until: Date | string | null;
+      events: string | object | null;
+    };
+    row: {
+      done: number;
+    };
+  };
+  'calls.record_round': {
+    params: {
+      status: string | null;
+      fallback: string | null;
+      hangup_cause: string | null;
+      ended_at: Date | string | null;
+      round: number | string | bigint | null;
+      now: Date | string | null;
+      buyer_id: number | string | bigint | null;
+      connect_to: string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      dial: string | object | null;
+      lease_until: Date | string | null;
+      slots: string | object | null;
+      decision: string | object | null;
+      events: string | object | null;
+    };
+    row: {
+      id: number;
+    };
+  };
+  'calls.release_slots': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.save_recording': {
+    params: {
+      recording_url: string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.settle_connection': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.settle_conversion': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.was_source_paid': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      now: Date | string | null;
+      seconds: number | string | bigint | null;
+    };
+    row: {
+      was_paid: boolean;
+    };
+  };
   'db.move_count': {
     params: {
       company_id: number | string | bigint | null;
