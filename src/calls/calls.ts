@@ -1,6 +1,7 @@
 import { cachedCount, type SortKey } from '../db/projection';
 import { byReference, findRecord, lockRecord, type Reference } from '../db/records';
 import { semaphore } from '../db/semaphore';
+import { sqlOn } from '../db/sql';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
@@ -161,8 +162,8 @@ const changing = ({ clock, carrier, mailer, config, database, request, pepper }:
   return {
     createCall: async ({ body: order = {}, db }) => {
       const now = clock();
-      const edges = { carrier, mailer, mail_from: config.mail_from };
-      const placing = { edges, aside: database.joint, now };
+      const channels = { carrier, mailer, mail_from: config.mail_from };
+      const placing = { channels, outside: sqlOn(database.joint), now };
       const uuid = await limited(() => placeCall(db, order, placing));
       return written({ db, now, projection }, await findRecord(db, 'calls', uuid), { status: 201 });
     },

@@ -1,14 +1,14 @@
-import { executorOf, type Executor } from '../db/executor';
-import { sqlOn } from '../db/sql';
+import type { Sql } from '../db/sql';
 import type { Db, Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { HttpProblem } from '../errors';
 import { carrierUnavailable } from '../numbers/find-numbers';
 import { openContext, type OutreachContext } from '../outreach/context';
-import { draftCall, send, type Draft, type Edges, type Sent } from '../outreach/deliver';
+import { send, type Sent } from '../outreach/deliver';
+import { draftCall, type Channels, type Draft } from '../outreach/draft';
 import type { DueLead } from '../outreach/load-leads';
 import { contactKey, lockContacts, type ContactState } from '../outreach/lock-contacts';
-import { giveNumbers, recordSteps } from '../outreach/record-steps';
+import { emptyRecording, markNumbersAssigned, recordSteps } from '../outreach/record-steps';
 import { resumeDelivery } from '../outreach/resume-delivery';
 import { lockLead } from './editable-call';
 import {
@@ -20,9 +20,9 @@ import {
 import { readCallOrder, type CallOrder, type ReadOrder } from './read-call-order';
 
 interface Placing {
-  edges: Edges;
-  /** Another connection: what is written there stays even if the transaction fails. */
-  aside: Executor;
+  channels: Channels;
+  /** A connection outside the transaction: what it writes remains when the transaction fails. */
+  outside: Sql;
   now: Date;
 }
 
@@ -42,30 +42,29 @@ export async function placeCall(db: Db, order: CallOrder, placing: Placing): Pro
 async function place(
   db: Statements,
   { from, target, lead_id, fields }: ReadOrder,
-  { edges, aside, now }: Placing,
+  { channels, outside, now }: Placing,
 ): Promise<string> {
-  const client = executorOf(db);
-  const newUuid = () => uuidv7(now.getTime());
-  const contacts = await lockContacts(client, [target], { now, newUuid });
+  const { sql } = db;
+  const contacts = await lockContacts(sql, [target], now);
   if (lead_id !== null) await lockLead(db, lead_id);
   const lead = { ...target, callback_at: now };
   const { caller_number } = lead;
-  const world = await openContext(client, [lead], now);
-  requireAllowed(lead, contacts.get(contactKey(lead))!, { world, fields });
-  const draft = draftOf(lead, { from, world, edges, fields });
+  const outreach = await openContext(sql, [lead], now);
+  requireAllowed(lead, contacts.get(contactKey(lead))!, { outreach, fields });
+  const draft = draftOf(lead, { from, outreach, channels, fields });
   draft.row.lead_id = lead_id;
   const [unconfirmed] = await db.sql(FIND_UNCONFIRMED_CALL, { caller_number, lead_id, now });
-  draft.row.uuid = unconfirmed?.uuid ?? newUuid();
-  const sent = edges.carrier.instant
-    ? await send(draft, {}, edges)
-    : await resumeDelivery(lead, draft, { client, aside, edges, now });
-  if (!sent.ok && sent.retryable) throw await unavailable(sent, { aside, edges });
-  await record(db, sent, { lead, lead_id, world, now });
+  draft.row.uuid = unconfirmed?.uuid ?? uuidv7(now.getTime());
+  const sent = channels.carrier.instant
+    ? await send(draft, {}, channels)
+    : await resumeDelivery(lead, draft, { sql, outside, channels, now });
+  if (!sent.ok && sent.retryable) throw await unavailable(sent, { outside, channels });
+  await record(db, sent, { lead, lead_id, outreach, now });
   return draft.row.uuid;
 }
 
 interface Known {
-  world: OutreachContext;
+  outreach: OutreachContext;
   fields: ReadOrder['fields'];
 }
 
@@ -73,9 +72,9 @@ interface Known {
 function requireAllowed(
   lead: DueLead,
   contact: ContactState,
-  { world, fields: { to, owner } }: Known,
+  { outreach, fields: { to, owner } }: Known,
 ): void {
-  const { blocked, opt_out, paused, suppressed_by } = world.standingOf(lead, contact);
+  const { blocked, opt_out, paused, suppressed_by } = outreach.standingOf(lead, contact);
   if (blocked)
     throw HttpProblem.field(
       to,
@@ -93,17 +92,17 @@ function requireAllowed(
 
 function draftOf(
   lead: DueLead,
-  { from, world, edges, fields }: Known & { from: string | null; edges: Edges },
+  { from, outreach, channels, fields }: Known & { from: string | null; channels: Channels },
 ): CallDraft {
-  if (from !== null && !world.ownNumber(lead, from))
+  if (from !== null && !outreach.ownNumber(lead, from))
     throw HttpProblem.field('from', `must be a number of the company; +${from} is not`);
-  const connection = world.connectionOf(lead);
+  const connection = outreach.connectionOf(lead);
   if (!connection)
     throw HttpProblem.field(
       fields.owner,
       'must be able to take the call: there is no buyer now to whom it could be connected',
     );
-  const draft = draftCall(lead, connection, { world, edges });
+  const draft = draftCall(lead, connection, { outreach, channels });
   if ('fault' in draft) throw HttpProblem.field('from', `cannot be chosen: ${draft.fault}`);
   const call = draft as CallDraft;
   return from === null ? call : { ...call, row: { ...call.row, from_number: from } };
@@ -112,10 +111,10 @@ function draftOf(
 /** Deletes a call that was certainly not placed; one that may have been placed stays. */
 async function unavailable(
   { draft: { row } }: Sent,
-  { aside, edges }: { aside: Executor; edges: Edges },
+  { outside, channels }: { outside: Sql; channels: Channels },
 ): Promise<HttpProblem> {
   const is_certain = row.error_code !== null;
-  if (is_certain && !edges.carrier.instant) await sqlOn(aside)(DELETE_UNPLACED_CALL, row);
+  if (is_certain && !channels.carrier.instant) await outside(DELETE_UNPLACED_CALL, row);
   const consequence = is_certain
     ? 'No call was placed.'
     : 'It is not known whether it has placed the call: send the same request again within ' +
@@ -129,7 +128,7 @@ async function unavailable(
 interface Recording {
   lead: DueLead;
   lead_id: string | null;
-  world: OutreachContext;
+  outreach: OutreachContext;
   now: Date;
 }
 
@@ -137,7 +136,7 @@ interface Recording {
 async function record(
   db: Statements,
   { draft, ok }: Sent,
-  { lead, lead_id, world, now }: Recording,
+  { lead, lead_id, outreach, now }: Recording,
 ): Promise<void> {
   const { row } = draft as CallDraft;
   const { company_id, caller_number } = lead;
@@ -150,24 +149,19 @@ async function record(
     call: row.uuid,
   };
   const recording = {
-    text_messages: [],
-    emails: [],
+    ...emptyRecording(),
     calls: [row],
     logs: lead_id === null ? [] : [log],
-    leads: [],
     contacts: ok ? [{ company_id, caller_number, calls: 1, sms: 0, emails: 0 }] : [],
-    callbacks: [],
-    numbers: [],
-    given_up: [],
   };
-  await recordSteps(executorOf(db), recording, now);
+  await recordSteps(db.sql, recording, now);
   if (!ok) return;
-  const number = world.ownNumber(lead, row.from_number);
+  const number = outreach.ownNumber(lead, row.from_number);
   if (lead_id !== null) {
     const { uuid, status } = row;
     const [call] = await db.sql(FIND_PLACED_CALL, { uuid });
     const number_id = number?.id ?? null;
     await db.sql(RECORD_CALL_OF_LEAD, { lead_id, call_id: call!.id, status, number_id, now });
   }
-  if (number) await giveNumbers(executorOf(db), [{ company_id, id: number.id }], now);
+  if (number) await markNumbersAssigned(db.sql, [{ company_id, id: number.id }], now);
 }

@@ -1,4 +1,3 @@
-import { executorOf } from '../db/executor';
 import { findNamed, type Reference, type Table } from '../db/records';
 import type { Db, Statements } from '../db/tenant';
 import { HttpProblem } from '../errors';
@@ -106,19 +105,11 @@ async function idOf(
   return String(await findNamed(db, table, { reference, field }));
 }
 
-/** A lead as it is now, with ids and amounts as texts, as the engine of the schedules has them. */
+/** A lead as it is now. */
 async function leadOf(db: Statements, lead_id: string): Promise<DueLead> {
-  const lead = await readLead(executorOf(db), String(db.company_id), lead_id);
+  const lead = await readLead(db.sql, String(db.company_id), lead_id);
   if (!lead) throw HttpProblem.field('lead_id', `names no record of yours: ${lead_id}`);
-  const plain = Object.entries(lead).map(([name, value]: [string, unknown]) => [
-    name,
-    typeof value === 'bigint' ? String(value) : value,
-  ]);
-  return {
-    ...(Object.fromEntries(plain) as DueLead),
-    revenue: String(lead.revenue),
-    payout: String(lead.payout),
-  };
+  return lead;
 }
 
 type Owner = Pick<DueLead, 'schedule_id' | 'offer_id'>;

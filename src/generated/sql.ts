@@ -985,4 +985,563 @@ export interface SqlTypes {
       phone_number: string;
     };
   };
+  'outreach.abandon_calls': {
+    params: {
+      now: Date | string | null;
+      leads: string | object | null;
+    };
+    row: object;
+  };
+  'outreach.abandon_emails': {
+    params: {
+      now: Date | string | null;
+      leads: string | object | null;
+    };
+    row: object;
+  };
+  'outreach.abandon_text_messages': {
+    params: {
+      now: Date | string | null;
+      leads: string | object | null;
+    };
+    row: object;
+  };
+  'outreach.add_contacts': {
+    params: {
+      now: Date | string | null;
+      company_ids: readonly (number | string | bigint)[] | null;
+      caller_numbers: readonly (number | string | bigint)[] | null;
+      uuids: readonly string[] | null;
+    };
+    row: object;
+  };
+  'outreach.call_ids_of_number': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+    };
+    row: {
+      carrier_id: string | null;
+    };
+  };
+  'outreach.check_connection': {
+    params: object;
+    row: {
+      ok: number;
+    };
+  };
+  'outreach.claim_by_priority': {
+    params: {
+      now: Date | string | null;
+      limit: number | string | bigint | null;
+      claim_id: string | null;
+      lease_until: Date | string | null;
+    };
+    row: {
+      company_id: string;
+      id: string;
+      caller_number: string;
+      due_at: Date | null;
+      lead_priority: number | null;
+    };
+  };
+  'outreach.claim_by_time': {
+    params: {
+      now: Date | string | null;
+      limit: number | string | bigint | null;
+      claim_id: string | null;
+      lease_until: Date | string | null;
+    };
+    row: {
+      company_id: string;
+      id: string;
+      caller_number: string;
+      due_at: Date | null;
+      lead_priority: number | null;
+    };
+  };
+  'outreach.count_contacted': {
+    params: {
+      now: Date | string | null;
+      contacts: string | object | null;
+    };
+    row: object;
+  };
+  'outreach.end_callbacks': {
+    params: {
+      callbacks: string | object | null;
+    };
+    row: object;
+  };
+  'outreach.end_leads': {
+    params: {
+      now: Date | string | null;
+      company_ids: readonly (number | string | bigint)[] | null;
+      lead_ids: readonly (number | string | bigint)[] | null;
+      statuses: readonly string[] | null;
+    };
+    row: object;
+  };
+  'outreach.find_incoming_message': {
+    params: {
+      company_id: number | string | bigint | null;
+      carrier: string | null;
+      carrier_message_id: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'outreach.find_lead_of_sender': {
+    params: {
+      company_id: number | string | bigint | null;
+      from: number | string | bigint | null;
+      to: number | string | bigint | null;
+    };
+    row: {
+      id: string | null;
+      offer_id: string | null;
+      schedule_id: string | null;
+    };
+  };
+  'outreach.find_move_targets': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | null;
+      lead_ids: readonly (number | string | bigint)[] | null;
+      schedule_ids: readonly (number | string | bigint)[] | null;
+      caller_numbers: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      company_id: string;
+      lead_id: string;
+      schedule_id: string | null;
+      name: string | null;
+      is_taken: boolean;
+    };
+  };
+  'outreach.find_suppressions': {
+    params: {
+      places: readonly (number | string | bigint)[] | null;
+      company_ids: readonly (number | string | bigint)[] | null;
+      caller_numbers: readonly (number | string | bigint)[] | null;
+      list_ids: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      place: number;
+      list_id: string;
+    };
+  };
+  'outreach.insert_incoming_message': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+      now: Date | string | null;
+      from: number | string | bigint | null;
+      to: number | string | bigint | null;
+      body: string | null;
+      carrier: string | null;
+      carrier_message_id: string | null;
+      lead_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'outreach.load_call_facts': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | null;
+      ids: readonly (number | string | bigint)[] | null;
+      now: Date | string | null;
+    };
+    row: {
+      id: string;
+      calls_1_day: number;
+      calls_7_days: number;
+      calls_30_days: number;
+      calls_90_days: number;
+      call_uuid: string | null;
+      total_duration: number | null;
+    };
+  };
+  'outreach.load_offers': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | null;
+      ids: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      company_id: string;
+      id: string;
+      name: string;
+      paused: boolean;
+      lists: string[];
+    };
+  };
+  'outreach.load_schedules': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | null;
+      ids: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      company_id: string;
+      id: string;
+      name: string;
+      paused: boolean;
+      time_zone: string;
+      daylight_hours: string;
+      business_hours: unknown;
+      hours_to_expire: number | null;
+      max_contact_attempts: number | null;
+      from_email: string | null;
+      lists: string[];
+      actions: unknown;
+    };
+  };
+  'outreach.lock_claimed_leads': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | null;
+      ids: readonly (number | string | bigint)[] | null;
+      claim_id: string | null;
+    };
+    row: {
+      company_id: string | null;
+      id: string | null;
+      caller_number: string | null;
+      uuid: string | null;
+      created_at: Date | null;
+      email: string | null;
+      data: unknown;
+      zones: string[] | null;
+      offer_id: string | null;
+      schedule_id: string | null;
+      buyer_id: string | null;
+      status: string | null;
+      is_live: boolean | null;
+      phase: string | null;
+      position: number | null;
+      exit_reason: string | null;
+      contact_attempts: number | null;
+      entered_at: Date | null;
+      callback_at: Date | null;
+      scheduled_callback_id: string | null;
+      next_action_at: Date | null;
+      hours_to_expire: number | null;
+      expires_in: number | null;
+      max_contact_attempts: number | null;
+      sms_number_id: string | null;
+      dial_number_id: string | null;
+      attempted_call_id: string | null;
+      connected_call_id: string | null;
+      buyer_converted: boolean | null;
+      revenue: string | null;
+      payout: string | null;
+      first_action_at: Date | null;
+      last_action_at: Date | null;
+      last_call_at: Date | null;
+      buyer_name: string | null;
+      buyer_fleet: string | null;
+      suppressed: boolean | null;
+      unreachable: boolean | null;
+      step: number | null;
+      tries: number | null;
+      delay_reason: string | null;
+    };
+  };
+  'outreach.lock_contacts': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | null;
+      caller_numbers: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      company_id: string;
+      caller_number: string;
+      blocked: boolean;
+      opt_out: boolean;
+    };
+  };
+  'outreach.lock_lead_of_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      id: string;
+      status: string;
+      due_at: Date | null;
+      schedule_id: string | null;
+    };
+  };
+  'outreach.lock_lead_of_message': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'outreach.mark_numbers_assigned': {
+    params: {
+      now: Date | string | null;
+      numbers: string | object | null;
+    };
+    row: object;
+  };
+  'outreach.message_ids_of_number': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+    };
+    row: {
+      carrier_id: string | null;
+    };
+  };
+  'outreach.move_leads': {
+    params: {
+      now: Date | string | null;
+      company_ids: readonly (number | string | bigint)[] | null;
+      lead_ids: readonly (number | string | bigint)[] | null;
+      schedule_ids: readonly (number | string | bigint)[] | null;
+    };
+    row: object;
+  };
+  'outreach.read_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: {
+      created_at: Date;
+      status: string;
+      error_code: string | null;
+      from_number: string | null;
+      to_number: string | null;
+      connect_to: string | null;
+    };
+  };
+  'outreach.read_contact': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+    };
+    row: {
+      blocked: boolean;
+      opt_out: boolean;
+    };
+  };
+  'outreach.read_email': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: {
+      created_at: Date;
+      status: string;
+      error_code: string | null;
+      from_email: string;
+      to_email: string;
+      subject: string;
+      body: string;
+      html: boolean;
+    };
+  };
+  'outreach.read_history': {
+    params: {
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      created_at: Date;
+      event: string;
+      message: string | null;
+      schedule_action_id: string | null;
+    };
+  };
+  'outreach.read_lead': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      company_id: string | null;
+      id: string | null;
+      caller_number: string | null;
+      uuid: string | null;
+      created_at: Date | null;
+      email: string | null;
+      data: unknown;
+      zones: string[] | null;
+      offer_id: string | null;
+      schedule_id: string | null;
+      buyer_id: string | null;
+      status: string | null;
+      is_live: boolean | null;
+      phase: string | null;
+      position: number | null;
+      exit_reason: string | null;
+      contact_attempts: number | null;
+      entered_at: Date | null;
+      callback_at: Date | null;
+      scheduled_callback_id: string | null;
+      next_action_at: Date | null;
+      hours_to_expire: number | null;
+      expires_in: number | null;
+      max_contact_attempts: number | null;
+      sms_number_id: string | null;
+      dial_number_id: string | null;
+      attempted_call_id: string | null;
+      connected_call_id: string | null;
+      buyer_converted: boolean | null;
+      revenue: string | null;
+      payout: string | null;
+      first_action_at: Date | null;
+      last_action_at: Date | null;
+      last_call_at: Date | null;
+      buyer_name: string | null;
+      buyer_fleet: string | null;
+      suppressed: boolean | null;
+      unreachable: boolean | null;
+      step: number | null;
+      tries: number | null;
+      delay_reason: string | null;
+    };
+  };
+  'outreach.read_queued_webhook': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      lead_id: string;
+      schedule_action_id: string | null;
+      details: unknown;
+    };
+  };
+  'outreach.read_text_message': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: {
+      created_at: Date;
+      status: string;
+      error_code: string | null;
+      from_number: string;
+      to_number: string;
+      body: string;
+    };
+  };
+  'outreach.read_webhook_action': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      url: string | null;
+      method: string | null;
+      headers: unknown;
+      body: string | null;
+    };
+  };
+  'outreach.record_calls': {
+    params: {
+      now: Date | string | null;
+      rows: string | object | null;
+    };
+    row: {
+      id: string;
+      uuid: string;
+    };
+  };
+  'outreach.record_emails': {
+    params: {
+      now: Date | string | null;
+      rows: string | object | null;
+    };
+    row: {
+      id: string;
+      uuid: string;
+    };
+  };
+  'outreach.record_text_messages': {
+    params: {
+      now: Date | string | null;
+      rows: string | object | null;
+    };
+    row: {
+      id: string;
+      uuid: string;
+    };
+  };
+  'outreach.release_leads': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | null;
+      ids: readonly (number | string | bigint)[] | null;
+      claim_id: string | null;
+      due_at: Date | string | null;
+    };
+    row: object;
+  };
+  'outreach.update_call': {
+    params: {
+      status: string | null;
+      carrier_call_id: string | null;
+      duration: number | string | bigint | null;
+      now: Date | string | null;
+      is_answered: boolean | null;
+      is_over: boolean | null;
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      id: string;
+      lead_id: string | null;
+      schedule_action_id: string | null;
+    };
+  };
+  'outreach.update_called_lead': {
+    params: {
+      now: Date | string | null;
+      connected_call_id: number | string | bigint | null;
+      status: string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'outreach.update_leads': {
+    params: {
+      now: Date | string | null;
+      leads: string | object | null;
+    };
+    row: object;
+  };
+  'outreach.update_message': {
+    params: {
+      status: string | null;
+      error_code: string | null;
+      error_message: string | null;
+      carrier_message_id: string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      id: string;
+      lead_id: string | null;
+      schedule_action_id: string | null;
+    };
+  };
+  'outreach.update_queued_webhook': {
+    params: {
+      details: string | object | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
 }

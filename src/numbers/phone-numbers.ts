@@ -13,6 +13,7 @@ import { recordHandlers } from '../http/record-handlers';
 import { callerNumber } from '../phone/caller-number';
 import type { NumberFields } from './add-number';
 import { buyAny, buyRequested, type Buying } from './buy-number';
+import { findNumber } from './find-number';
 import {
   columnsOf,
   DEFAULTS,
@@ -20,7 +21,6 @@ import {
   requireBuyer,
   type SentFields,
 } from './number-fields';
-import { FIND_NUMBER } from './queries/numbers';
 import { releaseNumber } from './release-number';
 import { searchNumbers, searchOf } from './search-numbers';
 
@@ -160,7 +160,7 @@ async function update(
 async function withId<C extends { params: { id: Reference }; db: Db }>(call: C): Promise<C> {
   const phone_number = telephoneOf(String(call.params.id));
   if (phone_number === undefined) return call;
-  const [number] = await call.db.sql(FIND_NUMBER, { phone_number });
-  if (!number) throw notFound();
-  return { ...call, params: { ...call.params, id: number.id } };
+  const id = await findNumber(call.db, phone_number);
+  if (id === undefined) throw notFound();
+  return { ...call, params: { ...call.params, id } };
 }
