@@ -728,6 +728,16 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'leads.add_callback': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      now: Date | string | null;
+      lead_id: number | string | bigint | null;
+      callback_at: Date | string | null;
+    };
+    row: object;
+  };
   'leads.add_contacts': {
     params: {
       company_id: number | string | bigint | null;
@@ -754,6 +764,16 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'leads.delete_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: object;
+  };
   'leads.delete_new_calls': {
     params: {
       company_ids: readonly (number | string | bigint)[] | null;
@@ -761,10 +781,91 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'leads.end_callbacks': {
+    params: {
+      status: string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'leads.expire_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: object;
+  };
+  'leads.find_caller_number': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: {
+      caller_number: string;
+    };
+  };
+  'leads.find_lead': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'leads.load_lead_zone': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      zone: string;
+    };
+  };
+  'leads.load_owner': {
+    params: {
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      country: string | null;
+      zone: string | null;
+    };
+  };
   'leads.lock_contacts': {
     params: {
       company_id: number | string | bigint | null;
       numbers: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'leads.lock_lead': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      schedule_id: string | null;
+      is_live: boolean;
+      due_at: Date | null;
+    };
+  };
+  'leads.lock_live_lead': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
     };
     row: {
       id: string;
@@ -802,6 +903,18 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'leads.remove_owner_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      after: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      last: string | null;
+    };
+  };
   'leads.resume_leads': {
     params: {
       company_id: number | string | bigint | null;
@@ -812,6 +925,18 @@ export interface SqlTypes {
       message: string | null;
     };
     row: object;
+  };
+  'leads.resume_owner_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      after: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      last: string | null;
+    };
   };
   'leads.stop_leads': {
     params: {
@@ -834,6 +959,34 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'leads.update_calls': {
+    params: {
+      removed: readonly string[] | null;
+      data: string | object | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+      all: boolean | null;
+    };
+    row: object;
+  };
+  'leads.update_other_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+      removed: readonly string[] | null;
+      data: string | object | null;
+      email: string | null;
+      now: Date | string | null;
+    };
+    row: object;
+  };
   'leads.write_logs': {
     params: {
       entries: string | object | null;
@@ -841,6 +994,37 @@ export interface SqlTypes {
     };
     row: {
       id: string;
+    };
+  };
+  'leads.write_offer_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      callback_at: Date | string | null;
+      next_action_at: Date | string | null;
+      now: Date | string | null;
+      rows: string | object | null;
+      removed: readonly string[] | null;
+      restart: boolean | null;
+    };
+    row: {
+      id: string | null;
+    };
+  };
+  'leads.write_schedule_leads': {
+    params: {
+      offer_id: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      callback_at: Date | string | null;
+      next_action_at: Date | string | null;
+      now: Date | string | null;
+      rows: string | object | null;
+      removed: readonly string[] | null;
+      restart: boolean | null;
+    };
+    row: {
+      id: string | null;
     };
   };
   'numbers.assign_dial_number': {
@@ -983,6 +1167,17 @@ export interface SqlTypes {
     };
     row: {
       phone_number: string;
+    };
+  };
+  'offers.find_traffic_source': {
+    params: {
+      company_id: number | string | bigint | null;
+      name: string | null;
+      id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: {
+      id: string;
     };
   };
   'outreach.abandon_calls': {

@@ -1,9 +1,14 @@
 import { commonColumns, type Projection } from '../db/projection';
 
-/** Tokens that hold a part of somebody's name or address, the first that is there. */
+/** The first filled of several tokens with the same meaning. */
 const token = (...names: string[]) =>
   `nullif(coalesce(${names.map((name) => `t.data->>'${name}'`).join(', ')}), '')`;
-const full_name = `nullif(trim(coalesce(t.data->>'full_name', t.data->>'name', coalesce(t.data->>'first_name', '') || ' ' || coalesce(t.data->>'last_name', ''))), '')`;
+const NAME_TOKENS = `coalesce(
+  t.data->>'full_name',
+  t.data->>'name',
+  coalesce(t.data->>'first_name', '') || ' ' || coalesce(t.data->>'last_name', '')
+)`;
+const full_name = `nullif(trim(${NAME_TOKENS}), '')`;
 
 const STATUSES: Record<string, string> = {
   queue: 'Waiting for a call',
@@ -23,11 +28,11 @@ const STATUSES: Record<string, string> = {
   opt_out: 'Opted out',
 };
 
-/** When something is next done for a lead, null when nothing will be: the callback it asked for goes before its schedule. */
+/** When the next action of a lead is due, null when there is none. A callback comes first. */
 export const NEXT_ACTION_AT =
   '(CASE WHEN t.due_at IS NOT NULL THEN coalesce(t.callback_at, t.next_action_at) END)';
 
-/** How a lead is read; the statement that writes submissions answers with it too. */
+/** How a lead is read. The statement that writes submissions returns it too. */
 export const leadProjection = {
   schema: 'Lead',
   singular: 'lead',
@@ -35,7 +40,10 @@ export const leadProjection = {
   joins: {
     k: 'LEFT JOIN contacts k ON k.company_id = t.company_id AND k.caller_number = t.caller_number',
   },
-  fulltext: `lower(coalesce(t.caller_number::text, '') || E'\\n' || coalesce(t.email, '') || E'\\n' || coalesce(t.data->>'full_name', t.data->>'name', coalesce(t.data->>'first_name', '') || ' ' || coalesce(t.data->>'last_name', '')))`,
+  fulltext: `lower(
+    coalesce(t.caller_number::text, '') || E'\\n' || coalesce(t.email, '')
+    || E'\\n' || ${NAME_TOKENS}
+  )`,
   columns: {
     ...commonColumns('leads'),
     type: `'Lead'`,
@@ -84,7 +92,17 @@ export const leadProjection = {
     blocked: 'coalesce(k.blocked, false)',
     data: `coalesce(t.data, '{}')`,
     contact_id: 'k.id',
-    next_schedule_action_id: `(SELECT a.id FROM schedule_actions a WHERE a.company_id = t.company_id AND a.schedule_id = t.schedule_id AND a.deleted_at IS NULL AND t.due_at IS NOT NULL
-      AND a.end_of_schedule = (t.phase = 'end') AND (t.position IS NULL OR a.position > t.position) ORDER BY a.position LIMIT 1)`,
+    next_schedule_action_id: `(
+      SELECT a.id
+      FROM schedule_actions a
+      WHERE a.company_id = t.company_id
+        AND a.schedule_id = t.schedule_id
+        AND a.deleted_at IS NULL
+        AND t.due_at IS NOT NULL
+        AND a.end_of_schedule = (t.phase = 'end')
+        AND (t.position IS NULL OR a.position > t.position)
+      ORDER BY a.position
+      LIMIT 1
+    )`,
   },
 } as const satisfies Projection<'Lead', 'lead', 'leads'>;

@@ -7,6 +7,9 @@ import type { Call, Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 
+// Contacts: what the company knows of a number, including the blacklist and opt-outs. A contact is
+// locked before the leads of its number.
+
 export const projection = {
   schema: 'Contact',
   singular: 'contact',
@@ -22,8 +25,13 @@ export const projection = {
     opt_out: true,
     opted_out_at: true,
     opted_in_at: true,
-    leads_count:
-      '(SELECT count(*) FROM leads l WHERE l.company_id = t.company_id AND l.caller_number = t.caller_number AND l.deleted_at IS NULL)',
+    leads_count: `(
+      SELECT count(*)
+      FROM leads l
+      WHERE l.company_id = t.company_id
+        AND l.caller_number = t.caller_number
+        AND l.deleted_at IS NULL
+    )`,
     calls_count: true,
     sms_count: true,
     emails_count: true,
@@ -31,7 +39,6 @@ export const projection = {
   },
 } as const satisfies Projection<'Contact', 'contact', 'contacts'>;
 
-/** What the company knows of numbers, its blacklist among it. */
 export const contacts = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {

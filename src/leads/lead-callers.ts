@@ -1,5 +1,4 @@
 import { changeContacts } from './change-contacts';
-import { leadOf } from './queries/owners';
 import { leadProjection as projection } from './columns';
 import { possible } from '../phone/caller-number';
 import type { Db } from '../db/tenant';
@@ -10,7 +9,8 @@ import { Json } from '../http/reply';
 import { written } from '../http/record';
 import { numberReader } from '../phone/parse-number';
 import { notFound } from '../errors';
-import { moveToEnd, removeLead } from './change-lead';
+import { moveToEnd, removeLead } from './end-lead';
+import { findLead } from './lead-owner';
 
 interface Request {
   params: { caller_id: string };
@@ -23,21 +23,21 @@ type Change = (db: Db, lead: { id: bigint; number: number }, now: Date) => Promi
 
 const NO_STORE = { 'Cache-Control': 'no-store' };
 
-/** What the one who has a lead token may do with the lead of one number. */
+/** What a lead token permits: to read, opt out, remove or finish the lead of one number. */
 export const leadCallers = ({ clock }: Deps) => {
   const act = (change: Change) => async (request: Request) => {
     const { params, query, db, owner } = request;
     const number = numberOf(owner!, params.caller_id, 'caller_id');
     const now = clock();
     const id = await db.transaction(async (tx) => {
-      const found = await leadOf(tx, owner!, number);
+      const found = await findLead(tx, owner!, number);
       if (found === undefined) throw notFound();
       await change(tx, { id: found, number }, now);
       return found;
     });
     return written({ db, now, projection, serializer: query.serializer }, id);
   };
-  /** By GET the same: its answer must not be kept by anybody on the way. */
+  /** The same by GET, whose response must not be cached on the way. */
   const byGet = (handler: ReturnType<typeof act>) => async (request: Request) => {
     const { text, headers } = await handler(request);
     return new Json<never>(text, { ...headers, ...NO_STORE });
@@ -57,7 +57,11 @@ export const leadCallers = ({ clock }: Deps) => {
     moveLeadToEndByPost: toEnd,
 
     showLeadByCallerNumber: async ({ params, query, db, owner }) => {
-      const id = await leadOf(db, owner!, numberOf(owner!, params.caller_number, 'caller_number'));
+      const id = await findLead(
+        db,
+        owner!,
+        numberOf(owner!, params.caller_number, 'caller_number'),
+      );
       if (id === undefined) throw notFound();
       return written({ db, now: clock(), projection, serializer: query.serializer }, id);
     },

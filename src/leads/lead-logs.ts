@@ -4,6 +4,8 @@ import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 
+// Lead logs: the history of leads, written by write-logs.ts and by the statements of this room.
+
 const projection = {
   schema: 'LeadLog',
   singular: 'lead_log',
@@ -26,7 +28,6 @@ const projection = {
   },
 } as const satisfies Projection<'LeadLog', 'lead_log', 'lead_logs'>;
 
-/** What happened to leads. */
 export const leadLogs = ({ clock }: Deps) =>
   ({
     listLeadLogs: ({ query, db }) => {

@@ -1,9 +1,7 @@
 import { callerNumber } from '../phone/caller-number';
-import { leadOf, namedOwner } from './queries/owners';
 import { leadProjection as projection, NEXT_ACTION_AT } from './columns';
 import type { SortKey } from '../db/projection';
 import { byReference } from '../db/records';
-import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Caller } from '../http/auth/authenticator';
 import type { Handlers } from '../http/handlers';
@@ -11,8 +9,10 @@ import { list, type Filters } from '../http/list';
 import { isExternal, isGrid, recordReply, requireVisible, requireUnchanged } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { numberReader } from '../phone/parse-number';
-import { changeItsContact, deleteLead, updateLead } from './change-lead';
+import { deleteLead } from './end-lead';
+import { findLead, findOwner } from './lead-owner';
 import { submitLead, type SubmittedLead } from './submit-lead';
+import { updateContactOfLead, updateLead } from './update-lead';
 
 const orders: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },
@@ -25,7 +25,8 @@ const orders: Record<string, SortKey> = {
 };
 
 const HAS_OPTED_OUT =
-  'EXISTS (SELECT FROM contacts x WHERE x.company_id = t.company_id AND x.caller_number = t.caller_number AND x.opt_out)';
+  'EXISTS (SELECT FROM contacts x WHERE x.company_id = t.company_id ' +
+  'AND x.caller_number = t.caller_number AND x.opt_out)';
 
 const FILTERS: Filters = {
   status: 't.status = {status}',
@@ -42,12 +43,14 @@ const FILTERS: Filters = {
 
 const mayUpdate = ({ superuser, permissions }: Caller) =>
   superuser || permissions.has('leads:update');
-const selectionOf = (serializer: string | undefined) => ({
+const formOf = (serializer: string | undefined) => ({
   grid: isGrid(serializer),
   external: isExternal(serializer),
 });
 
-/** People to call, text and mail. */
+// Leads: people to call, text and mail. A submission makes a lead or updates the live one of its
+// number (submit-lead.ts). Locks: the contact, the lead, numbers.
+
 export const leads = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
@@ -78,9 +81,8 @@ export const leads = ({ clock }: Deps) => {
       void time_zone;
       return records.updateAfter(
         { ...call, body },
-        (tx, fields) => changeItsContact(tx, call.params.id, fields, clock()),
-        async (tx, id, { fields, now }) =>
-          updateLead(tx, id, fields, { now, zone: await zoneOf(tx, id) }),
+        (tx, fields) => updateContactOfLead(tx, call.params.id, fields, clock()),
+        (tx, id, { fields, now }) => updateLead(tx, id, fields, now),
       );
     },
 
@@ -92,7 +94,7 @@ export const leads = ({ clock }: Deps) => {
         await submitLead(
           db,
           sent,
-          { owner: owner!, ip, may_unblock: mayUpdate(caller), selection: selectionOf(serializer) },
+          { owner: owner!, ip, may_unblock: mayUpdate(caller), form: formOf(serializer) },
           { clock },
         ),
       );
@@ -100,10 +102,10 @@ export const leads = ({ clock }: Deps) => {
 
     captureLead: async ({ body, db, caller, ip }) => {
       const { serializer, offer_id, schedule_id, ...sent } = body;
-      const owner = await namedOwner(db, { offer_id, schedule_id });
-      // For the change log: as it is before.
+      const owner = await findOwner(db, { offer_id, schedule_id });
+      // Hands the record to the change log as it is before.
       const number = numberReader(owner.country)(String(sent.caller_id ?? sent.phone ?? ''));
-      const earlier = number === undefined ? undefined : await leadOf(db, owner, number);
+      const earlier = number === undefined ? undefined : await findLead(db, owner, number);
       if (earlier !== undefined)
         await requireUnchanged(
           { db, now: clock(), projection, if_match: undefined },
@@ -112,7 +114,7 @@ export const leads = ({ clock }: Deps) => {
       const captured = await submitLead(
         db,
         sent,
-        { owner, ip, may_unblock: mayUpdate(caller), selection: selectionOf(serializer) },
+        { owner, ip, may_unblock: mayUpdate(caller), form: formOf(serializer) },
         { clock },
       );
       await requireVisible(db, projection, BigInt(captured.id));
@@ -127,14 +129,4 @@ function submitted({ record, id, created, service_number, sms_number, warnings }
     status: created ? 201 : 200,
     extra: { id: Number(id), lead_id: Number(id), ...numbers, warnings },
   });
-}
-
-/** The zone of a lead whose own cannot be told. */
-async function zoneOf(db: Db, id: bigint): Promise<string> {
-  const [row] = await db.query<{ zone: string }>({
-    text: `SELECT coalesce(s.time_zone, o.time_zone) AS zone FROM leads l LEFT JOIN schedules s ON s.company_id = l.company_id AND s.id = l.schedule_id
-      LEFT JOIN offers o ON o.company_id = l.company_id AND o.id = l.offer_id WHERE l.company_id = $1 AND l.id = $2`,
-    values: [db.company_id, id],
-  });
-  return row!.zone;
 }

@@ -4,26 +4,29 @@ import type { Authenticator } from '../http/auth/authenticator';
 
 export type TokenOwner = { offer_id: bigint } | { schedule_id: bigint };
 
-/** A lead token that nobody has. */
+/** A new random lead token. */
 export const newLeadToken = (): string => randomBytes(16).toString('hex');
 
-/** Makes `token` the one lead token of an offer or a schedule: any other is refused from then on. */
+/** Makes `token` the only lead token of an offer or a schedule; its earlier one becomes invalid. */
 export async function setLeadToken(db: Db, owner: TokenOwner, token: string): Promise<void> {
   await revokeLeadToken(db, owner);
   await db.prisma.leadToken.create({ data: { ...owner, token, company_id: db.company_id } });
 }
 
-/** Takes the lead token of an offer or a schedule back. */
+/** Revokes the lead token of an offer or a schedule. */
 export async function revokeLeadToken(db: Db, owner: TokenOwner): Promise<void> {
   await db.prisma.leadToken.deleteMany({ where: owner });
 }
 
-/** Runs a write, and once it is committed forgets the lead tokens that it took back: before, the next request would only learn them anew. */
-export const forgetAfter =
+/**
+ * Runs a write that lists the lead tokens it revokes in `revoked`, and removes those from the cache
+ * once it is committed. Earlier, the next request would cache them again.
+ */
+export const revoking =
   ({ forget }: Pick<Authenticator, 'forget'>) =>
-  async <T>(db: Pick<Db, 'afterCommit'>, write: (replaced: string[]) => Promise<T>): Promise<T> => {
-    const replaced: string[] = [];
-    const reply = await write(replaced);
-    for (const token of replaced) db.afterCommit(() => forget(token));
+  async <T>(db: Pick<Db, 'afterCommit'>, write: (revoked: string[]) => Promise<T>): Promise<T> => {
+    const revoked: string[] = [];
+    const reply = await write(revoked);
+    for (const token of revoked) db.afterCommit(() => forget(token));
     return reply;
   };

@@ -4,11 +4,16 @@ import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 
+// Traffic sources: where leads and calls come from, and who is paid for them.
+
 export const projection = {
   schema: 'TrafficSource',
   singular: 'traffic_source',
   plural: 'traffic_sources',
-  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.user_traffic_source_id, '') || E'\\n' || coalesce(t.email, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
+  fulltext: `lower(
+    coalesce(t.name, '') || E'\\n' || coalesce(t.user_traffic_source_id, '')
+    || E'\\n' || coalesce(t.email, '') || E'\\n' || coalesce(t.external_record_id, '')
+  )`,
   columns: {
     ...commonColumns('traffic_sources'),
     type: `'TrafficSource'`,
@@ -26,7 +31,6 @@ const orders: Record<string, SortKey> = {
   updated_at: { sql: 't.updated_at', type: 'timestamptz' },
 };
 
-/** Where leads and calls come from. */
 export const trafficSources = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });

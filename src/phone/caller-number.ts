@@ -2,7 +2,7 @@ import { numberReader, type NumberReader, reasonFor } from './parse-number';
 import { HttpProblem } from '../errors';
 import type { Db } from '../db/tenant';
 
-/** A reader of telephone numbers for the company: those without country code are read as numbers of its country. */
+/** A reader of telephone numbers; those without country code are of the company's country. */
 export async function numberReaderOf(db: Pick<Db, 'company_id' | 'query'>): Promise<NumberReader> {
   const [company] = await db.query<{ country: string }>({
     text: 'SELECT country FROM companies WHERE id = $1',
@@ -11,7 +11,10 @@ export async function numberReaderOf(db: Pick<Db, 'company_id' | 'query'>): Prom
   return numberReader(company!.country);
 }
 
-/** One telephone number in any spelling; refuses with 422 on `field` what can be none. Undefined when nothing was sent. */
+/**
+ * Reads a telephone number in any spelling. Refuses with 422 on `field` what is not a possible
+ * number. Undefined when nothing was sent.
+ */
 export async function callerNumber<T extends string | undefined>(
   db: Db,
   sent: T,
@@ -21,7 +24,7 @@ export async function callerNumber<T extends string | undefined>(
   return possible((await numberReaderOf(db))(sent), sent, field) as never;
 }
 
-/** The number that was read from `sent`; refuses with 422 on `field` when there is none. */
+/** The number that was read from `sent`. Refuses with 422 on `field` when there is none. */
 export function possible(number: number | undefined, sent: string, field: string): number {
   if (number === undefined)
     throw HttpProblem.field(
@@ -39,7 +42,7 @@ export interface CallerIds {
   rejected: { caller_id: string; reason: string }[];
 }
 
-/** Reads many at once: nothing is dropped silently. */
+/** Reads many telephone numbers; those that are not possible are listed with their reasons. */
 export async function callerNumbers(
   db: Db,
   entries: readonly (string | number)[],

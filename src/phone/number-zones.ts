@@ -4,7 +4,7 @@ import { deserialize } from 'bson';
 import { zipZones } from './zip-zones';
 import { ianaName } from '../time/zone';
 
-/** Prefix of a number (country code first) → zones there. */
+/** Zones by the prefix of a number, country code first. */
 type Prefixes = ReadonlyMap<number, readonly string[]>;
 
 let prefixes: Prefixes | undefined;
@@ -12,9 +12,10 @@ let prefixes: Prefixes | undefined;
 const NOWHERE: readonly string[] = [];
 
 /**
- * The zones a lead may be in, sorted: those of its number and, for a North American number and one whose place is unknown, those of its ZIP or
- * postal code. Number and code may contradict each other (people move and keep their number), so that both count. `fallback`, a name that
- * ianaName knows, stands alone where neither tells anything. `number` is E.164 without the plus.
+ * The zones a lead may be in, sorted: those of its number and, for a North American number or one
+ * of unknown place, those of its ZIP or postal code. Both count, because people move and keep their
+ * number. `fallback`, a name that ianaName knows, is used when neither has a zone. `number` is
+ * E.164 without the plus.
  */
 export function leadZones(number: number, zip: string | undefined, fallback: string): string[] {
   const by_number = numberZones(number);
@@ -36,7 +37,10 @@ function isNorthAmerican(number: number): boolean {
   return String(number).startsWith('1');
 }
 
-/** The zones of the longest prefix that is listed; none for a number that is in no place (toll free, premium rate, satellite) or of no country. */
+/**
+ * The zones of the longest listed prefix; none for a number without a place (toll free, premium
+ * rate, satellite) or without a country.
+ */
 function numberZones(number: number): readonly string[] {
   prefixes ??= readPrefixes();
   for (let prefix = number; prefix >= 1; prefix = Math.floor(prefix / 10)) {
@@ -47,9 +51,10 @@ function numberZones(number: number): readonly string[] {
 }
 
 /**
- * Google's table for libphonenumber, out of a package whose own look-up reads the whole file for every number. Some area codes are listed only
- * by their exchanges (208): a number of an exchange that is not gets the zones of all of them. The entry for the whole of North America is left
- * out, since numbers come to it that are in no place.
+ * Google's table for libphonenumber, from a package whose own lookup reads the whole file for every
+ * number. Some area codes (208) are listed by exchange only: an unlisted exchange gets the zones of
+ * all of them. The entry for all of North America is left out, because numbers without a place
+ * would match it.
  */
 function readPrefixes(): Prefixes {
   // The package exports nothing but its entry point, lib/index.js.

@@ -5,10 +5,13 @@ import {
   type CountryCode,
 } from 'libphonenumber-js/max';
 
-/** Reads a telephone number in any spelling: its E.164 digits without the plus, at most 15 and so exact; undefined for what can be none. */
+/**
+ * Reads a telephone number in any spelling. Returns its E.164 digits without the plus (at most 15,
+ * so a number is exact); undefined for what is not a possible number.
+ */
 export type NumberReader = (text: string) => number | undefined;
 
-/** What the fast path takes for punctuation between digits. */
+/** Punctuation between digits that the fast path accepts. */
 const PUNCTUATION = new Set([...' -.()'].map((char) => char.charCodeAt(0)));
 const [ZERO, NINE, PLUS] = ['0', '9', '+'].map((char) => char.charCodeAt(0)) as [
   number,
@@ -16,25 +19,26 @@ const [ZERO, NINE, PLUS] = ['0', '9', '+'].map((char) => char.charCodeAt(0)) as 
   number,
 ];
 const NORTH_AMERICA = 10_000_000_000;
-const LONGEST = 40;
+const MAX_LENGTH = 40;
 
-/** A reader of numbers; those without country code are read as numbers of `country` (two letters). */
+/** A reader of numbers; those without country code are of `country` (two letters). */
 export function numberReader(country: string): NumberReader {
   const known = isSupportedCountry(country) ? country : undefined;
   const at_home = known !== undefined && getCountryCallingCode(known) === '1';
   return (raw) => {
-    // Spreadsheets put an apostrophe before what they must not read as a formula.
+    // Spreadsheets write an apostrophe before text that must not become a formula.
     const text = raw.trim().replace(/^'/, '');
     return northAmerican(text, at_home) ?? anyNumber(text, known);
   };
 }
 
 /**
- * A number of North America in one of its usual spellings, exactly as the library reads it (tests/unit/numbers.test.ts holds the two against
- * each other) and fifty times as fast: in files of millions this decides. Undefined for every other text.
+ * Reads a North American number in one of its usual spellings, exactly as the library does but
+ * fifty times faster, which matters for files of millions. Undefined for any other text.
+ * (tests/phone/parse-number.test.ts compares the two.)
  */
 function northAmerican(text: string, at_home: boolean): number | undefined {
-  if (text.length < 10 || text.length > LONGEST) return undefined;
+  if (text.length < 10 || text.length > MAX_LENGTH) return undefined;
   const plus = text.charCodeAt(0) === PLUS;
   if (!plus && !at_home) return undefined;
   let [value, digits] = [0, 0];
@@ -64,7 +68,9 @@ function anyNumber(text: string, country: CountryCode | undefined): number | und
   });
   return number?.isPossible() ? Number(number.number.slice(1)) : undefined;
 }
+
+/** Why a text is not a telephone number. `misquoted`: the CSV cell has a stray quote. */
 export function reasonFor(cell: string, misquoted = false): string {
-  if (misquoted) return 'has a quote where none may stand';
+  if (misquoted) return 'has a quote in the wrong place';
   return cell.trim() === '' ? 'is empty' : 'is not a possible telephone number';
 }

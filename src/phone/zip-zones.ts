@@ -1,16 +1,19 @@
 /**
- * The zones of US ZIP codes by their first three digits, each a sorting center of the Postal Service. A center with counties on both sides of a
- * line stands under both zones. Zones of one clock stand under one name (Michigan under New York, southern Idaho under Denver). Not listed:
- * military mail (090-099, 340, 962-966), whose code tells nothing of where it is read.
+ * The zones of US ZIP codes by their first three digits, each a sorting center of the Postal
+ * Service. A center with counties on both sides of a line is listed under both zones. Zones with
+ * the same clock have one name (Michigan is under New York, southern Idaho under Denver). Not
+ * listed: military mail (090-099, 340, 962-966), whose code does not say where it is read.
  */
 const US_CENTERS: Readonly<Record<string, string>> = {
   'America/Puerto_Rico': '006-009',
-  // 324 for Port St. Joe; 368 for Phenix City and Valley, which by custom keep the time of Georgia.
+  // 324 for Port St. Joe; 368 for Phenix City and Valley, which keep the time of Georgia.
   'America/New_York':
-    '005 010-089 100-324 326-339 341-349 368 373-374 376-379 398-418 425-427 430-462 465-475 478-499',
+    '005 010-089 100-324 326-339 341-349 368 373-374 376-379 398-418 425-427 430-462 465-475 ' +
+    '478-499',
   'America/Chicago':
-    '324-325 350-373 375 377 380-397 401 420-424 426-427 463-465 469 475-477 479 498-567 570-576 580-588 600-692 700-798',
-  // 898 for West Wendover; 860 and 865 for the Navajo Nation, which changes its clocks when the rest of Arizona does not.
+    '324-325 350-373 375 377 380-397 401 420-424 426-427 463-465 469 475-477 479 498-567 570-576 ' +
+    '580-588 600-692 700-798',
+  // 898 for West Wendover; 860 and 865 for the Navajo Nation, which has daylight saving time.
   'America/Denver':
     '575-577 585-586 590-599 677-678 690-693 798-837 840-847 860 865 870-885 898 979',
   'America/Phoenix': '850-865',
@@ -20,7 +23,7 @@ const US_CENTERS: Readonly<Record<string, string>> = {
   'Pacific/Guam': '969',
 };
 
-/** Whole ZIP codes that are elsewhere than their center. */
+/** ZIP codes in another zone than their center. */
 const US_ELSEWHERE: Readonly<Record<string, string>> = {
   'America/Adak': '99546 99547',
   'Pacific/Pago_Pago': '96799',
@@ -31,12 +34,12 @@ const US_ELSEWHERE: Readonly<Record<string, string>> = {
   'Pacific/Majuro': '96960 96970',
 };
 
-/** What forms are filled with by those who have no ZIP code. By its center it would be Ketchikan. */
+/** What people without a ZIP code enter in forms. By its center it would be Ketchikan. */
 const PLACEHOLDER = '99999';
 
 /**
- * The zones of Canadian postal codes by the beginning of the code; the longest that is listed counts. Only whole letters and what differs from
- * its letter. P8 and P9 are Ontario west of Lake Superior, of which P0 has both sides.
+ * The zones of Canadian postal codes by prefix; the longest listed one counts. A prefix is listed
+ * when it differs from its letter. P8 and P9 are Ontario west of Lake Superior; P0 has both sides.
  */
 const CANADA: Readonly<Record<string, string>> = {
   'America/St_Johns': 'A A0K',
@@ -56,7 +59,7 @@ const CANADA: Readonly<Record<string, string>> = {
 
 const NONE: readonly string[] = [];
 
-/** The table turned round: code, center or beginning → its zones. */
+/** The inverted table: the zones of a code, a center or a prefix. */
 function byPlace(table: Readonly<Record<string, string>>): ReadonlyMap<string, readonly string[]> {
   const places = new Map<string, string[]>();
   for (const [zone, list] of Object.entries(table)) {
@@ -79,11 +82,14 @@ const centers = byPlace(US_CENTERS);
 const elsewhere = byPlace(US_ELSEWHERE);
 const canada = byPlace(CANADA);
 
-// Not four digits: nobody can tell a code that lost its leading zero from one that lost its end.
+// Not four digits: a code without its leading zero looks like one without its end.
 const US_CODE = /^(\d{3})(?:\d\d(?:[- ]?\d{4})?)?$/;
 const CANADIAN_CODE = /^[A-Z](?:\d[A-Z](?:[- ]?\d[A-Z]\d)?)?$/;
 
-/** The zones of a US ZIP code (whole, with its +4, or its first three digits) or Canadian postal code (whole, its first three characters or its letter); none when it is neither. */
+/**
+ * The zones of a US ZIP code (whole, with its +4, or its first three digits) or a Canadian postal
+ * code (whole, its first three characters, or its letter); none when it is neither.
+ */
 export function zipZones(zip: string): readonly string[] {
   const code = zip.trim().toUpperCase();
   const center = US_CODE.exec(code)?.[1];

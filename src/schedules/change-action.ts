@@ -19,7 +19,7 @@ type Own = Exclude<
   | 'serializer'
 >;
 
-/** The fields that each kind of action has, and which of them it cannot do without. */
+/** The fields of each kind of action: those it needs, and those it may have. */
 const KINDS: Record<ActionType, { needs: Own[]; takes: Own[] }> = {
   dial: { needs: ['connect_to'], takes: ['timeout_seconds'] },
   sms: { needs: ['body'], takes: [] },
@@ -34,11 +34,11 @@ const KINDS: Record<ActionType, { needs: Own[]; takes: Own[] }> = {
 };
 const OWN = [...new Set(Object.values(KINDS).flatMap(({ needs, takes }) => [...needs, ...takes]))];
 /** Ten segments. */
-const LONGEST_SMS = 1_600;
+const MAX_SMS_LENGTH = 1_600;
 
 type Row = Omit<Fields, 'serializer' | 'token_filter_list'> & { token_filters?: string[] };
 
-/** The columns of a new or changed action: what it was, what the request says, and what they must be together. Refuses with 422. */
+/** The columns of a new action, or of an action that changes from `before`. Refuses with 422. */
 export async function actionRow(
   db: Db,
   before: Row | undefined,
@@ -55,10 +55,10 @@ export async function actionRow(
     before !== undefined &&
     sent.action_type !== undefined &&
     sent.action_type !== before.action_type;
-  // What only the kind before had is left behind.
+  // Fields of the earlier kind are dropped.
   const row: Row = { ...(kind_changed ? without(before, allowed(sent)) : before), ...sent };
   requireKind(row, allow_networks);
-  // Locked, so that actions that come last at once come one after the other.
+  // Locked, so that parallel actions without a position get different ones.
   const schedule_id = await reference(db, row.schedule_id!, 'schedule_id', 'UPDATE');
   const to_schedule_id = row.to_schedule_id
     ? await reference(db, row.to_schedule_id, 'to_schedule_id', 'SHARE')
@@ -83,10 +83,12 @@ export async function actionRow(
   };
 }
 
-/** An action without the fields of its kind, but for those named. */
-const without = (row: Row, but: readonly Own[]): Row =>
+/** An action without the fields of its kind, except those named. */
+const without = (row: Row, except: readonly Own[]): Row =>
   Object.fromEntries(
-    Object.entries(row).filter(([name]) => but.includes(name as Own) || !OWN.includes(name as Own)),
+    Object.entries(row).filter(
+      ([name]) => except.includes(name as Own) || !OWN.includes(name as Own),
+    ),
   );
 
 const allowed = ({ action_type }: Row): Own[] => [
@@ -105,11 +107,11 @@ function requireKind(row: Row, allow_networks: readonly string[]): void {
       errors[name] = [`is not a field of an action of type ${kind}`];
   if (kind === 'restart' && row.end_of_schedule)
     errors.end_of_schedule = [
-      'must be false for restart: a lead that has left the schedule does not begin it anew by itself',
+      'must be false for restart: a lead that has left the schedule does not restart it',
     ];
   if (kind === 'wait') requireWait(row, errors);
-  if (kind === 'sms' && (row.body?.length ?? 0) > LONGEST_SMS)
-    errors.body = [`must be at most ${LONGEST_SMS} characters in a text message`];
+  if (kind === 'sms' && (row.body?.length ?? 0) > MAX_SMS_LENGTH)
+    errors.body = [`must be at most ${MAX_SMS_LENGTH} characters in a text message`];
   if (kind === 'webhook' && row.url) {
     const url = refusedUrl(
       row.url.replace(/\{\{\s*\w+\s*\}\}|\[\w+\]\{[^}]*\}/g, 'x'),
@@ -119,13 +121,13 @@ function requireKind(row: Row, allow_networks: readonly string[]): void {
     const headers = refusedHeaders(row.headers ?? {});
     if (headers) errors.headers = [headers];
   }
-  const refusal = HttpProblem.fields(errors);
-  if (refusal) throw refusal;
+  const problem = HttpProblem.fields(errors);
+  if (problem) throw problem;
 }
 
 function requireWait({ wait_amount, wait_unit, wait_until }: Row, errors: FieldErrors): void {
   const amount = wait_amount !== undefined && wait_amount !== null;
-  if (amount && wait_until) errors.wait_until = ['must be left out beside wait_amount'];
+  if (amount && wait_until) errors.wait_until = ['cannot be combined with wait_amount'];
   else if (amount && !wait_unit)
     errors.wait_unit = ['must be given with wait_amount: seconds, minutes, hours or days'];
   else if (!amount && !wait_until)

@@ -7,11 +7,15 @@ import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { actionRow } from './change-action';
 
+// The actions of schedules. The schedule is locked before its actions.
+
 export const projection = {
   schema: 'ScheduleAction',
   singular: 'schedule_action',
   plural: 'schedule_actions',
-  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.subject, '') || E'\\n' || coalesce(t.body, ''))`,
+  fulltext: `lower(
+    coalesce(t.name, '') || E'\\n' || coalesce(t.subject, '') || E'\\n' || coalesce(t.body, '')
+  )`,
   columns: {
     ...commonColumns('schedule_actions'),
     type: `'ScheduleAction'`,
@@ -43,7 +47,6 @@ const orders: Record<string, SortKey> = {
   updated_at: { sql: 't.updated_at', type: 'timestamptz' },
 };
 
-/** The steps of schedules. */
 export const scheduleActions = ({ clock, config }: Deps) => {
   const records = recordHandlers(projection, clock);
   const networks = config.webhook_allow_networks;

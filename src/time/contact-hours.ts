@@ -11,9 +11,12 @@ const SEARCHED_MS = 14 * DAY_MS;
 
 /** When a schedule allows contact. */
 export interface ContactHours {
-  /** Minutes of the day, the last included, in every zone of the lead: [480, 1259] is 08:00..20:59. May run over midnight (from > to). */
+  /**
+   * Minutes of the day, the last included, in every zone of the lead: [480, 1259] is 08:00..20:59.
+   * Crosses midnight when from > to.
+   */
   daylight: readonly [from: number, to: number];
-  /** Open minutes of the week in `business_zone` (openMinutes of hours.ts); empty: always open. */
+  /** openMinutes() of the business hours, in `business_zone`; empty: always open. */
   business_open: readonly number[];
   /** IANA name. */
   business_zone: string;
@@ -23,21 +26,21 @@ export type Shift = 'daylight_hours' | 'business_hours';
 
 export interface Allowed {
   at: Date;
-  /** What put it off; absent when the moment asked for is allowed. */
+  /** The rule that postponed it; absent when the requested moment is allowed. */
   shifted_by?: Shift;
 }
 
-/** One clock that has to allow contact. */
+/** One clock that must allow contact. */
 interface Rule {
   zone: string;
   shift: Shift;
-  /** By the local time in minutes since the epoch: 0 when it is open, else minutes during which it stays closed. */
+  /** Takes the local time in minutes since the epoch; 0 when open, else minutes it stays closed. */
   wait: (local_minute: number) => number;
 }
 
 /**
- * The first moment not before `from` at which it is daylight in every one of `zones` and the business is open; undefined when there is none
- * within 14 days. `from` itself when that is allowed, else the beginning of a minute.
+ * The first moment not before `from` at which it is daylight in all `zones` and the business is
+ * open: `from` itself or the start of a minute. Undefined when there is none within 14 days.
  */
 export function nextContact(
   hours: ContactHours,
@@ -46,15 +49,18 @@ export function nextContact(
 ): Allowed | undefined {
   const rules = rulesOf(hours, zones);
   const start = from.getTime();
-  const refused = rules.find(
+  const closed = rules.find(
     (rule) => rule.wait(localMinute(start, offsetOf(rule.zone, start))) > 0,
   );
-  if (!refused) return { at: from };
+  if (!closed) return { at: from };
   const at = firstOpen(rules, start, start + SEARCHED_MS);
-  return at === undefined ? undefined : { at: new Date(at), shifted_by: refused.shift };
+  return at === undefined ? undefined : { at: new Date(at), shifted_by: closed.shift };
 }
 
-/** Daylight first: it is what is named when both refuse. Rules that never refuse are left out, for reading a clock is what costs. */
+/**
+ * Daylight comes first: it is the reason that is given when both are closed. Rules that are always
+ * open are left out, because computing local times is the expensive part.
+ */
 function rulesOf(hours: ContactHours, zones: readonly string[]): Rule[] {
   const [from, to] = hours.daylight;
   const last = modulo(to - from, DAY);
@@ -76,14 +82,17 @@ function rulesOf(hours: ContactHours, zones: readonly string[]): Rule[] {
   return rules;
 }
 
-/** To the next boundary, which for a closed business is an opening, or to the end of the week, where it may still be closed. */
+/** Minutes to the next opening, or to the end of the week, when it may still be closed. */
 function toBusiness(open_minutes: readonly number[], local_minute: number): number {
   const minute = modulo(local_minute + EPOCH_MINUTE_OF_WEEK, WEEK);
   if (isOpenAt(open_minutes, minute)) return 0;
   return (open_minutes.find((boundary) => boundary > minute) ?? WEEK) - minute;
 }
 
-/** Walks through the stretches, a day at most, in which no clock of the rules is changed: within one, local times are sums. */
+/**
+ * Searches in stretches of at most a day in which no zone changes its offset: within one, local
+ * times are sums.
+ */
 function firstOpen(rules: readonly Rule[], start: number, end: number): number | undefined {
   let offsets = rules.map((rule) => offsetOf(rule.zone, start));
   for (let from = start; from < end;) {
@@ -101,7 +110,7 @@ function firstOpen(rules: readonly Rule[], start: number, end: number): number |
   return undefined;
 }
 
-/** From one opening to the next of whichever rule refuses, until none does. */
+/** Advances to the next opening of each closed rule until all are open. */
 function firstOpenUnchanged(
   rules: readonly Rule[],
   offsets: readonly number[],
@@ -120,7 +129,7 @@ function firstOpenUnchanged(
   return undefined;
 }
 
-/** The instant after `from`, `until` at the latest, from which a clock shows another offset than at `from`. */
+/** The instant after `from`, at most `until`, from which the zone has another offset. */
 function changeOf(zone: string, from: number, until: number): number {
   const before = offsetOf(zone, from);
   let [same, other] = [from, until];
@@ -132,7 +141,7 @@ function changeOf(zone: string, from: number, until: number): number {
   return other;
 }
 
-/** A zone that nobody knows has no offset (NaN), which every comparison would take for daylight. */
+/** Throws for an unknown zone, whose NaN every comparison would take for daylight. */
 function offsetOf(zone: string, instant: number): number {
   const offset = offsetAt(zone, new Date(instant));
   if (Number.isNaN(offset)) throw new RangeError(`no time in zone ${zone} at ${instant}`);

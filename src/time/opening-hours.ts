@@ -1,7 +1,7 @@
 const DAY = 1_440;
 const WEEK = 7 * DAY;
 
-/** One entry of a schedule as the contract writes it: Sunday is 0; times are `HH:MM..HH:MM`, both minutes included. */
+/** One entry of opening hours: Sunday is 0; times are `HH:MM..HH:MM`, both minutes included. */
 export interface ScheduleEntry {
   day: number;
   times: string[];
@@ -9,7 +9,7 @@ export interface ScheduleEntry {
 
 const RANGE = /^([01]\d|2[0-3]):([0-5]\d)\.\.([01]\d|2[0-3]):([0-5]\d)$/;
 
-/** Minutes of the day at which a range opens and closes, the last minute included; undefined when it is malformed. */
+/** The first and the last open minute of the day; undefined when the range is malformed. */
 export function parseRange(range: string): [number, number] | undefined {
   const match = RANGE.exec(range);
   if (!match) return undefined;
@@ -21,9 +21,10 @@ export function parseRange(range: string): [number, number] | undefined {
 }
 
 /**
- * The minutes of the week (0 is Sunday 00:00, 10,080 its end) at which a schedule opens and closes in turn, merged and ascending.
- * Empty for a schedule without entries, which is always open; [10080] for one whose entries have no times, which never is.
- * A range that ends before it begins runs over midnight into the next day.
+ * The minutes of the week (0 is Sunday 00:00, 10,080 its end) at which a schedule opens and closes
+ * in turn, merged and ascending. Empty for a schedule without entries, which is always open;
+ * [10080] for one whose entries have no times, which is never open. A range that ends before it
+ * begins crosses midnight.
  */
 export function openMinutes(schedule: readonly ScheduleEntry[]): number[] {
   if (schedule.length === 0) return [];
@@ -53,7 +54,7 @@ function weekSpans(day: number, time: string): [number, number][] {
       ];
 }
 
-/** Whether a schedule, given by its open minutes, is open at a minute of the week. SQL asks the same by `is_open`. */
+/** Whether openMinutes() are open at a minute of the week. The same as is_open() in SQL. */
 export function isOpenAt(open_minutes: readonly number[], minute_of_week: number): boolean {
   if (open_minutes.length === 0) return true;
   return open_minutes.filter((boundary) => boundary <= minute_of_week).length % 2 === 1;

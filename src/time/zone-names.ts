@@ -1,4 +1,4 @@
-/** Display names of time zones as people of this trade write them, and the IANA zone of each. */
+/** Display names of time zones, as CRMs and dialers write them, and the IANA zone of each. */
 export const DISPLAY_NAMES: Readonly<Record<string, string>> = {
   'International Date Line West': 'Etc/GMT+12',
   'American Samoa': 'Pacific/Pago_Pago',

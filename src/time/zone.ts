@@ -1,7 +1,7 @@
 import { toZonedTime } from 'date-fns-tz';
 import { DISPLAY_NAMES } from './zone-names';
 
-/** Every IANA name this Node knows, with UTC, which the list of the runtime leaves out. */
+/** All IANA names that this Node knows, and UTC, which the list of the runtime leaves out. */
 export const IANA_NAMES: readonly string[] = [
   'UTC',
   ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC'),
@@ -24,8 +24,8 @@ export function ianaName(name: string): string | undefined {
 const listed = new Set(IANA_NAMES);
 
 /**
- * A listed name, or the listed zone that a longer name is another name of. Short names (EST, IST, CST) are refused: PostgreSQL and Node take
- * them for different zones, and for some only one of the two has any.
+ * A listed name, or the listed zone of an alias. Short names (EST, IST, CST) are not accepted:
+ * PostgreSQL and Node take them for different zones, or only one of the two knows them.
  */
 function resolve(name: string): string | undefined {
   if (listed.has(name)) return name;
@@ -41,15 +41,18 @@ function resolve(name: string): string | undefined {
 }
 
 /**
- * Milliseconds to add to UTC to get the local time of an IANA zone at an instant. (getTimezoneOffset of date-fns-tz takes a wall-clock time
- * instead, and is an hour off around changes of the clock.) Right in a process whose own zone is UTC, as config.ts sees to.
+ * Milliseconds to add to UTC to get the local time of an IANA zone at an instant. Correct only in a
+ * process whose own zone is UTC, which config.ts ensures. (getTimezoneOffset of date-fns-tz takes a
+ * wall-clock time instead and is an hour off around clock changes.)
  */
 export function offsetAt(zone: string, instant: Date): number {
   return toZonedTime(instant, zone).getTime() - instant.getTime();
 }
 
-/** An offset in milliseconds as `+HH:MM`. */
-/** Local minutes of the week by zone, in the one minute that was asked for last: a thousand buyers are asked about at a time. */
+/**
+ * Minutes of the week by zone, cached for the last minute that was requested: one decision asks for
+ * those of up to a thousand buyers.
+ */
 const minutes = { minute: NaN, by_zone: new Map<string, number>() };
 
 /** The minute of the local week: 0 is Sunday 00:00. */
@@ -64,13 +67,14 @@ export function minuteOfWeek(zone: string, instant: Date): number {
   return found;
 }
 
+/** An offset in milliseconds as `+HH:MM`. */
 export function formatOffset(offset_ms: number): string {
   const minutes = Math.abs(Math.round(offset_ms / 60_000));
   const two = (n: number) => String(n).padStart(2, '0');
   return `${offset_ms < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
-/** An instant as answers have it: ISO 8601 with milliseconds and the offset of an IANA zone. */
+/** An instant as responses have it: ISO 8601 with milliseconds and the offset of an IANA zone. */
 export function formatInstant(instant: Date, zone: string): string {
   const offset = offsetAt(zone, instant);
   return new Date(instant.getTime() + offset).toISOString().replace('Z', formatOffset(offset));
@@ -79,8 +83,9 @@ export function formatInstant(instant: Date, zone: string): string {
 const DAY_MS = 86_400_000;
 
 /**
- * The instant of a wall-clock time (given as if it were UTC) in an IANA zone. A time that does not exist counts from the offset
- * before the change, one that exists twice means the second: both as PostgreSQL does, so that the two never disagree.
+ * The instant of a wall-clock time (given as if it were UTC) in an IANA zone. As in PostgreSQL, so
+ * that the two never disagree: a time that does not exist has the offset before the change, a time
+ * that exists twice is the second.
  */
 export function instantOf(wall: Date, zone: string): Date {
   const before = offsetAt(zone, new Date(wall.getTime() - DAY_MS));
@@ -89,58 +94,45 @@ export function instantOf(wall: Date, zone: string): Date {
   return offsetAt(zone, late) === after ? late : new Date(wall.getTime() - before);
 }
 
-const FORM =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?\s*(Z|UTC|[+-]\d{2}:?\d{2})?$/i;
+const DATE = String.raw`(\d{4})-(\d{2})-(\d{2})`;
+const TIME = String.raw`(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?`;
+const OFFSET = String.raw`(Z|UTC|[+-]\d{2}:?\d{2})`;
+const FORM = new RegExp(`^${DATE}(?:[T ]${TIME})?\\s*${OFFSET}?$`, 'i');
 
 /**
- * Reads a date-time in any accepted spelling: `YYYY-MM-DD HH:MM:SS +ZZZZ`, with `UTC`, ISO 8601, without offset (then in `zone`),
- * or a date alone (its first moment). Undefined when it is none of these or no real date.
+ * Reads a date-time in any accepted spelling: `YYYY-MM-DD HH:MM:SS +ZZZZ`, with `UTC`, ISO 8601,
+ * without offset (then in `zone`), or a date alone (its first moment). Undefined when it is none of
+ * these or no real date.
  */
 export function parseInstant(text: string, zone = 'UTC'): Date | undefined {
   // A plus sign in a query string arrives as a space.
-  const match = FORM.exec(
-    text
-      .trim()
-      .replace(/ (\d{2}:?\d{2})$/, (tail, offset: string) =>
-        /\d{2}:\d{2}.* /.test(text) ? ` +${offset}` : tail,
-      ),
-  );
+  const restored = text
+    .trim()
+    .replace(/ (\d{2}:?\d{2})$/, (tail, offset: string) =>
+      /\d{2}:\d{2}.* /.test(text) ? ` +${offset}` : tail,
+    );
+  const match = FORM.exec(restored);
   if (!match) return undefined;
-  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '0', suffix] =
-    match;
-  const parts = [year, month, day, hour, minute, second].map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  const wall = new Date(
-    Date.UTC(
-      parts[0],
-      parts[1] - 1,
-      parts[2],
-      parts[3],
-      parts[4],
-      parts[5],
-      Math.floor(Number(`0.${fraction}`) * 1000),
-    ),
-  );
-  const real =
-    wall.getUTCFullYear() === parts[0] &&
-    wall.getUTCMonth() === parts[1] - 1 &&
-    wall.getUTCDate() === parts[2] &&
-    parts[3] < 24 &&
-    parts[4] < 60 &&
-    parts[5] < 60;
+  const wall = wallClock(match.slice(1, 8));
+  const offset = match[8];
+  if (!wall) return undefined;
+  if (!offset) return instantOf(wall, zone);
+  if (/^(Z|UTC)$/i.test(offset)) return wall;
+  const sign = offset.startsWith('-') ? -1 : 1;
+  const minutes = Number(offset.slice(1, 3)) * 60 + Number(offset.slice(-2));
+  return minutes > 14 * 60 ? undefined : new Date(wall.getTime() - sign * minutes * 60_000);
+}
+
+/** The wall-clock time of the parts of FORM, as if it were UTC; undefined when there is none. */
+function wallClock(parts: readonly (string | undefined)[]): Date | undefined {
+  const [year, month, day, hour, minute, second] = Array.from({ length: 6 }, (_, n) =>
+    Number(parts[n] ?? 0),
+  ) as [number, number, number, number, number, number];
+  const ms = Math.floor(Number(`0.${parts[6] ?? 0}`) * 1000);
+  const wall = new Date(Date.UTC(year, month - 1, day, hour, minute, second, ms));
+  const is_date =
+    wall.getUTCFullYear() === year && wall.getUTCMonth() === month - 1 && wall.getUTCDate() === day;
   // Years of four digits, with room for every offset.
-  if (!real || parts[0] < 1000 || parts[0] > 9998) return undefined;
-  if (!suffix) return instantOf(wall, zone);
-  if (/^(Z|UTC)$/i.test(suffix)) return wall;
-  const sign = suffix.startsWith('-') ? -1 : 1;
-  const offset_minutes = Number(suffix.slice(1, 3)) * 60 + Number(suffix.slice(-2));
-  return offset_minutes > 14 * 60
-    ? undefined
-    : new Date(wall.getTime() - sign * offset_minutes * 60_000);
+  const is_year = year >= 1000 && year <= 9998;
+  return is_date && is_year && hour < 24 && minute < 60 && second < 60 ? wall : undefined;
 }

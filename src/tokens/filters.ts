@@ -13,20 +13,21 @@ const NAME = /^[a-z0-9_]{1,100}$/;
 const OPERAND = /^(>=|<=|!=|=~|>|<|not in\b|in\b)?\s*([^]*)$/;
 const NUMERIC = new Set<FilterOperator>(['>=', '<=', '>', '<']);
 
-/** Splits `key:value` at its first colon; undefined when the key is no token name. */
+/** Splits `key:value` at its first colon; undefined when the key is not a token name. */
 export function parsePair(pair: string): [string, string] | undefined {
   const colon = pair.indexOf(':');
   const name = pair.slice(0, colon);
   return colon > 0 && NAME.test(name) ? [name, pair.slice(colon + 1)] : undefined;
 }
 
-/** The tokens among `key:value` pairs; the last of one name counts. */
+/** The tokens of `key:value` pairs; of equal names the last counts. */
 export const pairTokens = (pairs: readonly string[]): Record<string, string> =>
   Object.fromEntries(pairs.flatMap((pair) => [parsePair(pair)].filter((one) => one !== undefined)));
 
 /**
- * Reads a filter such as `age:>=18` or `state:in CA,NV`. Undefined when it is malformed: no key, a comparison with something that is
- * no number, or a regular expression that RE2 (linear time, no back-references) does not take.
+ * Reads a filter such as `age:>=18` or `state:in CA,NV`. Undefined when it is malformed: without a
+ * key, a comparison with something other than a number, or a regular expression that RE2 (linear
+ * time, no back-references) does not accept.
  */
 export function parseFilter(filter: string): TokenFilter | undefined {
   const pair = parsePair(filter);
@@ -38,12 +39,13 @@ export function parseFilter(filter: string): TokenFilter | undefined {
   return { name: pair[0], operator, operand };
 }
 
-/** How a number in a token is written; the exponent is how very large and very small ones become text. */
+/** A number in a token; very large and very small ones are written with an exponent. */
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 
 /**
- * A filter as a question about tokens; undefined when it is malformed. An unknown token is blank: `state:!=CA` and `state:not in CA` hold for
- * it, and so does `state:`. Upper and lower case are the same except in a regular expression, which may match anywhere in the value.
+ * A filter as a predicate of tokens; undefined when it is malformed. An unknown token is blank:
+ * `state:!=CA`, `state:not in CA` and `state:` hold for it. Case is ignored except in a regular
+ * expression, which may match anywhere in the value.
  */
 export function compileFilter(filter: string): ((tokens: TokenSource) => boolean) | undefined {
   const parsed = parseFilter(filter);
@@ -97,7 +99,7 @@ function isLinearPattern(pattern: string): boolean {
   }
 }
 
-/** Splits `key:value,key2:value2` where a comma is followed by a key, so that values may hold commas. */
+/** Splits `key:value,key2:value2` at commas before a key: values may contain commas. */
 export function splitPairs(text: string): string[] {
   return text
     .split(/,(?=\s*[a-z0-9_]{1,100}:)/)

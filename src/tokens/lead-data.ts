@@ -1,11 +1,11 @@
 const NAME = /^[a-z0-9_]{1,100}$/;
 
-/** What a lead's tokens may be, in all. */
+/** Limits of the tokens of one lead. */
 export const LIMITS = { tokens: 200, bytes: 65_536, depth: 5 } as const;
 
 export type Data = Record<string, unknown>;
 
-/** Contact fields by the names that others give them, in the order in which they are believed. */
+/** Common names of contact fields; of several that are filled, the first counts. */
 const FOREIGN: Record<string, readonly string[]> = {
   caller_id: [
     'caller_id',
@@ -42,25 +42,31 @@ const FOREIGN: Record<string, readonly string[]> = {
   address: ['address', 'address1', 'address_1', 'address_line_1', 'street', 'street_address'],
 };
 
-/** The token name of a key: `firstName`, `First Name` and `first-name` are first_name. Undefined when nothing of it could be one. */
+/**
+ * The token name of a key: `firstName`, `First Name` and `first-name` are first_name. Undefined
+ * when no name can be made of it.
+ */
 export function tokenName(key: string): string | undefined {
   if (NAME.test(key)) return key;
   const name = key
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toLowerCase()
     .replace(/[^a-z0-9_]+/g, '_')
-    // Without the look behind, a run of underscores inside a name would be tried again from each of them.
+    // The lookbehind keeps this linear for a run of underscores inside a name.
     .replace(/^_+|(?<!_)_+$/g, '');
   return NAME.test(name) ? name : undefined;
 }
 
-/** What is wrong with a key or a value among the data of a lead. */
+/** An invalid key or value in the data of a lead. */
 export interface DataFault {
   field: string;
   message: string;
 }
 
-/** The tokens of a submission: `loose` are its unknown keys, `data` those it calls so, which win. Keys become names of tokens. */
+/**
+ * The tokens of a submission. `loose` are its keys that are not parameters; those of `data`
+ * replace them. Keys become token names.
+ */
 export function tokensOf(loose: Data, data: Data): { tokens: Data; faults: DataFault[] } {
   const faults: DataFault[] = [];
   const tokens: Data = Object.create(null) as Data;
@@ -76,7 +82,7 @@ export function tokensOf(loose: Data, data: Data): { tokens: Data; faults: DataF
   if (Object.keys(tokens).length > LIMITS.tokens)
     faults.push({ field: 'data', message: `must have at most ${LIMITS.tokens} tokens` });
   const deep = Object.entries(tokens).find(([, value]) => isDeeper(value, LIMITS.depth));
-  // What is nested without end cannot be written as JSON either.
+  // Too deep a nesting would make JSON.stringify overflow the stack.
   if (deep)
     faults.push({
       field: deep[0],
@@ -87,7 +93,7 @@ export function tokensOf(loose: Data, data: Data): { tokens: Data; faults: DataF
   return { tokens, faults };
 }
 
-/** What is already a name counts more than what has to be made one: it comes later. */
+/** Keys that are names already come later, so that they replace converted ones. */
 function namesLast(data: Data): [string, unknown][] {
   return Object.entries(data).toSorted(([a], [b]) => Number(NAME.test(a)) - Number(NAME.test(b)));
 }
@@ -98,9 +104,10 @@ function isDeeper(value: unknown, levels: number): boolean {
 }
 
 /**
- * Data of a foreign shape made plain: what is nested is lifted, lists of name and value are taken for fields, and contact fields get the names
- * they have here, `caller_id` and `email` among them. A field that is there under its own name is not overwritten, unless it is blank; of two of
- * a name the less nested one keeps it, and the other gets the names of what it is in before its own.
+ * Flattens data of any shape: nested fields are lifted, lists of name and value become fields, and
+ * contact fields get the names they have here, such as `caller_id` and `email`. A filled field of
+ * that name is not overwritten. Of two fields of one name the less nested one keeps it; the other
+ * gets the names of its parents as a prefix.
  */
 export function flattened(data: Data): Data {
   const found: Data = Object.create(null) as Data;
@@ -117,11 +124,11 @@ const isFilled = (value: unknown) =>
 
 interface Nested {
   value: Data;
-  /** Names of what it is in. */
+  /** Names of its parents, the outermost first. */
   path: readonly string[];
 }
 
-/** Level by level, so that what is less nested comes first. */
+/** Level by level: less nested fields come first. */
 function lift(data: Data, found: Data): void {
   let level: Nested[] = [{ value: data, path: [] }];
   for (let depth = 0; level.length > 0; depth++) {
@@ -155,7 +162,7 @@ function place(value: unknown, path: readonly string[], name: string, found: Dat
   if (free && !isFilled(found[free])) found[free] = value;
 }
 
-/** `[{ name: 'email', values: ['a@b.c'] }]` and the like as an object; undefined for other lists. */
+/** The object of a list such as `[{ name: 'email', values: ['a@b.c'] }]`, else undefined. */
 function pairsOf(list: readonly unknown[]): Data | undefined {
   const pairs = list.map((entry) => {
     const { name, key, field, ...rest } = (

@@ -1,7 +1,7 @@
-/** The value of a token; undefined when there is none of that name. */
+/** Returns the value of a token, undefined for an unknown one. */
 export type TokenSource = (name: string) => string | undefined;
 
-/** A place in a text where a token stands: `{{name}}`, or `[name]{default}`. */
+/** A placeholder in a text: `{{name}}` or `[name]{default}`. */
 interface Form {
   start: number;
   end: number;
@@ -13,8 +13,9 @@ const NAME_LENGTH = 100;
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
 /**
- * Puts values in the place of `{{token}}` and `[token]{default}`, in one pass: a value is not looked through for tokens again. For a token that
- * is unknown or blank stands its default, else nothing. `escape` is for values; the text and its defaults are the author's own. Linear time.
+ * Replaces `{{token}}` and `[token]{default}` by values, in one pass: values are not searched for
+ * tokens. An unknown or blank token becomes its default, else nothing. `escape` applies to values
+ * only: the text and its defaults are the author's. Linear time.
  */
 export function substitute(
   text: string,
@@ -30,7 +31,7 @@ export function substitute(
   return result + text.slice(from);
 }
 
-/** The names of tokens that a text uses, each once, in the order they first appear. */
+/** The names of the tokens in a text, each once, in the order of their first use. */
 export function tokenNames(text: string): string[] {
   return [...new Set(forms(text).map(({ name }) => name))];
 }
@@ -40,7 +41,7 @@ export function escapeHtml(value: string): string {
   return value.replace(/[&<>"']/g, (character) => ENTITIES[character as keyof typeof ENTITIES]);
 }
 
-/** The tokens of a record: its own properties, text as it is, lists and objects as JSON. */
+/** The own properties of a record as tokens; lists and objects become JSON. */
 export function ownTokens(data: Record<string, unknown>): TokenSource {
   return (name) => {
     const value = Object.hasOwn(data, name) ? data[name] : undefined;
@@ -49,10 +50,10 @@ export function ownTokens(data: Record<string, unknown>): TokenSource {
   };
 }
 
-/** By hand and not by a regular expression: those try a run of brackets, or of blanks, again from each of its characters. */
+/** By hand: a regular expression would scan a run of brackets or blanks from each character. */
 function forms(text: string): Form[] {
   const found: Form[] = [];
-  // Without it each `[name]{` of a text that has no closing brace would look for one to the end.
+  // Otherwise each `[name]{` would search the rest of a text that has no closing brace.
   const lastBrace = text.lastIndexOf('}');
   for (let at = 0; at < lastBrace;) {
     const form =
@@ -94,7 +95,7 @@ function afterBlanks(text: string, from: number): number {
   return at;
 }
 
-/** Where the longest name from here ends; the 101st character of one is none that may follow a name. */
+/** Where a name ends. A longer one than allowed ends at its 101st character and is no name. */
 function afterName(text: string, from: number): number {
   let at = from;
   while (at < from + NAME_LENGTH && isNameCharacter(text.charCodeAt(at))) at++;

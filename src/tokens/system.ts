@@ -1,10 +1,10 @@
 import { ownTokens, type TokenSource } from './substitute';
 
-/** What the service itself knows of a lead, beside its data. */
+/** What the service knows of a lead in addition to its data. */
 export interface SystemFacts {
   /** + and digits. */
   caller_id: string;
-  /** + and digits; blank when it has none. */
+  /** + and digits. */
   service_number: string | undefined;
   offer_name: string | undefined;
   buyer_name: string | undefined;
@@ -14,11 +14,11 @@ export interface SystemFacts {
   revenue: string;
   payout: string;
   previous_buyer_fleet_ids: readonly string[];
-  /** Calls to and from the number within so many days. */
+  /** Calls to and from the number, by days back. */
   calls_last: Readonly<Record<1 | 7 | 30 | 90, number>>;
 }
 
-/** Names of the tokens that cost a look at the calls of the number. */
+/** Tokens that need a query for the calls of the number. */
 export const CALL_TOKENS = [
   'call_uuid',
   'total_duration',
@@ -28,7 +28,7 @@ export const CALL_TOKENS = [
   'calls_last_90_days',
 ] as const;
 
-/** The tokens of a lead: its own data first, then what the service knows. */
+/** The tokens of a lead: its own data first, then the facts of the service. */
 export function leadTokens(data: Record<string, unknown>, facts: SystemFacts): TokenSource {
   const own = ownTokens(data);
   const filled = (...names: string[]) => names.map((name) => own(name)?.trim()).find(Boolean);

@@ -1,334 +1,221 @@
-import { batchers } from '../../db/batcher';
-import { recordTemplate, selectRecords, type Projection } from '../../db/projection';
-import { template, type Template } from '../../db/statement';
-import type { Db } from '../../db/tenant';
+import { countRows } from '../../db/counters';
+import { sql, statement } from '../../db/sql';
 
-export type OwnerKind = 'schedule' | 'offer';
+// A submission makes a lead or updates the live lead of its number. Two statements, one for leads
+// of an offer and one for leads of a schedule, because the unique index that finds the live lead
+// differs. Each is a list of CTEs that ends with `written`, the lead as it now is; the verb appends
+// the SELECT of its record, which db/projection.ts composes. The statements at the end of this file
+// append a plain SELECT, so that `npm run generate:sql` checks the CTEs.
+//
+// Submissions that differ only in their rows are written by one statement, in the order of their
+// numbers, so that two batches never deadlock.
 
-/** One submission, ready to be written. Null leaves what a live lead has. */
-export interface Submission {
-  uuid: string;
-  now: string;
-  owner: OwnerKind;
-  /** Of a schedule's lead: null for that of the schedule. */
-  offer_id: bigint | null;
-  schedule_id: bigint | null;
-  caller_number: number;
-  zones: readonly string[];
-  /** JSON of the tokens. */
-  data: string;
-  /** Names of the tokens that it takes away. */
-  removed: readonly string[];
-  email: string | null;
-  contact_field_type: string | null;
-  expires_in: number | null;
-  sub_id: string | null;
-  traffic_source_id: bigint | null;
-  remote_ip: string | null;
-  lead_priority: number | null;
-  hours_to_expire: number | null;
-  max_contact_attempts: number | null;
-  next_action_at: string | null;
-  callback_at: string | null;
-  restart: boolean;
-  /** Updates the live lead, and makes none. */
-  update_only: boolean;
-}
+/** Columns that a submission has of its own. All other parameters hold for the whole batch. */
+const SUBMITTED = sql`
+  uuid uuid, caller_number bigint, zones text[], data jsonb, email text,
+  contact_field_type text, expires_in int, sub_id text, traffic_source_id bigint,
+  remote_ip text, lead_priority numeric, hours_to_expire int, max_contact_attempts int`;
 
-export interface Submitted {
-  record: string;
-  id: string;
-  offer_id: string | null;
-  created: boolean;
-  status: string;
-  paused: boolean;
-}
+const COLUMNS = sql`
+  company_id, created_at, updated_at, user_updated_at, first_queued_at, entered_at,
+  offer_id, schedule_id, status, next_action_at, due_at, callback_at, scheduled_callback_id,
+  uuid, caller_number, zones, data, email, contact_field_type, expires_in, sub_id,
+  traffic_source_id, remote_ip, lead_priority, hours_to_expire, max_contact_attempts`;
 
-/** What is a submission's own, by its type in SQL. Everything else is the same for all that are written in one statement. */
-const OWN = {
-  uuid: 'uuid',
-  caller_number: 'bigint',
-  zones: 'text[]',
-  data: 'jsonb',
-  email: 'text',
-  contact_field_type: 'text',
-  expires_in: 'int',
-  sub_id: 'text',
-  traffic_source_id: 'bigint',
-  remote_ip: 'text',
-  lead_priority: 'numeric',
-  hours_to_expire: 'int',
-  max_contact_attempts: 'int',
-} as const satisfies Partial<Record<keyof Submission, string>>;
-
-/** Columns of a new lead, by the SQL over the row s that gives them. */
-const COLUMNS: Record<string, string> = {
-  ...Object.fromEntries(Object.keys(OWN).map((name) => [name, `s.${name}`])),
-  company_id: '{company_id}::bigint',
-  created_at: '{now}::timestamptz',
-  updated_at: '{now}::timestamptz',
-  user_updated_at: '{now}::timestamptz',
-  offer_id: 's.offer_id',
-  schedule_id: '{schedule_id}::bigint',
-  status: 's.status',
-  first_queued_at: '{now}::timestamptz',
-  entered_at: '{now}::timestamptz',
-  callback_at: '{callback_at}::timestamptz',
-  scheduled_callback_id: 's.callback_id',
-  next_action_at: 's.next_action_at',
-  due_at: 's.due_at',
-};
-
-/** A live lead keeps what the submission does not say. */
-const KEPT = [
-  'email',
-  'contact_field_type',
-  'expires_in',
-  'sub_id',
-  'traffic_source_id',
-  'remote_ip',
-  'lead_priority',
-  'hours_to_expire',
-  'max_contact_attempts',
-  'callback_at',
-  'scheduled_callback_id',
-];
-
-const ZIPS = `ARRAY['zip', 'zip_code', 'postal_code', 'zip_postal_code']`;
-const IN_ACTION = `excluded.status IN ('queue', 'scheduled', 'waiting')`;
-/** Stopped before, and free to go on now. */
-const FREED = `leads.status IN ('blocked', 'opt_out', 'disabled')`;
-const AGAIN = `({restart} OR ${FREED})`;
-
-/** Columns of a lead that begins its schedule anew. */
-const ANEW: Record<string, string> = {
-  phase: `'actions'`,
-  position: 'NULL',
-  exit_reason: 'NULL',
-  contact_attempts: '0',
-  entered_at: '{now}::timestamptz',
-  tries: '0',
-  suppressed: 'false',
-  unreachable: 'false',
-};
-
-/** What a submission makes of the live lead of its number; `excluded` is the lead that it would be if there were none. */
-const SET = [
-  ...KEPT.map((name) => `${name} = coalesce(excluded.${name}, leads.${name})`),
-  `data = (leads.data - {removed}::text[]) || excluded.data`,
-  `zones = CASE WHEN excluded.data ?| ${ZIPS} OR {removed}::text[] && ${ZIPS} THEN excluded.zones ELSE leads.zones END`,
-  `offer_id = coalesce({offer_id}::bigint, leads.offer_id, excluded.offer_id)`,
-  `status = CASE WHEN NOT ${IN_ACTION} OR ${AGAIN} OR {next_action_at}::timestamptz IS NOT NULL OR {callback_at}::timestamptz IS NOT NULL THEN excluded.status ELSE leads.status END`,
-  `due_at = CASE WHEN NOT ${IN_ACTION} THEN NULL WHEN {callback_at}::timestamptz IS NOT NULL OR {next_action_at}::timestamptz IS NOT NULL OR ${AGAIN} THEN excluded.due_at
-    WHEN excluded.expires_in IS NOT NULL OR excluded.hours_to_expire IS NOT NULL OR excluded.max_contact_attempts IS NOT NULL THEN {now}::timestamptz ELSE leads.due_at END`,
-  `claim_id = CASE WHEN NOT ${IN_ACTION} OR {callback_at}::timestamptz IS NOT NULL OR {next_action_at}::timestamptz IS NOT NULL OR ${AGAIN}
-    OR excluded.expires_in IS NOT NULL OR excluded.hours_to_expire IS NOT NULL OR excluded.max_contact_attempts IS NOT NULL THEN NULL ELSE leads.claim_id END`,
-  `next_action_at = CASE WHEN {next_action_at}::timestamptz IS NOT NULL OR {restart} THEN excluded.next_action_at ELSE leads.next_action_at END`,
-  ...Object.entries(ANEW).map(
-    ([name, sql]) => `${name} = CASE WHEN {restart} THEN ${sql} ELSE leads.${name} END`,
-  ),
-  `updated_at = {now}::timestamptz`,
-  `user_updated_at = {now}::timestamptz`,
-].join(', ');
-
-/** Whether the owner lets leads into action, what the company knows of the number, and what follows for a new lead. */
-const START: Record<
-  OwnerKind,
-  { owner: string; status: string; due: string; conflict: string; match: string }
-> = {
-  schedule: {
-    owner: `SELECT o.paused OR coalesce(f.paused, false) AS paused, coalesce({offer_id}::bigint, o.offer_id) AS offer_id FROM schedules o LEFT JOIN offers f ON f.company_id = o.company_id AND f.id = coalesce({offer_id}::bigint, o.offer_id)
-      WHERE o.company_id = {company_id} AND o.id = {schedule_id}::bigint AND o.deleted_at IS NULL`,
-    status: `CASE WHEN {callback_at}::timestamptz IS NOT NULL THEN 'waiting' ELSE 'scheduled' END`,
-    due: `coalesce({callback_at}::timestamptz, {next_action_at}::timestamptz, {now}::timestamptz)`,
-    conflict: '(company_id, schedule_id, caller_number) WHERE is_live AND schedule_id IS NOT NULL',
-    match: 'leads.schedule_id = {schedule_id}::bigint',
-  },
-  offer: {
-    owner: `SELECT o.paused, o.id AS offer_id FROM offers o WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint AND {schedule_id}::bigint IS NULL AND o.deleted_at IS NULL`,
-    status: `CASE WHEN {callback_at}::timestamptz IS NOT NULL THEN 'waiting' ELSE 'queue' END`,
-    due: `coalesce({callback_at}::timestamptz, {now}::timestamptz + q.expires_in * interval '1 minute')`,
-    conflict: '(company_id, offer_id, caller_number) WHERE is_live AND schedule_id IS NULL',
-    match: 'leads.offer_id = {offer_id}::bigint AND leads.schedule_id IS NULL',
-  },
-};
-
-const LOGGED = `SELECT i.id, e.event, e.message FROM i, LATERAL (VALUES
-    (1, CASE WHEN i.created THEN 'created' ELSE 'updated' END, NULL),
-    (2, CASE WHEN {restart} AND NOT i.created THEN 'restarted' END, 'asked for by a submission'),
-    (3, CASE WHEN {next_action_at}::timestamptz IS NOT NULL THEN 'next_action_changed' END, {next_action_at}::timestamptz::text),
-    (4, CASE WHEN {callback_at}::timestamptz IS NOT NULL THEN 'callback_scheduled' END, {callback_at}::timestamptz::text),
-    (5, CASE i.status WHEN 'disabled' THEN 'disabled' WHEN 'blocked' THEN 'blocked' WHEN 'opt_out' THEN 'opted_out' END,
-      CASE i.status WHEN 'disabled' THEN 'its offer or schedule is paused' WHEN 'blocked' THEN 'its number is on the blacklist' ELSE 'its number has opted out' END)
-  ) e(n, event, message) WHERE e.event IS NOT NULL ORDER BY e.n`;
-
-/** The callback that is asked for takes the place of the one before. */
-const CALLBACK = `x AS (UPDATE scheduled_callbacks y SET status = 'replaced' FROM i WHERE y.company_id = i.company_id AND y.lead_id = i.id AND y.status = 'pending'),
-    c AS (INSERT INTO scheduled_callbacks (company_id, id, created_at, lead_id, callback_at)
-      SELECT i.company_id, i.scheduled_callback_id, {now}::timestamptz, i.id, i.callback_at FROM i),`;
-
-const kept = new Map<string, Template>();
-
-interface Selected {
-  grid: boolean;
-  external: boolean;
-}
-
-function statementFor(
-  projection: Projection,
-  submission: Submission,
-  selection: Selected,
-): Template {
-  const { owner, update_only, callback_at, next_action_at, restart } = submission;
-  const key = [
-    owner,
-    update_only,
-    callback_at !== null,
-    next_action_at !== null,
-    restart,
-    selection.grid,
-    selection.external,
-  ].join('|');
-  const found = kept.get(key);
-  if (found) return found;
-  // What is not asked for is planned away.
-  let sql = statementSql(projection, submission, selection).replaceAll(
-    '{restart}',
-    String(restart),
-  );
-  for (const [name, value] of Object.entries({ callback_at, next_action_at }))
-    if (value === null) sql = sql.replaceAll(`{${name}}::timestamptz`, 'NULL::timestamptz');
-  const made = template(sql, { prepared: true });
-  kept.set(key, made);
-  return made;
-}
-
-/** What is sent together is written in the order of its numbers, so that two sets never wait for each other. */
-function statementSql(
-  projection: Projection,
-  { owner, update_only, callback_at }: Submission,
-  selection: Selected,
-): string {
-  const calls_back = callback_at !== null;
-  const { owner: source, status, due, conflict, match } = START[owner];
-  const names = Object.keys(COLUMNS).join(', ');
-  const would_be = `SELECT ${Object.entries(COLUMNS)
-    .map(([name, sql]) => `${sql} AS ${name}`)
-    .join(', ')} FROM s`;
-  const returning = (created: string) => `RETURNING leads.*, ${created} AS created`;
-  const write = update_only
-    ? `UPDATE leads SET ${SET} FROM (${would_be}) excluded
-        WHERE leads.company_id = {company_id} AND ${match} AND leads.caller_number = excluded.caller_number AND leads.is_live ${returning('false')}`
-    : `INSERT INTO leads (${names}) ${would_be} ORDER BY s.caller_number ON CONFLICT ${conflict} DO UPDATE SET ${SET} ${returning('(leads.xmax = 0)')}`;
-  const own = Object.entries(OWN).map(([name, type]) => `${name} ${type}`);
-  return `WITH o AS (${source}),
-    w AS (SELECT q.*, CASE WHEN k.blocked THEN 'blocked' WHEN k.opt_out THEN 'opt_out' WHEN o.paused THEN 'disabled' ELSE ${status} END AS status, o.offer_id, ${due} AS would_be_due
-      FROM o, json_to_recordset({rows}::json) AS q(${own.join(', ')}) LEFT JOIN contacts k ON k.company_id = {company_id} AND k.caller_number = q.caller_number),
-    s AS (SELECT w.*, ${calls_back ? `nextval('scheduled_callbacks_id_seq')` : 'NULL::bigint'} AS callback_id,
-      coalesce({next_action_at}::timestamptz, CASE WHEN {schedule_id}::bigint IS NOT NULL THEN {now}::timestamptz END) AS next_action_at,
-      CASE WHEN w.status IN ('queue', 'scheduled', 'waiting') THEN w.would_be_due END AS due_at FROM w),
-    i AS (${write}),
-    ${calls_back ? CALLBACK : ''}
-    l AS (INSERT INTO lead_logs (company_id, created_at, lead_id, event, message) SELECT {company_id}, {now}::timestamptz, g.id, g.event, g.message FROM (${LOGGED}) g),
-    n AS (INSERT INTO record_counts (company_id, resource, slot, n) SELECT {company_id}, 'leads', {slot}::int, count(*) FROM i WHERE i.created HAVING count(*) > 0
-      ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n)
-    ${selectRecords(projection, 'i', { ...selection, more: 't.id::text, t.offer_id::text, t.caller_number, t.created, t.status, (SELECT paused FROM o) AS paused' })}`;
-}
-
-/** Rows of record_counts a submission may move; parallel ones choose different ones. */
-const SLOTS = 64;
-
-/** Writes submissions that differ in nothing but what is their own, of different numbers, in one statement. */
-async function write(
-  query: Db['query'],
-  company_id: bigint,
-  submissions: readonly Submission[],
-  { projection, selection }: Written,
-): Promise<(Submitted | undefined)[]> {
-  const statement = statementFor(projection, submissions[0]!, selection);
-  const values = {
-    ...submissions[0],
-    company_id,
-    rows: `[${submissions.map(rowOf).join(',')}]`,
-    slot: Math.floor(Math.random() * SLOTS),
-  };
-  const found = await query<Submitted & { caller_number: string }>(statement(values));
-  const rows = new Map(found.map((row) => [Number(row.caller_number), row]));
-  return submissions.map(({ caller_number }) => rows.get(caller_number));
-}
-
-function rowOf(submission: Submission): string {
-  const own = Object.entries(submission).filter(
-    ([name, value]) => name in OWN && name !== 'data' && value !== null,
-  );
-  const { traffic_source_id } = submission;
-  return `${JSON.stringify({ ...Object.fromEntries(own), ...(traffic_source_id !== null && { traffic_source_id: String(traffic_source_id) }) }).slice(0, -1)},"data":${submission.data}}`;
-}
-
-interface Written {
-  projection: Projection;
-  selection: Selected;
-}
+/** A new lead, from a row s of `started`. */
+const VALUES = sql`
+  {company_id}, {now}::timestamptz, {now}::timestamptz, {now}::timestamptz, {now}::timestamptz,
+  {now}::timestamptz, s.offer_id, s.schedule_id, s.status, s.first_action_at,
+  CASE WHEN s.status IN ('queue', 'scheduled', 'waiting') THEN s.first_due_at END,
+  {callback_at}::timestamptz,
+  CASE WHEN {callback_at}::timestamptz IS NOT NULL
+    THEN nextval('scheduled_callbacks_id_seq') END,
+  s.uuid, s.caller_number, s.zones, s.data, s.email, s.contact_field_type, s.expires_in,
+  s.sub_id, s.traffic_source_id, s.remote_ip, s.lead_priority, s.hours_to_expire,
+  s.max_contact_attempts`;
 
 /**
- * Makes the lead of a submission or updates the live one of its number: however many come at once, one lead lives. Undefined when the owner is
- * gone, or with `update_only` when there is no live lead. What many send to one owner at the same time is written together.
+ * What a submission makes of the live lead of its number. `excluded` is the lead that it would
+ * have made; null keeps what the lead has. A lead starts over when that is asked for; it is
+ * scheduled again when it was stopped and may be contacted now.
  */
-export async function submit(
-  db: Db,
-  submission: Submission,
-  how: Written,
-): Promise<Submitted | undefined> {
-  const alone = async (one: Submission) => (await write(db.query, db.company_id, [one], how))[0];
-  const { joint } = db;
-  if (!joint || !isJoinable(submission)) return alone(submission);
-  const { owner, offer_id, schedule_id, restart } = submission;
-  const way = [
-    owner,
-    offer_id,
-    schedule_id,
-    restart,
-    how.projection.schema,
-    how.selection.grid,
-    how.selection.external,
-  ].join('|');
-  const run = (all: readonly Submission[]) => write(joint, db.company_id, all, how);
-  return together(db, way, () => ({
-    run,
-    keyOf: ({ caller_number }) => caller_number,
-    apart: { alone, isOfOne: isOfOneRow },
-  }))(submission);
-}
+const CHANGES = sql`
+  email = coalesce(excluded.email, leads.email),
+  contact_field_type = coalesce(excluded.contact_field_type, leads.contact_field_type),
+  expires_in = coalesce(excluded.expires_in, leads.expires_in),
+  sub_id = coalesce(excluded.sub_id, leads.sub_id),
+  traffic_source_id = coalesce(excluded.traffic_source_id, leads.traffic_source_id),
+  remote_ip = coalesce(excluded.remote_ip, leads.remote_ip),
+  lead_priority = coalesce(excluded.lead_priority, leads.lead_priority),
+  hours_to_expire = coalesce(excluded.hours_to_expire, leads.hours_to_expire),
+  max_contact_attempts = coalesce(excluded.max_contact_attempts, leads.max_contact_attempts),
+  callback_at = coalesce(excluded.callback_at, leads.callback_at),
+  scheduled_callback_id = coalesce(excluded.scheduled_callback_id, leads.scheduled_callback_id),
+  data = (leads.data - {removed}::text[]) || excluded.data,
+  zones = CASE
+    WHEN excluded.data ?| ARRAY['zip', 'zip_code', 'postal_code', 'zip_postal_code']
+      OR {removed}::text[] && ARRAY['zip', 'zip_code', 'postal_code', 'zip_postal_code']
+    THEN excluded.zones
+    ELSE leads.zones
+  END,
+  offer_id = coalesce({offer_id}::bigint, leads.offer_id, excluded.offer_id),
+  status = CASE
+    WHEN excluded.status NOT IN ('queue', 'scheduled', 'waiting')
+      OR {restart}::boolean
+      OR leads.status IN ('blocked', 'opt_out', 'disabled')
+      OR {next_action_at}::timestamptz IS NOT NULL
+      OR {callback_at}::timestamptz IS NOT NULL
+    THEN excluded.status
+    ELSE leads.status
+  END,
+  due_at = CASE
+    WHEN excluded.status NOT IN ('queue', 'scheduled', 'waiting') THEN NULL
+    WHEN {restart}::boolean
+      OR leads.status IN ('blocked', 'opt_out', 'disabled')
+      OR {next_action_at}::timestamptz IS NOT NULL
+      OR {callback_at}::timestamptz IS NOT NULL
+    THEN excluded.due_at
+    WHEN excluded.expires_in IS NOT NULL
+      OR excluded.hours_to_expire IS NOT NULL
+      OR excluded.max_contact_attempts IS NOT NULL
+    THEN {now}::timestamptz
+    ELSE leads.due_at
+  END,
+  claim_id = CASE
+    WHEN excluded.status IN ('queue', 'scheduled', 'waiting')
+      AND NOT {restart}::boolean
+      AND leads.status NOT IN ('blocked', 'opt_out', 'disabled')
+      AND {next_action_at}::timestamptz IS NULL
+      AND {callback_at}::timestamptz IS NULL
+      AND excluded.expires_in IS NULL
+      AND excluded.hours_to_expire IS NULL
+      AND excluded.max_contact_attempts IS NULL
+    THEN leads.claim_id
+  END,
+  next_action_at = CASE
+    WHEN {next_action_at}::timestamptz IS NOT NULL OR {restart}::boolean
+    THEN excluded.next_action_at
+    ELSE leads.next_action_at
+  END,
+  phase = CASE WHEN {restart}::boolean THEN 'actions' ELSE leads.phase END,
+  position = CASE WHEN {restart}::boolean THEN NULL ELSE leads.position END,
+  exit_reason = CASE WHEN {restart}::boolean THEN NULL ELSE leads.exit_reason END,
+  contact_attempts = CASE WHEN {restart}::boolean THEN 0 ELSE leads.contact_attempts END,
+  entered_at = CASE WHEN {restart}::boolean THEN {now}::timestamptz ELSE leads.entered_at END,
+  tries = CASE WHEN {restart}::boolean THEN 0 ELSE leads.tries END,
+  suppressed = CASE WHEN {restart}::boolean THEN false ELSE leads.suppressed END,
+  unreachable = CASE WHEN {restart}::boolean THEN false ELSE leads.unreachable END,
+  updated_at = {now}::timestamptz,
+  user_updated_at = {now}::timestamptz`;
 
-const together = batchers<Submission, Submitted | undefined>();
+/** The history of the leads that were written. */
+const LOGS = sql`
+  INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
+  SELECT {company_id}, {now}::timestamptz, w.id, entry.event, entry.message
+  FROM written w
+  CROSS JOIN LATERAL (VALUES
+    (1, CASE WHEN w.created THEN 'created' ELSE 'updated' END, NULL),
+    (2, CASE WHEN {restart}::boolean AND NOT w.created THEN 'restarted' END,
+      'asked for by a submission'),
+    (3, CASE WHEN {next_action_at}::timestamptz IS NOT NULL THEN 'next_action_changed' END,
+      {next_action_at}::timestamptz::text),
+    (4, CASE WHEN {callback_at}::timestamptz IS NOT NULL THEN 'callback_scheduled' END,
+      {callback_at}::timestamptz::text),
+    (5, CASE WHEN w.status = 'disabled' THEN 'disabled' END, 'its offer or schedule is paused'),
+    (6, CASE WHEN w.status = 'blocked' THEN 'blocked' END, 'its number is on the blacklist'),
+    (7, CASE WHEN w.status = 'opt_out' THEN 'opted_out' END, 'its number has opted out')
+  ) entry(place, event, message)
+  WHERE entry.event IS NOT NULL
+  ORDER BY entry.place`;
 
-const isJoinable = ({ removed, next_action_at, callback_at, update_only }: Submission): boolean =>
-  removed.length === 0 && next_action_at === null && callback_at === null && !update_only;
+/** CTEs that write leads of an offer. */
+export const WRITE_OFFER_LEADS = sql`
+  WITH owner AS (
+    SELECT o.paused, o.id AS offer_id
+    FROM offers o
+    WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint AND o.deleted_at IS NULL
+  ),
+  started AS (
+    SELECT
+      q.*, o.offer_id, NULL::bigint AS schedule_id,
+      CASE
+        WHEN k.blocked THEN 'blocked'
+        WHEN k.opt_out THEN 'opt_out'
+        WHEN o.paused THEN 'disabled'
+        WHEN {callback_at}::timestamptz IS NOT NULL THEN 'waiting'
+        ELSE 'queue'
+      END AS status,
+      {next_action_at}::timestamptz AS first_action_at,
+      coalesce(
+        {callback_at}::timestamptz, {now}::timestamptz + q.expires_in * interval '1 minute'
+      ) AS first_due_at
+    FROM owner o
+    CROSS JOIN json_to_recordset({rows}::json) AS q(${SUBMITTED})
+    LEFT JOIN contacts k ON k.company_id = {company_id} AND k.caller_number = q.caller_number
+  ),
+  written AS (
+    INSERT INTO leads (${COLUMNS})
+    SELECT ${VALUES}
+    FROM started s
+    ORDER BY s.caller_number
+    ON CONFLICT (company_id, offer_id, caller_number) WHERE is_live AND schedule_id IS NULL
+    DO UPDATE SET ${CHANGES}
+    RETURNING leads.*, leads.xmax = 0 AS created
+  ),
+  logged AS (${LOGS}),
+  created AS (SELECT w.company_id FROM written w WHERE w.created),
+  counted AS (${countRows('leads', 'created')})`;
 
-/** Whether the database refused because of one row, or of a row that somebody has locked; not because it cannot serve. */
-const isOfOneRow = (error: unknown): boolean =>
-  /^(2[123]|40|55P03)/.test((error as { code?: string }).code ?? '');
+/** CTEs that write leads of a schedule. */
+export const WRITE_SCHEDULE_LEADS = sql`
+  WITH owner AS (
+    SELECT
+      s.id AS schedule_id,
+      coalesce({offer_id}::bigint, s.offer_id) AS offer_id,
+      s.paused OR coalesce(o.paused, false) AS paused
+    FROM schedules s
+    LEFT JOIN offers o
+      ON o.company_id = s.company_id AND o.id = coalesce({offer_id}::bigint, s.offer_id)
+    WHERE s.company_id = {company_id} AND s.id = {schedule_id}::bigint AND s.deleted_at IS NULL
+  ),
+  started AS (
+    SELECT
+      q.*, o.offer_id, o.schedule_id,
+      CASE
+        WHEN k.blocked THEN 'blocked'
+        WHEN k.opt_out THEN 'opt_out'
+        WHEN o.paused THEN 'disabled'
+        WHEN {callback_at}::timestamptz IS NOT NULL THEN 'waiting'
+        ELSE 'scheduled'
+      END AS status,
+      coalesce({next_action_at}::timestamptz, {now}::timestamptz) AS first_action_at,
+      coalesce(
+        {callback_at}::timestamptz, {next_action_at}::timestamptz, {now}::timestamptz
+      ) AS first_due_at
+    FROM owner o
+    CROSS JOIN json_to_recordset({rows}::json) AS q(${SUBMITTED})
+    LEFT JOIN contacts k ON k.company_id = {company_id} AND k.caller_number = q.caller_number
+  ),
+  written AS (
+    INSERT INTO leads (${COLUMNS})
+    SELECT ${VALUES}
+    FROM started s
+    ORDER BY s.caller_number
+    ON CONFLICT (company_id, schedule_id, caller_number) WHERE is_live AND schedule_id IS NOT NULL
+    DO UPDATE SET ${CHANGES}
+    RETURNING leads.*, leads.xmax = 0 AS created
+  ),
+  logged AS (${LOGS}),
+  created AS (SELECT w.company_id FROM written w WHERE w.created),
+  counted AS (${countRows('leads', 'created')})`;
 
-/** The record of a lead as JSON, as it now is. */
-export async function recordOf(
-  db: Db,
-  projection: Projection,
-  id: string,
-  { now, ...selection }: { grid: boolean; external: boolean; now: string },
-): Promise<string> {
-  const [row] = await db.query<{ record: string }>(
-    recordTemplate(projection, 'id', selection)({ company_id: db.company_id, now, id }),
-  );
-  return row!.record;
-}
-
-/** Whether an error of the database, in a transaction or outside one, says that the data of a lead is larger than it may be. */
-export function isDataTooLarge(error: unknown): boolean {
-  const { message, meta } = error as {
-    message?: string;
-    meta?: { driverAdapterError?: { cause?: { originalMessage?: string } } };
-  };
-  return [message, meta?.driverAdapterError?.cause?.originalMessage].some((text) =>
-    text?.includes('"leads_data_check"'),
-  );
-}
+export const OFFER_LEADS_CHECK = statement(
+  'leads.write_offer_leads',
+  sql`${WRITE_OFFER_LEADS} SELECT id FROM written`,
+  { prepared: true },
+);
+export const SCHEDULE_LEADS_CHECK = statement(
+  'leads.write_schedule_leads',
+  sql`${WRITE_SCHEDULE_LEADS} SELECT id FROM written`,
+  { prepared: true },
+);

@@ -15,25 +15,25 @@ export type ActionType =
 export type Phase = 'actions' | 'end';
 export type ExitReason = 'completed' | 'expired' | 'exceeded_max_calls';
 
-/** One step of a schedule, as far as its order and time depend on it. */
+/** One action of a schedule: what its order and time depend on. */
 export interface Action {
   id: number;
   type: ActionType;
   position: number;
-  /** Milliseconds, or a time of day (minutes) in the zone of the schedule; of `wait`. */
+  /** Of a wait: milliseconds, or a time of day (minutes) in the zone of the schedule. */
   wait?: { ms: number } | { until: number };
-  /** Whether the tokens of the lead let it be done. */
+  /** Whether the tokens of the lead match its filters. */
   applies: boolean;
 }
 
-/** A schedule, as one lead meets it. */
+/** A schedule as it applies to one lead. */
 export interface Plan {
-  /** Each in the order of positions. */
+  /** In the order of their positions. */
   actions: readonly Action[];
   end: readonly Action[];
   hours: ContactHours;
   hours_to_expire: number | null;
-  /** In minutes, instead of hours_to_expire when the lead has it. */
+  /** Minutes; when the lead has it, it replaces hours_to_expire. */
   expires_in: number | null;
   max_contact_attempts: number | null;
 }
@@ -41,52 +41,52 @@ export interface Plan {
 /** Where a lead stands in its schedule. */
 export interface Progress {
   phase: Phase;
-  /** Position of the last action that was done or passed over; null before the first. */
+  /** Position of the last action that was performed or skipped; null before the first. */
   position: number | null;
   exit_reason: ExitReason | null;
   entered_at: Date;
   /** Calls and text messages so far. */
   contact_attempts: number;
-  /** When the lead wants to be called; everything else waits until then. */
+  /** When the lead wants to be called; all actions wait until then. */
   callback_at: Date | null;
-  /** Nothing is done before: the end of a wait, or a time that was asked for. */
+  /** Nothing is done before: the end of a wait, or a requested time. */
   not_before: Date | null;
 }
 
-/** What is known of the lead at this moment. */
+/** What is known of the lead now. */
 export interface Facts {
   now: Date;
   /** IANA zones it may be in. */
   zones: readonly string[];
 }
 
-/** Something that happened on the way to the next action, for the lead's log. */
+/** Something that happened before the next action, for the lead's history. */
 export type Passed =
   | { event: 'skipped'; action: Action; reason: 'token_filter' }
   | { event: 'left_schedule'; reason: ExitReason };
 
 export type Next =
-  /** Do it now. A callback is a call that the lead asked for, outside the order of the actions. */
+  /** Do it now. A callback is a call that the lead asked for, outside the order of actions. */
   | { kind: 'perform'; action: Action }
   | { kind: 'callback' }
-  /** Look again at `at`: a wait of the schedule, hours in which nobody is contacted, or a callback to come. */
+  /** Look again at `at`: after a wait, closed hours, or at a future callback. */
   | { kind: 'wait'; at: Date; why: 'wait' | 'callback' | Shift; action?: Action }
-  /** It can never come to the action: no hour of the next fourteen days allows it. */
+  /** No hour of the next fourteen days allows the action. */
   | { kind: 'stuck'; action?: Action }
   | { kind: 'end'; reason: ExitReason };
 
-export interface Step {
+export interface Due {
   progress: Progress;
   passed: Passed[];
   next: Next;
 }
 
 const CONTACTS = new Set<ActionType>(['dial', 'sms', 'email']);
-/** Calls and text messages: what max_contact_attempts counts. */
+/** Calls and text messages: max_contact_attempts counts these. */
 export const isAttempt = (type: ActionType): boolean => type === 'dial' || type === 'sms';
 export const isContact = (type: ActionType): boolean => CONTACTS.has(type);
 
-/** When the lead leaves the schedule by itself; undefined for never. */
+/** When the lead expires; undefined for never. */
 export function expiryOf(
   { hours_to_expire, expires_in }: Plan,
   { entered_at }: Progress,
@@ -95,8 +95,8 @@ export function expiryOf(
   return minutes === null ? undefined : new Date(entered_at.getTime() + minutes * 60_000);
 }
 
-/** Why the lead cannot go on with the actions of its schedule; undefined when it can. */
-export function usedUp(progress: Progress, plan: Plan, now: Date): ExitReason | undefined {
+/** The limit that ends the actions of the lead's schedule; undefined while none is reached. */
+export function limitReached(progress: Progress, plan: Plan, now: Date): ExitReason | undefined {
   const expiry = expiryOf(plan, progress);
   if (expiry && expiry <= now) return 'expired';
   return plan.max_contact_attempts !== null &&
@@ -106,10 +106,11 @@ export function usedUp(progress: Progress, plan: Plan, now: Date): ExitReason | 
 }
 
 /**
- * What is to be done next for a lead, now: actions whose filter is unmet are passed over, a wait begins, the lead leaves the schedule when its
- * time or its attempts are used up, and then goes through the end-of-schedule actions. Pure: whoever performs the action tells so by `done`.
+ * What the schedule has next for a lead, now. Skips actions whose filters do not match, starts
+ * waits, and leaves the schedule for its end-of-schedule actions when a limit is reached or its
+ * actions are done. Pure: the progress does not include the action returned; `done` adds it.
  */
-export function nextStep(progress: Progress, plan: Plan, facts: Facts): Step {
+export function nextDue(progress: Progress, plan: Plan, facts: Facts): Due {
   const passed: Passed[] = [];
   let at = progress;
   const leave = (reason: ExitReason) => {
@@ -117,8 +118,8 @@ export function nextStep(progress: Progress, plan: Plan, facts: Facts): Step {
     at = { ...at, phase: 'end', position: null, exit_reason: reason, not_before: null };
   };
   if (at.callback_at) return { progress: at, passed, next: callback(at.callback_at, plan, facts) };
-  const over = at.phase === 'actions' ? usedUp(at, plan, facts.now) : undefined;
-  if (over) leave(over);
+  const limit = at.phase === 'actions' ? limitReached(at, plan, facts.now) : undefined;
+  if (limit) leave(limit);
   if (at.not_before && at.not_before > facts.now)
     return {
       progress: at,
@@ -148,14 +149,14 @@ export function nextStep(progress: Progress, plan: Plan, facts: Facts): Step {
   }
 }
 
-/** Where a lead stands once its action has been performed. */
+/** The progress of a lead after its action was performed. */
 export function done(progress: Progress, action: Action): Progress {
   const attempts = progress.contact_attempts + (isAttempt(action.type) ? 1 : 0);
   return { ...progress, position: action.position, contact_attempts: attempts, not_before: null };
 }
 
-/** A lead that begins its schedule anew at `now`. */
-export const fresh = (now: Date, contact_attempts = 0): Progress => ({
+/** The progress of a lead that starts its schedule at `now`. */
+export const initialProgress = (now: Date, contact_attempts = 0): Progress => ({
   phase: 'actions',
   position: null,
   exit_reason: null,
@@ -183,7 +184,7 @@ function allowed(action: Action, { hours }: Plan, { now, zones }: Facts): Next {
     : { kind: 'perform', action };
 }
 
-/** A lead that waits is looked at again no later than it expires. */
+/** A lead that waits is looked at again when it expires, at the latest. */
 function sooner(next: Next, progress: Progress, plan: Plan): Next {
   const expiry = progress.phase === 'actions' ? expiryOf(plan, progress) : undefined;
   return next.kind === 'wait' && expiry && expiry < next.at ? { ...next, at: expiry } : next;

@@ -1,7 +1,7 @@
-import { done, expiryOf, fresh, isContact, nextStep, usedUp } from './cadence';
-import type { Action, ActionType, Next, Plan, Progress, Step } from './cadence';
 import type { Shift } from '../../time/contact-hours';
-import type { Standing } from './next-step';
+import { done, expiryOf, initialProgress, isContact, limitReached, nextDue } from './cadence';
+import type { Action, ActionType, Next, Passed, Plan, Progress } from './cadence';
+import { MIN_ROUND_MS, type Standing } from './next-step';
 
 export type Obstacle =
   | 'opt_out'
@@ -13,16 +13,16 @@ export type Obstacle =
   | 'no_number'
   | 'no_open_hours';
 
-/** A step that lies before a lead. */
+/** A future step of a lead. */
 export interface PlannedStep {
-  /** Null when the lead cannot come to it. */
+  /** Null when the lead cannot reach it. */
   at: Date | null;
   kind: ActionType | 'callback' | 'leave_schedule' | 'end';
   action?: Action;
   delayed_by?: Shift;
   blocked_by?: Obstacle;
   message?: string;
-  /** When a wait is over. */
+  /** The end of a wait. */
   until?: Date;
 }
 
@@ -31,34 +31,35 @@ export interface Situation {
   /** IANA zones the lead may be in. */
   zones: readonly string[];
   standing: Standing;
-  /** Without one it waits for a call, and may have asked to be called back. */
+  /** Else it is the lead of an offer: it waits for a call, and may have asked for a callback. */
   in_schedule: boolean;
-  /** Why it does nothing at all until that is gone. */
+  /** Why nothing is done for it until the reason is gone. */
   parked?: Obstacle;
-  /** Why its next step was put off to the time that it waits for. */
+  /** Why its next step was postponed to its current time. */
   delayed_by?: Shift | 'carrier';
 }
 
-const MOST_STEPS = 200;
-/** As in turn.ts: between two rounds of what restarts itself, or sends a lead to and fro. */
-const SHORTEST_ROUND_MS = 60_000;
+const MAX_STEPS = 200;
 
-/** What comes of a lead from now on, if nothing else changes and every call and message goes through. Pure. */
+/**
+ * The future steps of a lead, at most 200, if nothing else changes and all calls and messages
+ * succeed. Pure.
+ */
 export function forecast(from: Progress, plan: Plan, situation: Situation): PlannedStep[] {
-  const ahead = new Ahead(from, plan, situation);
-  while (ahead.steps.length < MOST_STEPS && ahead.goOn());
-  return ahead.steps.slice(0, MOST_STEPS);
+  const future = new Forecast(from, plan, situation);
+  while (future.steps.length < MAX_STEPS && future.advance());
+  return future.steps.slice(0, MAX_STEPS);
 }
 
-class Ahead {
+class Forecast {
   readonly steps: PlannedStep[] = [];
   private at: Date;
   private delayed_by: Shift | 'carrier' | undefined;
-  /** From here on nothing is done until it is gone. */
+  /** Nothing is done from here on until this is gone. */
   private stopped: Obstacle | undefined;
-  /** What its own schedule has made of its number. */
+  /** What the schedule has done to the number of the lead. */
   private changed: Obstacle | undefined;
-  /** When the lead of an offer is over: a callback does not keep it. */
+  /** When the lead of an offer expires, even if a callback is still to come. */
   private readonly offer_expiry: Date | undefined;
   private readonly plan: Plan;
 
@@ -75,89 +76,89 @@ class Ahead {
     this.offer_expiry = in_schedule ? undefined : expiryOf(plan, progress);
   }
 
-  /** One step further; answers whether there may be more. */
-  goOn(): boolean {
+  /** Adds the next step; returns whether there may be more. */
+  advance(): boolean {
     const { at, progress, plan, offer_expiry } = this;
     if (
       !this.situation.in_schedule &&
       (!progress.callback_at || (offer_expiry && offer_expiry <= at))
     )
       return this.expire();
-    const { passed, next, ...step } = nextStep(progress, plan, {
+    const { passed, next, ...step } = nextDue(progress, plan, {
       now: at,
       zones: this.situation.zones,
     });
     this.progress = step.progress;
-    for (const event of passed) this.pass(event);
-    if (next.kind === 'end') return this.foresee({ kind: 'end', message: next.reason }, false);
+    for (const event of passed) this.addPassed(event);
+    if (next.kind === 'end') return this.add({ kind: 'end', message: next.reason }, false);
     if (next.kind === 'wait') return this.wait(next);
     if (next.kind === 'stuck') return this.getStuck(next.action);
     const action = next.kind === 'perform' ? next.action : undefined;
-    return action && !isContact(action.type) ? this.instruct(action) : this.contact(action);
+    return action && !isContact(action.type) ? this.perform(action) : this.contact(action);
   }
 
-  private foresee(step: Omit<PlannedStep, 'at'>, more = true): boolean {
+  private add(step: Omit<PlannedStep, 'at'>, more = true): boolean {
     const { stopped, at } = this;
     this.steps.push(stopped ? { at: null, blocked_by: stopped, ...step } : { at, ...step });
     return more;
   }
 
-  private pass(event: Step['passed'][number]): void {
+  private addPassed(event: Passed): void {
     this.delayed_by = undefined;
     if (event.event === 'skipped')
-      this.foresee({ kind: event.action.type, action: event.action, blocked_by: 'token_filter' });
-    else this.foresee({ kind: 'leave_schedule', message: event.reason });
+      this.add({ kind: event.action.type, action: event.action, blocked_by: 'token_filter' });
+    else this.add({ kind: 'leave_schedule', message: event.reason });
   }
 
   private wait({ at, why, action }: Extract<Next, { kind: 'wait' }>): boolean {
     if (action?.type === 'wait') {
-      this.foresee({ kind: 'wait', action, until: at });
+      this.add({ kind: 'wait', action, until: at });
       this.delayed_by = undefined;
     }
-    // A lead whose own schedule has opted out or blocked its number is stopped wherever it then waits; others where a contact is due.
+    // An opt-out or block by the own schedule stops the lead at any wait, others at a contact.
     this.stopped ??=
-      this.changed ?? (action && isContact(action.type) ? this.unwilling() : undefined);
+      this.changed ?? (action && isContact(action.type) ? this.stopReason() : undefined);
     if (why === 'daylight_hours' || why === 'business_hours') this.delayed_by = why;
-    return this.goTo(at);
+    return this.moveTo(at);
   }
 
-  private goTo(at: Date): boolean {
+  private moveTo(at: Date): boolean {
     this.at = this.offer_expiry && this.offer_expiry < at ? this.offer_expiry : at;
     return true;
   }
 
-  /** No hour allows the contact: all that can come of it is that the time of the lead is up. */
+  /** No hour allows the contact: the lead can only expire. */
   private getStuck(action: Action | undefined): boolean {
     const before = this.stopped;
-    this.stopped ??= (action && this.unwilling()) ?? 'no_open_hours';
+    this.stopped ??= (action && this.stopReason()) ?? 'no_open_hours';
     const expiry =
       this.offer_expiry ??
       (action && this.progress.phase === 'actions'
         ? expiryOf(this.plan, this.progress)
         : undefined);
-    this.foresee({ kind: action?.type ?? 'callback', ...(action && { action }) }, false);
+    this.add({ kind: action?.type ?? 'callback', ...(action && { action }) }, false);
     if (this.stopped !== 'no_open_hours' || !expiry) return false;
     this.stopped = before;
-    return this.goTo(expiry);
+    return this.moveTo(expiry);
   }
 
-  private unwilling(): Obstacle | undefined {
+  private stopReason(): Obstacle | undefined {
     const { opt_out, blocked } = this.situation.standing;
     return opt_out ? 'opt_out' : (this.changed ?? (blocked ? 'blacklist' : undefined));
   }
 
-  /** Without action it is the callback that the lead asked for. */
+  /** By an action or, without one, the callback that the lead asked for. */
   private contact(action: Action | undefined): boolean {
     const kind = action?.type ?? 'callback';
-    this.stopped ??= this.unwilling();
-    const passed_over = obstacle(kind, this.situation.standing);
-    const blocked_by = this.stopped ?? passed_over;
+    this.stopped ??= this.stopReason();
+    const skipped_for = obstacle(kind, this.situation.standing);
+    const blocked_by = this.stopped ?? skipped_for;
     const why = this.stopped ? undefined : this.delayed_by;
     const late =
       why === 'carrier'
         ? { message: 'tried again, since it could not be sent' }
         : why && { delayed_by: why };
-    this.foresee({ kind, ...(action && { action }), ...late, ...(blocked_by && { blocked_by }) });
+    this.add({ kind, ...(action && { action }), ...late, ...(blocked_by && { blocked_by }) });
     this.delayed_by = undefined;
     const { progress } = this;
     const attempts = progress.contact_attempts;
@@ -165,27 +166,27 @@ class Ahead {
       this.progress = {
         ...progress,
         callback_at: null,
-        contact_attempts: attempts + (passed_over ? 0 : 1),
+        contact_attempts: attempts + (skipped_for ? 0 : 1),
       };
     else
-      this.progress = passed_over
+      this.progress = skipped_for
         ? { ...done(progress, action), contact_attempts: attempts }
         : done(progress, action);
     return true;
   }
 
-  /** An action that contacts nobody. */
-  private instruct(action: Action): boolean {
+  /** An action that does not contact the lead. */
+  private perform(action: Action): boolean {
     const { progress, at } = this;
     const kind = action.type;
     this.delayed_by = undefined;
     if (kind === 'restart') return this.restart(action);
-    const entered = new Date(progress.entered_at.getTime() + SHORTEST_ROUND_MS);
+    const entered = new Date(progress.entered_at.getTime() + MIN_ROUND_MS);
     if (kind === 'move_to_schedule' && entered > at) {
       this.stopped ??= this.changed;
-      return this.goTo(entered);
+      return this.moveTo(entered);
     }
-    this.foresee({ kind, action });
+    this.add({ kind, action });
     if (kind === 'opt_out') this.changed = 'opt_out';
     if (kind === 'block') this.changed ??= 'blacklist';
     this.progress = kind === 'exit' ? exited(progress) : done(progress, action);
@@ -194,21 +195,22 @@ class Ahead {
 
   private restart(action: Action): boolean {
     const { progress, plan, at } = this;
-    const over = usedUp(progress, plan, at);
-    this.foresee(
-      over ? { kind: 'leave_schedule', action, message: over } : { kind: 'restart', action },
-    );
-    const anew = fresh(progress.entered_at, progress.contact_attempts);
-    this.progress = over
-      ? { ...done(progress, action), exit_reason: over }
-      : { ...anew, not_before: new Date(at.getTime() + SHORTEST_ROUND_MS) };
+    const limit = limitReached(progress, plan, at);
+    if (limit) {
+      this.add({ kind: 'leave_schedule', action, message: limit });
+      this.progress = { ...done(progress, action), exit_reason: limit };
+      return true;
+    }
+    this.add({ kind: 'restart', action });
+    const restarted = initialProgress(progress.entered_at, progress.contact_attempts);
+    this.progress = { ...restarted, not_before: new Date(at.getTime() + MIN_ROUND_MS) };
     return true;
   }
 
-  /** The end of a lead that only waits at an offer. */
+  /** The end of a lead that waits for a call at an offer. */
   private expire(): boolean {
     if (this.offer_expiry && this.offer_expiry > this.at) this.at = this.offer_expiry;
-    return this.offer_expiry ? this.foresee({ kind: 'end', message: 'expired' }, false) : false;
+    return this.offer_expiry ? this.add({ kind: 'end', message: 'expired' }, false) : false;
   }
 }
 

@@ -1,98 +1,113 @@
-import { done, expiryOf, fresh, isContact, nextStep, usedUp } from './cadence';
+import { done, expiryOf, initialProgress, isContact, limitReached, nextDue } from './cadence';
 import type { Action, ExitReason, Facts, Next, Phase, Plan, Progress } from './cadence';
 
-/** Why an action of the schedule is passed over. */
+/** Why an action of the schedule is skipped. */
 export type SkipReason = 'token_filter' | 'suppressed' | 'no_email' | 'no_number' | 'same_schedule';
 export type ParkReason = 'blocked' | 'opt_out' | 'disabled';
 export type DelayReason = 'daylight_hours' | 'business_hours' | 'no_open_hours' | 'carrier';
 
-/** What else decides whether the lead may be contacted, looked at in the moment of sending. */
+/** What else decides whether the lead may be contacted, as read at the time of sending. */
 export interface Standing {
-  /** Its number is on the blacklist of the company. */
+  /** The number is on the blacklist of the company. */
   blocked: boolean;
   opt_out: boolean;
-  /** Its offer or its schedule is paused. */
+  /** The offer or the schedule is paused. */
   paused: boolean;
-  /** The suppression list that holds its number and is attached to its schedule or its offer. */
+  /** Id of a suppression list of its schedule or offer that contains the number. */
   suppressed_by: number | null;
   has_email: boolean;
-  /** Whether there is a number from which it can be called or texted. */
+  /** Whether the company has a number to call or text it from. */
   has_number: boolean;
 }
 
-export type TurnEvent =
+export type StepEvent =
   | { event: 'skipped'; action: Action; reason: SkipReason }
   | { event: 'left_schedule'; reason: ExitReason; action?: Action }
   | { event: 'restarted'; action: Action };
 
 export type Verdict =
-  /** Contact it, now. Without action it is the callback it asked for. */
+  /** Contact the lead now: by an action, or without one by the callback it asked for. */
   | { kind: 'contact'; action?: Action }
   | { kind: 'webhook' | 'opt_out' | 'block' | 'move'; action: Action }
-  /** It stops where it is until the reason is gone. */
+  /** It stops until the reason is gone. */
   | { kind: 'park'; reason: ParkReason }
   | { kind: 'later'; at: Date; reason?: DelayReason; action?: Action }
   | { kind: 'end'; reason: ExitReason };
 
-export interface Turn {
+export interface NextStep {
   progress: Progress;
-  events: TurnEvent[];
+  events: StepEvent[];
   verdict: Verdict;
 }
 
-/** A schedule that restarts itself, or two that send a lead to and fro, do so at most this often. */
-const SHORTEST_ROUND_MS = 60_000;
-/** When nobody can be contacted for fourteen days, it is looked at again after one. */
-const STUCK_MS = 86_400_000;
+/** Shortest time between two restarts of a schedule, or two moves between schedules. */
+export const MIN_ROUND_MS = 60_000;
+/** A lead that cannot be contacted for fourteen days is looked at again after one. */
+const RETRY_STUCK_MS = 86_400_000;
 
-/** What comes of a lead whose turn it is: the first thing in its schedule that is to be done now, or why nothing is. Pure. */
-export function turn(from: Progress, plan: Plan, facts: Facts & { standing: Standing }): Turn {
-  const { standing, now } = facts;
-  const events: TurnEvent[] = [];
+interface Situation extends Facts {
+  standing: Standing;
+}
+
+/** The next thing to do for a lead now, or why nothing is done. Pure. */
+export function nextStep(from: Progress, plan: Plan, facts: Situation): NextStep {
+  const { standing } = facts;
+  const events: StepEvent[] = [];
   if (standing.paused)
     return { progress: from, events, verdict: { kind: 'park', reason: 'disabled' } };
   let progress = from;
   for (;;) {
-    const step = nextStep(progress, plan, facts);
-    ({ progress } = step);
-    events.push(...step.passed);
-    const { next } = step;
+    const { next, passed, ...due } = nextDue(progress, plan, facts);
+    ({ progress } = due);
+    events.push(...passed);
     if (next.kind === 'end') return { progress, events, verdict: next };
-    if (next.kind === 'wait' || next.kind === 'stuck') {
-      const parked = next.action && isContact(next.action.type) ? stopped(standing) : undefined;
-      return {
-        progress,
-        events,
-        verdict: parked ?? {
-          kind: 'later',
-          ...laterOf(next, progress, plan, now),
-          ...(next.action && { action: next.action }),
-        },
-      };
-    }
+    if (next.kind === 'wait' || next.kind === 'stuck')
+      return { progress, events, verdict: waiting(next, progress, plan, facts) };
     const action = next.kind === 'callback' ? undefined : next.action;
-    if (action && !isContact(action.type)) {
-      const done_with = instruction(action, progress, plan, now);
-      if ('verdict' in done_with)
-        return { progress: done_with.progress ?? progress, events, verdict: done_with.verdict };
-      ({ progress } = done_with);
-      events.push(done_with.event);
-      continue;
-    }
-    const parked = stopped(standing);
-    if (parked) return { progress, events, verdict: parked };
-    const skip = unreachable(action, standing);
-    if (!skip) return { progress, events, verdict: { kind: 'contact', ...(action && { action }) } };
-    if (!action) progress = { ...progress, callback_at: null };
-    else {
-      events.push({ event: 'skipped', action, reason: skip });
-      progress = { ...progress, position: action.position, not_before: null };
-    }
+    const outcome =
+      action && !isContact(action.type)
+        ? instruction(action, progress, plan, facts.now)
+        : contact(action, progress, standing);
+    progress = outcome.progress ?? progress;
+    if ('verdict' in outcome) return { progress, events, verdict: outcome.verdict };
+    if (outcome.event) events.push(outcome.event);
   }
 }
 
+/** What an action comes to: a verdict, or an event after which the next action follows. */
+type Outcome =
+  { verdict: Verdict; progress?: Progress } | { progress: Progress; event?: StepEvent };
+
+/** A contact by an action or, without one, the callback that the lead asked for. */
+function contact(action: Action | undefined, progress: Progress, standing: Standing): Outcome {
+  const parked = parkedBy(standing);
+  if (parked) return { verdict: parked };
+  const reason = unreachable(action, standing);
+  if (!reason) return { verdict: { kind: 'contact', ...(action && { action }) } };
+  if (!action) return { progress: { ...progress, callback_at: null } };
+  return {
+    progress: { ...progress, position: action.position, not_before: null },
+    event: { event: 'skipped', action, reason },
+  };
+}
+
+type Waiting = Extract<Next, { kind: 'wait' | 'stuck' }>;
+
+/** A lead that waits for a contact it does not want stops at once. */
+function waiting(
+  next: Waiting,
+  progress: Progress,
+  plan: Plan,
+  { standing, now }: Situation,
+): Verdict {
+  const parked = next.action && isContact(next.action.type) ? parkedBy(standing) : undefined;
+  if (parked) return parked;
+  const later = laterOf(next, progress, plan, now);
+  return { kind: 'later', ...later, ...(next.action && { action: next.action }) };
+}
+
 function laterOf(
-  next: Extract<Next, { kind: 'wait' | 'stuck' }>,
+  next: Waiting,
   progress: Progress,
   plan: Plan,
   now: Date,
@@ -102,15 +117,15 @@ function laterOf(
       at: next.at,
       ...(next.why !== 'wait' && next.why !== 'callback' && { reason: next.why }),
     };
-  // A callback goes before the expiry.
+  // A callback is not ended by the expiry.
   const expiry = next.action && progress.phase === 'actions' ? expiryOf(plan, progress) : undefined;
   return {
-    at: new Date(Math.min(now.getTime() + STUCK_MS, expiry?.getTime() ?? Infinity)),
+    at: new Date(Math.min(now.getTime() + RETRY_STUCK_MS, expiry?.getTime() ?? Infinity)),
     reason: 'no_open_hours',
   };
 }
 
-function stopped({ blocked, opt_out }: Standing): Verdict | undefined {
+function parkedBy({ blocked, opt_out }: Standing): Verdict | undefined {
   if (opt_out) return { kind: 'park', reason: 'opt_out' };
   return blocked ? { kind: 'park', reason: 'blocked' } : undefined;
 }
@@ -124,15 +139,12 @@ function unreachable(
   return has_number ? undefined : 'no_number';
 }
 
-type Instructed =
-  { verdict: Verdict; progress?: Progress } | { progress: Progress; event: TurnEvent };
-
-/** An action that contacts nobody. */
-function instruction(action: Action, progress: Progress, plan: Plan, now: Date): Instructed {
+/** An action that does not contact the lead. */
+function instruction(action: Action, progress: Progress, plan: Plan, now: Date): Outcome {
   switch (action.type) {
     case 'exit': {
       const phase: Phase = 'end';
-      // Out of the end-of-schedule actions it leads to the end itself.
+      // Among the end-of-schedule actions it leads to the end itself.
       const position = progress.phase === 'end' ? Infinity : null;
       const exit_reason = progress.exit_reason ?? 'completed';
       return {
@@ -140,23 +152,10 @@ function instruction(action: Action, progress: Progress, plan: Plan, now: Date):
         event: { event: 'left_schedule', reason: exit_reason, action },
       };
     }
-    case 'restart': {
-      // Attempts and the time it has are those of before: they end what restarts itself. Once they are used up it would leave again at once, and
-      // restart again at its end.
-      const over = usedUp(progress, plan, now);
-      if (over)
-        return {
-          progress: { ...done(progress, action), exit_reason: over },
-          event: { event: 'left_schedule', reason: over, action },
-        };
-      const anew = fresh(progress.entered_at, progress.contact_attempts);
-      return {
-        progress: { ...anew, not_before: new Date(now.getTime() + SHORTEST_ROUND_MS) },
-        event: { event: 'restarted', action },
-      };
-    }
+    case 'restart':
+      return restart(action, progress, plan, now);
     case 'move_to_schedule': {
-      const from = new Date(progress.entered_at.getTime() + SHORTEST_ROUND_MS);
+      const from = new Date(progress.entered_at.getTime() + MIN_ROUND_MS);
       return from > now
         ? { verdict: { kind: 'later', at: from, action } }
         : { verdict: { kind: 'move', action } };
@@ -169,3 +168,25 @@ function instruction(action: Action, progress: Progress, plan: Plan, now: Date):
       throw new Error(`${action.type} is no instruction`);
   }
 }
+
+/**
+ * Attempts and the time of entry stay, so that a schedule that restarts itself ends. When a limit
+ * is reached the lead leaves instead: it would leave again at once and restart at its end.
+ */
+function restart(action: Action, progress: Progress, plan: Plan, now: Date): Outcome {
+  const limit = limitReached(progress, plan, now);
+  if (limit)
+    return {
+      progress: { ...done(progress, action), exit_reason: limit },
+      event: { event: 'left_schedule', reason: limit, action },
+    };
+  const restarted = initialProgress(progress.entered_at, progress.contact_attempts);
+  return {
+    progress: { ...restarted, not_before: new Date(now.getTime() + MIN_ROUND_MS) },
+    event: { event: 'restarted', action },
+  };
+}
+
+// Earlier names, until outreach uses the new ones.
+export { nextStep as turn };
+export type { NextStep as Turn, StepEvent as TurnEvent };

@@ -1,15 +1,18 @@
 import { expiryOf, type Facts, type Plan, type Progress } from './cadence';
-import { turn, type Standing, type Turn, type Verdict } from './next-step';
+import { nextStep, type NextStep, type Standing, type Verdict } from './next-step';
 
-/** A lead of an offer has no schedule: it waits for a call, at most until it expires, and may ask to be called back. */
 export type OfferVerdict = Verdict | { kind: 'queue'; at: Date | undefined };
+type NextOfferStep = Omit<NextStep, 'verdict'> & { verdict: OfferVerdict };
 
-/** What comes of a lead of an offer, now. Pure. */
-export function offerTurn(
+/**
+ * The next step of a lead of an offer, now. Such a lead has no schedule: it waits for a call until
+ * it expires, and may ask to be called back. Pure.
+ */
+export function nextOfferStep(
   from: Progress,
   plan: Plan,
   facts: Facts & { standing: Standing },
-): Omit<Turn, 'verdict'> & { verdict: OfferVerdict } {
+): NextOfferStep {
   if (facts.standing.paused)
     return { progress: from, events: [], verdict: { kind: 'park', reason: 'disabled' } };
   const expiry = expiryOf(plan, from);
@@ -20,18 +23,17 @@ export function offerTurn(
       verdict: { kind: 'end', reason: 'expired' },
     };
   }
-  if (!from.callback_at)
-    return { progress: from, events: [], verdict: { kind: 'queue', at: expiry } };
-  const called = turn(from, { ...plan, expires_in: null, hours_to_expire: null }, facts);
-  const { verdict } = called;
-  // Nobody may call it: it is as if it had not asked.
+  const queued: OfferVerdict = { kind: 'queue', at: expiry };
+  if (!from.callback_at) return { progress: from, events: [], verdict: queued };
+  const step = nextStep(from, { ...plan, expires_in: null, hours_to_expire: null }, facts);
+  const { verdict } = step;
+  // The callback cannot be made: as if the lead had not asked for it.
   if (verdict.kind === 'end')
-    return {
-      progress: { ...from, callback_at: null },
-      events: [],
-      verdict: { kind: 'queue', at: expiry },
-    };
+    return { progress: { ...from, callback_at: null }, events: [], verdict: queued };
   if (verdict.kind === 'later' && expiry && expiry < verdict.at)
-    return { ...called, verdict: { ...verdict, at: expiry } };
-  return called;
+    return { ...step, verdict: { ...verdict, at: expiry } };
+  return step;
 }
+
+// Earlier name, until outreach uses the new one.
+export { nextOfferStep as offerTurn };

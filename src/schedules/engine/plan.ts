@@ -35,7 +35,7 @@ export interface ScheduleRow {
   id: string;
   name: string;
   paused: boolean;
-  /** Suppression lists on it. */
+  /** Ids of its suppression lists. */
   lists: string[];
   time_zone: string;
   daylight_hours: string;
@@ -48,24 +48,24 @@ export interface ScheduleRow {
 
 type Filter = (tokens: TokenSource) => boolean;
 
-/** A step of a schedule, with what its order and time depend on taken out of it. */
-interface Step {
+/** An action of a schedule with its compiled filters. */
+interface CompiledAction {
   action: Omit<Action, 'applies'>;
   filters: readonly Filter[];
 }
 
-/** A schedule, read once for all of its leads. */
+/** A schedule, compiled once for all of its leads. */
 export interface CompiledSchedule {
   row: ScheduleRow;
   hours: ContactHours;
-  actions: readonly Step[];
-  end: readonly Step[];
+  actions: readonly CompiledAction[];
+  end: readonly CompiledAction[];
   rows: ReadonlyMap<number, ActionRow>;
-  /** Whether a filter or a text of it uses tokens that cost a look at the calls of a number. */
+  /** Whether a filter or a text uses tokens that need a query for the calls of the number. */
   uses_calls: boolean;
 }
 
-/** The limits a lead may have of its own. */
+/** Limits of the lead itself. */
 export interface OwnLimits {
   hours_to_expire: number | null;
   expires_in: number | null;
@@ -81,7 +81,7 @@ const UNIT_MS: Record<string, number> = {
 const DAYLIGHT = '08:00..20:59';
 
 export function compileSchedule(row: ScheduleRow): CompiledSchedule {
-  const steps = row.actions.map((action): [ActionRow, Step] => [
+  const steps = row.actions.map((action): [ActionRow, CompiledAction] => [
     action,
     {
       action: actionOf(action),
@@ -122,7 +122,7 @@ function hoursOf({
   };
 }
 
-/** Of the leads of an offer, which have no schedule: they are called back by daylight. */
+/** Hours in which leads of an offer, which have no schedule, are called back. */
 const OFFER_HOURS = hoursOf({ daylight_hours: DAYLIGHT, business_hours: [], time_zone: 'UTC' });
 
 function actionOf({
@@ -143,7 +143,7 @@ function actionOf({
 
 const minuteOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
 
-/** The plan of one lead; without schedule that of a lead which waits at an offer. */
+/** The plan of one lead; without a schedule that of the lead of an offer. */
 export function planOf(
   schedule: CompiledSchedule | undefined,
   own: OwnLimits,
@@ -159,13 +159,13 @@ export function planOf(
       expires_in,
       max_contact_attempts: null,
     };
-  const meet = ({ action, filters }: Step): Action => ({
+  const forLead = ({ action, filters }: CompiledAction): Action => ({
     ...action,
     applies: filters.every((holds) => holds(tokens)),
   });
   return {
-    actions: schedule.actions.map(meet),
-    end: schedule.end.map(meet),
+    actions: schedule.actions.map(forLead),
+    end: schedule.end.map(forLead),
     hours: schedule.hours,
     hours_to_expire: own.hours_to_expire ?? schedule.row.hours_to_expire,
     expires_in,
@@ -177,7 +177,7 @@ interface ProgressRow extends Omit<Progress, 'not_before'> {
   next_action_at: Date | null;
 }
 
-/** Where a lead stands, by its row. */
+/** The progress of a lead, from its row. */
 export const progressOf = ({
   phase,
   position,

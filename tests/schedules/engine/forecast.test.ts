@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import {
   done,
   expiryOf,
-  fresh,
+  initialProgress,
   type Action,
   type ActionType,
   type Plan,
   type Progress,
 } from '../../../src/schedules/engine/cadence';
-import { offerTurn, type OfferVerdict } from '../../../src/schedules/engine/offer-next-step';
+import { nextOfferStep, type OfferVerdict } from '../../../src/schedules/engine/offer-next-step';
 import { forecast, type PlannedStep, type Situation } from '../../../src/schedules/engine/forecast';
-import { turn, type Standing, type Turn } from '../../../src/schedules/engine/next-step';
+import { nextStep, type Standing, type NextStep } from '../../../src/schedules/engine/next-step';
 
 const [EASTERN, PACIFIC, LONDON] = [
   'America/New_York',
@@ -71,7 +71,7 @@ function foresee(
     in_schedule: true,
     ...more,
   };
-  return forecast({ ...fresh(now), ...progress }, plan, situation);
+  return forecast({ ...initialProgress(now), ...progress }, plan, situation);
 }
 
 const shown = (at: Date | null) => at?.toISOString().slice(5).replace(':00.000Z', '') ?? 'never';
@@ -402,7 +402,7 @@ interface Story {
   in_schedule: boolean;
 }
 
-/** What the engine does, turn by turn, when each is taken at the time that the one before has said. */
+/** What the engine does, turn by nextStep, when each is taken at the time that the one before has said. */
 function performed({
   plan,
   zones,
@@ -415,7 +415,7 @@ function performed({
   let [now, progress, changed] = [new Date(begin), start, false];
   while (trace.length < 220) {
     const before = progress;
-    const one: Omit<Turn, 'verdict'> & { verdict: OfferVerdict } = (in_schedule ? turn : offerTurn)(
+    const one: Omit<NextStep, 'verdict'> & { verdict: OfferVerdict } = (in_schedule ? nextStep : nextOfferStep)(
       progress,
       plan,
       { now, zones, standing },
@@ -538,7 +538,7 @@ describe('whatever the schedule, the lead and the hour', () => {
           ? { ...lists, ...limits }
           : planOf([], { expires_in: limits.expires_in });
         const progress = {
-          ...fresh(new Date(begin)),
+          ...initialProgress(new Date(begin)),
           callback_at: callback === null ? null : new Date(begin + callback),
         };
         const stands = { ...READY, ...standing };

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import {
   done,
-  fresh,
+  initialProgress,
   isAttempt,
-  nextStep,
+  nextDue,
   type Action,
   type ActionType,
   type Plan,
   type Progress,
 } from '../../../src/schedules/engine/cadence';
-import { turn, type Standing, type Turn } from '../../../src/schedules/engine/next-step';
+import { nextStep, type Standing, type NextStep } from '../../../src/schedules/engine/next-step';
 
 const [EASTERN, PACIFIC, LONDON] = [
   'America/New_York',
@@ -62,7 +62,7 @@ interface Walk {
   steps?: number;
 }
 /** What a verdict makes of a lead when everything it says is done. */
-function performed({ progress, verdict }: Turn): Progress {
+function performed({ progress, verdict }: NextStep): Progress {
   if (verdict.kind !== 'contact') return progress;
   return verdict.action
     ? done(progress, verdict.action)
@@ -75,11 +75,11 @@ function* turns(
 ) {
   let [now, progress, stands] = [
     new Date(from),
-    { ...fresh(new Date(from)), ...start },
+    { ...initialProgress(new Date(from)), ...start },
     { ...READY, ...standing },
   ];
   for (let n = 0; n < steps; n++) {
-    const one = turn(progress, plan, { now, zones, standing: stands });
+    const one = nextStep(progress, plan, { now, zones, standing: stands });
     yield { ...one, now, standing: stands };
     const { verdict } = one;
     if (verdict.kind === 'end' || verdict.kind === 'park' || verdict.kind === 'move') return;
@@ -93,7 +93,7 @@ function* turns(
   }
 }
 const shown = (at: Date) => at.toISOString().replace(':00.000Z', 'Z');
-function told({ verdict, events }: Turn): string[] {
+function told({ verdict, events }: NextStep): string[] {
   const passed = events.map((event) =>
     [event.event, 'reason' in event && event.reason, event.action && `#${event.action.id}`]
       .filter(Boolean)
@@ -144,14 +144,14 @@ describe('the actions of a schedule', () => {
   ])('are performed %s', (_name, plan, options, trace) => expect(walk(plan, options)).toBe(trace));
   test('are told again until they have been done', () => {
     const plan = planOf(row('sms', 'email'));
-    const first = turn(fresh(facts.now), plan, facts);
-    expect(turn(first.progress, plan, facts)).toEqual(first);
-    expect(turn(performed(first), plan, facts).verdict).toMatchObject({ action: { id: 2 } });
+    const first = nextStep(initialProgress(facts.now), plan, facts);
+    expect(nextStep(first.progress, plan, facts)).toEqual(first);
+    expect(nextStep(performed(first), plan, facts).verdict).toMatchObject({ action: { id: 2 } });
   });
   test.each(['webhook', 'opt_out', 'block'] as const)(
     '%s is an instruction of its own, done at night too, with the progress behind it',
     (type) => {
-      const { progress, verdict } = turn(fresh(facts.now), planOf([act(type, 7)]), {
+      const { progress, verdict } = nextStep(initialProgress(facts.now), planOf([act(type, 7)]), {
         ...facts,
         now: new Date(NIGHT),
       });
@@ -162,10 +162,10 @@ describe('the actions of a schedule', () => {
   test('what is given is left as it is', () => {
     const [plan, from] = [
       planOf([act('sms', 1, no), pause(2, { ms: 5 }), act('restart', 3)]),
-      fresh(facts.now),
+      initialProgress(facts.now),
     ];
     const before = structuredClone([plan, from]);
-    turn(turn(from, plan, facts).progress, plan, { ...facts, now: new Date(Date.parse(NOON) + 5) });
+    nextStep(nextStep(from, plan, facts).progress, plan, { ...facts, now: new Date(Date.parse(NOON) + 5) });
     expect([plan, from]).toEqual(before);
   });
 });
@@ -183,14 +183,14 @@ describe('a wait', () => {
   });
   test('that is looked at too early goes on to the same moment, and is over at that moment', () => {
     const plan = planOf([pause(1, { ms: HOUR }), act('sms', 2)]);
-    const { progress } = nextStep(fresh(facts.now), plan, facts);
-    const early = nextStep(progress, plan, { ...facts, now: new Date('2026-06-15T16:59:59.999Z') });
+    const { progress } = nextDue(initialProgress(facts.now), plan, facts);
+    const early = nextDue(progress, plan, { ...facts, now: new Date('2026-06-15T16:59:59.999Z') });
     expect(early).toMatchObject({
       progress,
       next: { kind: 'wait', at: new Date('2026-06-15T17:00Z'), why: 'wait' },
     });
     expect(
-      nextStep(progress, plan, { ...facts, now: new Date('2026-06-15T17:00Z') }).next,
+      nextDue(progress, plan, { ...facts, now: new Date('2026-06-15T17:00Z') }).next,
     ).toMatchObject({ kind: 'perform', action: { id: 2 } });
   });
   test('nothing is done before a time that was asked for', () => {
@@ -441,12 +441,12 @@ describe('a callback', () => {
 describe('restart', () => {
   test('begins anew a minute later at the earliest, with the attempts and the time of before', () => {
     const [entered_at, later] = [new Date('2026-06-14T16:00Z'), new Date('2026-06-15T16:01Z')];
-    const { progress, events, verdict } = turn(
-      { ...fresh(entered_at, 3), position: 1 },
+    const { progress, events, verdict } = nextStep(
+      { ...initialProgress(entered_at, 3), position: 1 },
       planOf(row('sms', 'restart'), { max_contact_attempts: 5 }),
       facts,
     );
-    expect(progress).toEqual({ ...fresh(entered_at, 3), not_before: later });
+    expect(progress).toEqual({ ...initialProgress(entered_at, 3), not_before: later });
     expect([events, verdict]).toEqual([
       [{ event: 'restarted', action: act('restart', 2) }],
       { kind: 'later', at: later },
@@ -497,7 +497,7 @@ describe('moving to another schedule', () => {
     ).toBe(trace),
   );
   test('does not put the lead behind the action: that is for who moves it', () => {
-    const { progress, verdict } = turn(fresh(new Date(0)), planOf(row('move_to_schedule')), facts);
+    const { progress, verdict } = nextStep(initialProgress(new Date(0)), planOf(row('move_to_schedule')), facts);
     expect([progress.position, verdict]).toEqual([
       null,
       { kind: 'move', action: act('move_to_schedule', 1) },
@@ -549,11 +549,11 @@ describe('whether a lead may be contacted is looked at when it would be', () => 
     expect(walk(planOf(row('block', 'webhook', 'email')))).toBe('block#1, webhook#2, park blocked');
   });
   test('a lead that stops keeps its place, and goes on from there', () => {
-    const { progress } = turn({ ...fresh(facts.now), position: 2 }, plan, {
+    const { progress } = nextStep({ ...initialProgress(facts.now), position: 2 }, plan, {
       ...facts,
       standing: { ...READY, opt_out: true },
     });
-    expect(turn(progress, plan, facts).verdict).toMatchObject({
+    expect(nextStep(progress, plan, facts).verdict).toMatchObject({
       kind: 'contact',
       action: { id: 3 },
     });

@@ -1,0 +1,22 @@
+import { HttpProblem } from '../errors';
+
+/** Refuses with 422 tokens that exceed what a lead can hold; throws any other error as it is. */
+export function rejectTooLarge(error: unknown): never {
+  if (isDataTooLarge(error))
+    throw HttpProblem.field(
+      'data',
+      'must not grow beyond 128 kB together with what the lead has already',
+    );
+  throw error;
+}
+
+/** Whether the constraint of the column was violated; Prisma wraps the error of the driver. */
+function isDataTooLarge(error: unknown): boolean {
+  const { message, meta } = error as {
+    message?: string;
+    meta?: { driverAdapterError?: { cause?: { originalMessage?: string } } };
+  };
+  return [message, meta?.driverAdapterError?.cause?.originalMessage].some((text) =>
+    text?.includes('"leads_data_check"'),
+  );
+}

@@ -1,0 +1,71 @@
+import type { Db } from '../db/tenant';
+import { HttpProblem } from '../errors';
+import { END_CALLBACKS } from './queries/callbacks';
+import { LOCK_LEAD } from './queries/leads';
+import { writeLogs } from './write-logs';
+
+/**
+ * Columns of a lead that is ended by a request. Its row is locked while something is being sent to
+ * it, so that this waits; afterwards nothing is sent.
+ */
+const ENDED = { is_live: false, due_at: null, claim_id: null };
+
+/** Takes a lead out of its schedule or offer. A lead that has ended stays as it is. */
+export async function removeLead(db: Db, id: bigint, now: Date): Promise<void> {
+  const { count } = await db.prisma.lead.updateMany({
+    where: { id, is_live: true },
+    data: {
+      ...ENDED,
+      status: 'disabled',
+      schedule_ended_at: now,
+      updated_at: now,
+      user_updated_at: now,
+    },
+  });
+  if (count > 0) await finish(db, id, 'removed', now);
+}
+
+/** Deletes a lead whose row is locked. */
+export async function deleteLead(db: Db, id: bigint, now: Date): Promise<void> {
+  await db.prisma.lead.update({
+    where: { company_id_id: { company_id: db.company_id, id } },
+    data: { ...ENDED, deleted_at: now, updated_at: now, user_updated_at: now },
+  });
+  await finish(db, id, 'deleted', now);
+}
+
+/**
+ * Moves a lead to the end-of-schedule actions. Refuses with 422 the lead of an offer and a lead
+ * that has left its schedule.
+ */
+export async function moveToEnd(db: Db, id: bigint, now: Date): Promise<void> {
+  const [lead] = await db.sql(LOCK_LEAD, { id });
+  if (lead?.schedule_id === null)
+    throw HttpProblem.field('lead_token', 'belongs to an offer, which has no schedule');
+  if (!lead?.is_live)
+    throw HttpProblem.field('caller_id', 'belongs to a lead that has ended its schedule');
+  const is_stopped = lead.due_at === null;
+  await db.prisma.lead.update({
+    where: { company_id_id: { company_id: db.company_id, id } },
+    data: {
+      phase: 'end',
+      position: null,
+      exit_reason: 'completed',
+      callback_at: null,
+      scheduled_callback_id: null,
+      next_action_at: now,
+      claim_id: null,
+      tries: 0,
+      ...(!is_stopped && { status: 'scheduled', due_at: now }),
+      updated_at: now,
+      user_updated_at: now,
+    },
+  });
+  await finish(db, id, 'moved_to_end', now);
+}
+
+/** Cancels the callbacks that the lead asked for, and adds to its history. */
+async function finish({ sql, company_id }: Db, lead_id: bigint, event: string, now: Date) {
+  await sql(END_CALLBACKS, { lead_id, status: 'canceled' });
+  await writeLogs(sql, [{ company_id, lead_id, event }], now);
+}

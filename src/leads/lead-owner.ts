@@ -1,0 +1,48 @@
+import { resolveReferences, type Reference, type Table } from '../db/records';
+import type { Db } from '../db/tenant';
+import { HttpProblem } from '../errors';
+import { ianaName } from '../time/zone';
+import { LOAD_OWNER } from './queries/leads';
+import { FIND_LEAD } from './queries/matching-leads';
+
+/** The offer or the schedule that a lead is submitted to. */
+export interface Owner {
+  /** With a schedule: only when it was named, instead of the schedule's own offer. */
+  offer_id: bigint | null;
+  schedule_id: bigint | null;
+  /** Two letters: numbers without country code are read as this country's. */
+  country: string;
+  /** IANA zone of leads whose own zone is unknown. */
+  zone: string;
+}
+
+interface NamedOwner {
+  offer_id?: Reference | null;
+  schedule_id?: Reference | null;
+}
+
+/** The offer or schedule that a request names instead of sending its token. Refuses with 422. */
+export async function findOwner(
+  db: Db,
+  { offer_id: offer = null, schedule_id: schedule = null }: NamedOwner,
+): Promise<Owner> {
+  if (offer === null && schedule === null)
+    throw HttpProblem.field('schedule_id', 'must be given, or offer_id: where the lead goes');
+  const idOf = async (table: Table, reference: Reference | null, field: string) =>
+    reference === null ? null : (await resolveReferences(db, table, [reference], { field }))[0]!;
+  const offer_id = await idOf('offers', offer, 'offer_id');
+  const schedule_id = await idOf('schedules', schedule, 'schedule_id');
+  const [row] = await db.sql(LOAD_OWNER, { offer_id, schedule_id });
+  const { country, zone } = row!;
+  return { offer_id, schedule_id, country, zone: ianaName(zone ?? '') ?? 'UTC' };
+}
+
+/** The id of the lead of a number at an owner: the live one, else the last one. */
+export async function findLead(
+  { sql }: Pick<Db, 'sql'>,
+  { offer_id, schedule_id }: Pick<Owner, 'offer_id' | 'schedule_id'>,
+  caller_number: number,
+): Promise<bigint | undefined> {
+  const [lead] = await sql(FIND_LEAD, { offer_id, schedule_id, caller_number });
+  return lead && BigInt(lead.id);
+}

@@ -1,0 +1,142 @@
+import { countRows } from '../../db/counters';
+import { sql, statement } from '../../db/sql';
+
+// Leads of one number at an offer (`schedule_id` is null then) or in a schedule.
+
+const MATCHES = sql`
+  l.company_id = {company_id}
+  AND l.caller_number = {caller_number}::bigint
+  AND l.schedule_id IS NOT DISTINCT FROM {schedule_id}::bigint
+  AND ({schedule_id}::bigint IS NOT NULL OR l.offer_id = {offer_id}::bigint)`;
+
+/** The live lead, else the last one. */
+export const FIND_LEAD = statement(
+  'leads.find_lead',
+  sql`
+    SELECT l.id
+    FROM leads l
+    WHERE ${MATCHES} AND l.deleted_at IS NULL
+    ORDER BY l.is_live DESC, l.id DESC
+    LIMIT 1
+  `,
+  { prepared: false },
+);
+
+export const LOCK_LIVE_LEAD = statement(
+  'leads.lock_live_lead',
+  sql`SELECT l.id FROM leads l WHERE ${MATCHES} AND l.is_live FOR UPDATE`,
+  { prepared: false },
+);
+
+/** Ends the live leads as expired. */
+export const EXPIRE_LEADS = statement(
+  'leads.expire_leads',
+  sql`
+    WITH locked AS (
+      SELECT l.id FROM leads l WHERE ${MATCHES} AND l.is_live ORDER BY l.id FOR UPDATE
+    ),
+    expired AS (
+      UPDATE leads l
+      SET
+        status = 'expired',
+        schedule_ended_at = {now}::timestamptz,
+        is_live = false,
+        due_at = NULL,
+        claim_id = NULL,
+        updated_at = {now}::timestamptz
+      FROM locked
+      WHERE l.company_id = {company_id} AND l.id = locked.id
+      RETURNING l.id
+    ),
+    canceled AS (
+      UPDATE scheduled_callbacks c
+      SET status = 'canceled'
+      FROM expired
+      WHERE c.company_id = {company_id} AND c.lead_id = expired.id AND c.status = 'pending'
+    )
+    INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
+    SELECT {company_id}, {now}::timestamptz, id, 'expired', 'asked for by a submission'
+    FROM expired
+  `,
+  { prepared: false },
+);
+
+/** Deletes all of them. */
+export const DELETE_LEADS = statement(
+  'leads.delete_leads',
+  sql`
+    WITH locked AS (
+      SELECT l.id FROM leads l WHERE ${MATCHES} AND l.deleted_at IS NULL ORDER BY l.id FOR UPDATE
+    ),
+    deleted AS (
+      UPDATE leads l
+      SET
+        deleted_at = {now}::timestamptz,
+        is_live = false,
+        due_at = NULL,
+        claim_id = NULL,
+        updated_at = {now}::timestamptz
+      FROM locked
+      WHERE l.company_id = {company_id} AND l.id = locked.id
+      RETURNING l.company_id, l.id
+    ),
+    canceled AS (
+      UPDATE scheduled_callbacks c
+      SET status = 'canceled'
+      FROM deleted
+      WHERE c.company_id = {company_id} AND c.lead_id = deleted.id AND c.status = 'pending'
+    ),
+    logged AS (
+      INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
+      SELECT {company_id}, {now}::timestamptz, id, 'deleted', 'asked for by a submission'
+      FROM deleted
+    )
+    ${countRows('leads', 'deleted', -1)}
+  `,
+  { prepared: false },
+);
+
+/** Gives the data of a submission to the other leads, including those that have ended. */
+export const UPDATE_OTHER_LEADS = statement(
+  'leads.update_other_leads',
+  sql`
+    WITH locked AS (
+      SELECT l.id
+      FROM leads l
+      WHERE ${MATCHES} AND l.deleted_at IS NULL AND l.id <> {lead_id}::bigint
+      ORDER BY l.id
+      FOR UPDATE
+    ),
+    changed AS (
+      UPDATE leads l
+      SET
+        data = (l.data - {removed}::text[]) || {data}::jsonb,
+        email = coalesce({email}, l.email),
+        updated_at = {now}::timestamptz
+      FROM locked
+      WHERE l.company_id = {company_id} AND l.id = locked.id
+      RETURNING l.id
+    )
+    INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
+    SELECT {company_id}, {now}::timestamptz, id, 'updated', 'with all leads of its number'
+    FROM changed
+  `,
+  { prepared: false },
+);
+
+/** Gives the data of a submission to the calls of its lead, or with `all` of all of them. */
+export const UPDATE_CALLS = statement(
+  'leads.update_calls',
+  sql`
+    UPDATE calls c
+    SET
+      token_values = (c.token_values - {removed}::text[]) || {data}::jsonb,
+      updated_at = {now}::timestamptz
+    FROM leads l
+    WHERE ${MATCHES}
+      AND c.company_id = l.company_id
+      AND c.lead_id = l.id
+      AND (l.id = {lead_id}::bigint OR {all}::boolean)
+  `,
+  { prepared: false },
+);

@@ -1,0 +1,189 @@
+import type { Schemas } from '../contract';
+import { identify, type Reference } from '../db/records';
+import type { Db } from '../db/tenant';
+import { HttpProblem, notFound, rejectInvalidData } from '../errors';
+import { isMailAddress } from '../mail/address';
+import { findTrafficSource } from '../offers/find-traffic-source';
+import { leadZones } from '../phone/number-zones';
+import { tokensOf, type Data } from '../tokens/lead-data';
+import { changeContacts } from './change-contacts';
+import { rejectTooLarge } from './data-limit';
+import { END_CALLBACKS } from './queries/callbacks';
+import { FIND_CALLER_NUMBER, LOAD_LEAD_ZONE } from './queries/leads';
+import { zipOf } from './read-submission';
+import { timingColumns, type TimingChange } from './timing';
+import { writeLogs } from './write-logs';
+
+type Fields = Omit<Schemas['LeadUpdate'], 'serializer' | 'time_zone'>;
+
+interface Lead {
+  id: bigint;
+  schedule_id: bigint | null;
+  status: string;
+  is_live: boolean;
+  caller_number: bigint;
+}
+
+/** Changes the contact of a lead, before the lead is locked: contacts are locked first. */
+export async function updateContactOfLead(
+  db: Db,
+  reference: Reference,
+  { opt_out, blocked }: Fields,
+  now: Date,
+): Promise<void> {
+  if (opt_out === undefined && blocked === undefined) return;
+  const named = identify(reference);
+  if (!named) throw notFound();
+  const [lead] = await db.sql(FIND_CALLER_NUMBER, {
+    id: named.key === 'id' ? named.value : null,
+    uuid: named.key === 'uuid' ? named.value : null,
+  });
+  if (!lead) throw notFound();
+  const numbers = [Number(lead.caller_number)];
+  const context = { now, message: 'the lead was changed' };
+  if (opt_out !== undefined)
+    await changeContacts(db, opt_out ? 'opt_out' : 'opt_in', numbers, context);
+  if (blocked !== undefined)
+    await changeContacts(db, blocked ? 'block' : 'unblock', numbers, context);
+}
+
+/** Changes a lead whose row is locked. Refuses with 422. */
+export async function updateLead(db: Db, id: bigint, fields: Fields, now: Date): Promise<void> {
+  const where = { company_id_id: { company_id: db.company_id, id } };
+  const lead = await db.prisma.lead.findUniqueOrThrow({ where });
+  const { email } = fields;
+  if (email && !isMailAddress(email))
+    throw HttpProblem.field('email', 'must be one e-mail address');
+  const traffic_source_id = await sourceOf(db, fields);
+  const data = await dataColumns(db, lead, fields);
+  const timing = await changeTiming(db, lead, fields, now);
+  const change = db.prisma.lead.update({
+    where,
+    data: {
+      contact_field_type: fields.contact_field_type,
+      sub_id: fields.sub_id,
+      external_record_id: fields.external_record_id,
+      lead_priority: fields.lead_priority,
+      hours_to_expire: fields.hours_to_expire,
+      max_contact_attempts: fields.max_contact_attempts,
+      ...(email !== undefined && { email: email || null }),
+      ...(traffic_source_id !== undefined && { traffic_source_id }),
+      ...data,
+      ...timing,
+      updated_at: now,
+      user_updated_at: now,
+    },
+  });
+  await change.catch(rejectSecondLiveLead).catch(rejectTooLarge);
+  const logs = eventsOf(fields).map((event) => ({
+    ...event,
+    lead_id: id,
+    company_id: db.company_id,
+  }));
+  await writeLogs(db.sql, logs, now);
+}
+
+async function sourceOf(db: Db, { traffic_source_id: sent }: Fields) {
+  return sent === undefined || sent === null ? sent : findTrafficSource(db, sent);
+}
+
+/** The tokens of a lead with those that were sent, and its zones when its ZIP code was. */
+async function dataColumns(
+  db: Db,
+  { id, data, caller_number }: Lead & { data: unknown },
+  fields: Fields,
+) {
+  if (!fields.data) return {};
+  const tokens = mergedTokens(data as Data, fields.data);
+  const zip = zipOf(fields.data);
+  if (zip === undefined) return { data: tokens as object };
+  const [row] = await db.sql(LOAD_LEAD_ZONE, { id });
+  return { data: tokens as object, zones: leadZones(Number(caller_number), zip, row!.zone!) };
+}
+
+/** A token that is sent replaces one of its name; null removes it. */
+function mergedTokens(before: Data, sent: Data): Data {
+  const { tokens, faults } = tokensOf({}, sent);
+  rejectInvalidData(faults);
+  return Object.fromEntries(
+    Object.entries({ ...before, ...tokens }).filter(([, value]) => value !== null),
+  );
+}
+
+/** Replaces the callback of a lead, and returns the columns that the new times change. */
+async function changeTiming(db: Db, lead: Lead, fields: Fields, now: Date) {
+  await requirePossibleTimes(db, lead, fields);
+  const { hours_to_expire, max_contact_attempts } = fields;
+  const change: TimingChange = {
+    callback_at: dateOf(fields.schedule_callback_at),
+    next_action_at: dateOf(fields.next_action_at),
+    restart: fields.restart_schedule ?? false,
+    limits: hours_to_expire !== undefined || max_contact_attempts !== undefined,
+  };
+  const in_schedule = lead.schedule_id !== null;
+  const columns = timingColumns({ ...lead, in_schedule }, change, now);
+  const { callback_at } = change;
+  if (callback_at === undefined) return columns;
+  await db.sql(END_CALLBACKS, { lead_id: lead.id, status: 'replaced' });
+  if (callback_at === null) return { ...columns, scheduled_callback_id: null };
+  const { id } = await db.prisma.scheduledCallback.create({
+    data: { company_id: db.company_id, lead_id: lead.id, callback_at, created_at: now },
+    select: { id: true },
+  });
+  return { ...columns, scheduled_callback_id: id };
+}
+
+const dateOf = (sent: string | null | undefined): Date | null | undefined =>
+  sent ? new Date(sent) : sent === undefined ? undefined : null;
+
+/** Refuses times that a lead of an offer, or one that has ended, cannot have. */
+async function requirePossibleTimes(db: Db, lead: Lead, fields: Fields): Promise<void> {
+  for (const name of ['next_action_at', 'restart_schedule'] as const) {
+    if (fields[name] && lead.schedule_id === null)
+      throw HttpProblem.field(
+        name,
+        'must be left out for the lead of an offer, which has no schedule',
+      );
+  }
+  for (const name of ['next_action_at', 'schedule_callback_at'] as const) {
+    if (fields[name] && !lead.is_live && !fields.restart_schedule)
+      throw HttpProblem.field(
+        name,
+        'must be left out for a lead that has ended; restart_schedule starts its schedule again',
+      );
+  }
+  if (fields.restart_schedule && !lead.is_live) await requireNoOtherLiveLead(db, lead);
+}
+
+async function requireNoOtherLiveLead(db: Db, { schedule_id, caller_number }: Lead): Promise<void> {
+  const other = await db.prisma.lead.findFirst({
+    where: { schedule_id, caller_number, is_live: true },
+    select: { id: true },
+  });
+  if (other)
+    throw HttpProblem.field(
+      'restart_schedule',
+      `must be left out: lead ${other.id} of the same number is in the schedule`,
+    );
+}
+
+/** The unique index refuses a second live lead of the number that entered meanwhile. */
+function rejectSecondLiveLead(error: unknown): never {
+  if ((error as { code?: string }).code === 'P2002')
+    throw HttpProblem.field(
+      'restart_schedule',
+      'must be left out: another lead of the same number is in the schedule',
+    );
+  throw error;
+}
+
+function eventsOf({ restart_schedule, next_action_at, schedule_callback_at }: Fields) {
+  return [
+    { event: 'updated' },
+    ...(restart_schedule ? [{ event: 'restarted', message: 'the lead was changed' }] : []),
+    ...(next_action_at ? [{ event: 'next_action_changed', message: next_action_at }] : []),
+    ...(schedule_callback_at
+      ? [{ event: 'callback_scheduled', message: schedule_callback_at }]
+      : []),
+  ];
+}

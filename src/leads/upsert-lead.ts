@@ -1,0 +1,178 @@
+import { batchers } from '../db/batcher';
+import { selectRecords } from '../db/projection';
+import { template, type Template } from '../db/statement';
+import type { Db } from '../db/tenant';
+import { leadProjection } from './columns';
+import { ADD_CALLBACK, END_CALLBACKS } from './queries/callbacks';
+import { LOCK_LIVE_LEAD } from './queries/matching-leads';
+import { WRITE_OFFER_LEADS, WRITE_SCHEDULE_LEADS } from './queries/upsert-lead';
+
+/** One submission, ready to be written. Null keeps what a live lead has. */
+export interface Submission {
+  uuid: string;
+  /** ISO time. */
+  now: string;
+  /** For the lead of a schedule: null for the schedule's own offer. */
+  offer_id: bigint | null;
+  /** Null for the lead of an offer. */
+  schedule_id: bigint | null;
+  caller_number: number;
+  zones: readonly string[];
+  /** The tokens as JSON. */
+  data: string;
+  /** Names of the tokens that it removes. */
+  removed: readonly string[];
+  email: string | null;
+  contact_field_type: string | null;
+  /** Minutes. */
+  expires_in: number | null;
+  sub_id: string | null;
+  traffic_source_id: bigint | null;
+  remote_ip: string | null;
+  lead_priority: number | null;
+  hours_to_expire: number | null;
+  max_contact_attempts: number | null;
+  next_action_at: string | null;
+  callback_at: string | null;
+  restart: boolean;
+  /** Updates the live lead and never creates one. */
+  update_only: boolean;
+}
+
+/** The lead as written. Ids are decimal text. */
+export interface WrittenLead {
+  /** JSON of the record. */
+  record: string;
+  id: string;
+  offer_id: string | null;
+  created: boolean;
+  status: string;
+  /** Whether its offer or schedule is paused. */
+  paused: boolean;
+}
+
+/** The form of the record that is returned. */
+export interface RecordForm {
+  grid: boolean;
+  external: boolean;
+}
+
+/**
+ * Creates the lead of a submission or updates the live lead of its number: of any number of
+ * parallel submissions, one lead is live. Submissions that arrive together for one offer or
+ * schedule are written by one statement. Undefined when the offer or schedule was deleted, or with
+ * `update_only` when there is no live lead.
+ */
+export async function upsertLead(
+  db: Db,
+  submission: Submission,
+  form: RecordForm,
+): Promise<WrittenLead | undefined> {
+  if (submission.update_only || submission.callback_at !== null)
+    return db.transaction((tx) => upsertInSteps(tx, submission, form));
+  const alone = async (one: Submission) => (await write(db, db.query, [one], form))[0];
+  const { joint } = db;
+  if (!joint || !isBatched(submission)) return alone(submission);
+  const { offer_id, schedule_id, restart } = submission;
+  const { grid, external } = form;
+  const batch = [offer_id, schedule_id, restart, grid, external].join('|');
+  return batched(db, batch, () => ({
+    run: (all) => write(db, joint, all, form),
+    keyOf: ({ caller_number }) => caller_number,
+    apart: { alone, isOfOne: isErrorOfOne },
+  }))(submission);
+}
+
+const batched = batchers<Submission, WrittenLead | undefined>();
+
+/** Other options hold for one submission only. */
+const isBatched = ({ removed, next_action_at }: Submission): boolean =>
+  removed.length === 0 && next_action_at === null;
+
+/** Whether one row made the statement fail, or its lock: not the database as a whole. */
+const isErrorOfOne = (error: unknown): boolean =>
+  /^(2[123]|40|55P03)/.test((error as { code?: string }).code ?? '');
+
+async function upsertInSteps(
+  tx: Db,
+  submission: Submission,
+  form: RecordForm,
+): Promise<WrittenLead | undefined> {
+  if (submission.update_only) {
+    const { offer_id, schedule_id, caller_number } = submission;
+    // Locked, so that it stays live until it is written.
+    const live = await tx.sql(LOCK_LIVE_LEAD, { offer_id, schedule_id, caller_number });
+    if (live.length === 0) return undefined;
+  }
+  const [lead] = await write(tx, tx.query, [submission], form);
+  if (lead && submission.callback_at !== null) {
+    const { now, callback_at } = submission;
+    await tx.sql(END_CALLBACKS, { lead_id: lead.id, status: 'replaced' });
+    await tx.sql(ADD_CALLBACK, { id: lead.callback_id, lead_id: lead.id, callback_at, now });
+  }
+  return lead;
+}
+
+interface WrittenRow extends WrittenLead {
+  caller_number: string;
+  /** Of the callback that was asked for, else of the lead's last. */
+  callback_id: string | null;
+}
+
+/** Writes submissions of different numbers that have all other options in common. */
+async function write(
+  { company_id }: Db,
+  query: Db['query'],
+  submissions: readonly Submission[],
+  form: RecordForm,
+): Promise<(WrittenRow | undefined)[]> {
+  const options = submissions[0]!;
+  const rows = `[${submissions.map(rowOf).join(',')}]`;
+  const statement = statementFor(options.schedule_id === null ? 'offer' : 'schedule', form);
+  const written = await query<WrittenRow>(statement({ ...options, company_id, rows }));
+  const by_number = new Map(written.map((row) => [Number(row.caller_number), row]));
+  return submissions.map(({ caller_number }) => by_number.get(caller_number));
+}
+
+/** The parameters of one submission as JSON; its data is JSON already. */
+function rowOf(submission: Submission): string {
+  const { traffic_source_id, data } = submission;
+  const row = {
+    uuid: submission.uuid,
+    caller_number: submission.caller_number,
+    zones: submission.zones,
+    email: submission.email,
+    contact_field_type: submission.contact_field_type,
+    expires_in: submission.expires_in,
+    sub_id: submission.sub_id,
+    traffic_source_id: traffic_source_id && String(traffic_source_id),
+    remote_ip: submission.remote_ip,
+    lead_priority: submission.lead_priority,
+    hours_to_expire: submission.hours_to_expire,
+    max_contact_attempts: submission.max_contact_attempts,
+  };
+  return `${JSON.stringify(row).slice(0, -1)},"data":${data}}`;
+}
+
+const CTES = { offer: WRITE_OFFER_LEADS, schedule: WRITE_SCHEDULE_LEADS };
+const templates = new Map<string, Template>();
+
+/** The statement that writes leads and returns their records. */
+function statementFor(owner: keyof typeof CTES, form: RecordForm): Template {
+  const key = `${owner}|${form.grid}|${form.external}`;
+  const known = templates.get(key);
+  if (known) return known;
+  const more = [
+    't.id::text',
+    't.offer_id::text',
+    't.caller_number::text',
+    't.created',
+    't.status',
+    't.scheduled_callback_id::text AS callback_id',
+    '(SELECT paused FROM owner) AS paused',
+  ].join(', ');
+  const select = selectRecords(leadProjection, 'written', { ...form, more });
+  const made = template(`${CTES[owner].text} ${select}`, { prepared: true });
+  templates.set(key, made);
+  return made;
+}

@@ -1,0 +1,32 @@
+import type { Db } from '../db/tenant';
+import type { Queue } from '../jobs/queue';
+import { leaveTeams } from '../people/queries/teams';
+import { revokeLeadToken } from './lead-token';
+
+/**
+ * Deletes a locked offer, detaches what refers to it, and queues the removal of its leads. Returns
+ * its lead token, which became invalid.
+ */
+export async function deleteOffer(
+  tx: Db,
+  id: bigint,
+  { queue, now }: { queue: Queue; now: Date },
+): Promise<string> {
+  const offer = { offer_id: id };
+  const { lead_token } = await tx.prisma.offer.update({
+    where: { company_id_id: { company_id: tx.company_id, id } },
+    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+  });
+  await revokeLeadToken(tx, offer);
+  await tx.prisma.schedule.updateMany({ where: offer, data: { offer_id: null } });
+  await tx.prisma.number.updateMany({
+    where: { ...offer, deleted_at: null },
+    data: { offer_id: null, updated_at: now },
+  });
+  await leaveTeams(tx, { kind: 'offer', id }, now);
+  await tx.prisma.offerBuyer.deleteMany({ where: offer });
+  await tx.prisma.offerBuyerGroup.deleteMany({ where: offer });
+  await tx.prisma.buyerSuppressionOffer.deleteMany({ where: offer });
+  await queue.add(tx, 'remove_leads', { company_id: String(tx.company_id), offer_id: String(id) });
+  return lead_token;
+}

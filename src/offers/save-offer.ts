@@ -1,0 +1,129 @@
+import { defaultsOf, type Schemas } from '../contract';
+import { grantToTeams } from '../db/access-scope';
+import { changeBuyers, replaceAttached } from '../db/attachments';
+import { resolveReferences } from '../db/records';
+import type { Db } from '../db/tenant';
+import type { Caller } from '../http/auth/authenticator';
+import type { Queue } from '../jobs/queue';
+import { pauseColumns } from '../people/paused-by';
+import { newLeadToken, setLeadToken } from './lead-token';
+
+type Fields = Schemas['OfferFields'];
+
+export const OFFER_DEFAULTS = defaultsOf('OfferFields') as { time_zone: string; paused: boolean };
+
+interface Saving {
+  caller: Caller;
+  now: Date;
+  /** Ids of locked suppression lists to attach; undefined keeps the attached ones. */
+  lists: bigint[] | undefined;
+}
+
+/** Creates an offer and returns its id. The fields must include the defaults. */
+export async function createOffer(
+  tx: Db,
+  fields: Fields,
+  { caller, now, lists }: Saving,
+): Promise<bigint> {
+  const lead_token = newLeadToken();
+  const { id } = await tx.prisma.offer.create({
+    data: {
+      ...columnsOf(fields),
+      name: fields.name!,
+      time_zone: fields.time_zone ?? OFFER_DEFAULTS.time_zone,
+      ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
+      lead_token,
+      company_id: tx.company_id,
+      user_updated_at: now,
+      created_at: now,
+      updated_at: now,
+    },
+    select: { id: true },
+  });
+  await setLeadToken(tx, { offer_id: id }, lead_token);
+  await attach(tx, id, fields, lists);
+  await grantToTeams(tx, 'offer', id);
+  return id;
+}
+
+interface Updating extends Saving {
+  queue: Queue;
+}
+
+/** Updates a locked offer. Returns the lead token that became invalid, if any. */
+export async function updateOffer(
+  tx: Db,
+  id: bigint,
+  fields: Schemas['OfferUpdate'],
+  { caller, now, lists, queue }: Updating,
+): Promise<string | undefined> {
+  const where = { company_id_id: { company_id: tx.company_id, id } };
+  const before = await tx.prisma.offer.findUniqueOrThrow({
+    where,
+    select: { paused: true, lead_token: true },
+  });
+  const lead_token = fields.reset_lead_token ? newLeadToken() : before.lead_token;
+  await tx.prisma.offer.update({
+    where,
+    data: {
+      ...columnsOf(fields),
+      ...pauseColumns(before, fields.paused, { caller, now }),
+      lead_token,
+      user_updated_at: now,
+      updated_at: now,
+    },
+  });
+  const is_reset = lead_token !== before.lead_token;
+  if (is_reset) await setLeadToken(tx, { offer_id: id }, lead_token);
+  await attach(tx, id, fields, lists);
+  if (before.paused && fields.paused === false)
+    await queue.add(tx, 'resume_leads', {
+      company_id: String(tx.company_id),
+      offer_id: String(id),
+    });
+  return is_reset ? before.lead_token : undefined;
+}
+
+const COLUMNS = [
+  'name',
+  'user_offer_id',
+  'description',
+  'time_zone',
+  'paused',
+  'external_record_id',
+  'greeting_message',
+  'fallback_type',
+  'fallback_message',
+  'fallback_number',
+  'callback_behavior',
+  'skip_duplicates',
+  'spacing_seconds',
+  'payouts',
+] as const satisfies readonly (keyof Fields)[];
+
+/** The fields that are columns of the offer's row. */
+const columnsOf = (fields: Fields) =>
+  Object.fromEntries(
+    COLUMNS.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
+  );
+
+/** Attaches suppression lists, then groups, then buyers: the order of locks. */
+async function attach(
+  db: Db,
+  offer_id: bigint,
+  fields: Fields,
+  lists: bigint[] | undefined,
+): Promise<void> {
+  const sources = fields.payouts?.flatMap(({ traffic_source_id }) => traffic_source_id ?? []) ?? [];
+  await resolveReferences(db, 'traffic_sources', sources, { field: 'payouts' });
+  const offer = { offer_id };
+  if (lists)
+    await replaceAttached(db, 'buyer_suppression_offers', offer, { buyer_suppression_id: lists });
+  if (fields.buyer_group_ids !== undefined) {
+    const groups = fields.buyer_group_ids ?? [];
+    const field = 'buyer_group_ids';
+    const buyer_group_id = await resolveReferences(db, 'buyer_groups', groups, { field });
+    await replaceAttached(db, 'offer_buyer_groups', offer, { buyer_group_id });
+  }
+  await changeBuyers(db, 'offer_buyers', offer_id, fields);
+}

@@ -1,0 +1,154 @@
+import { defaultsOf, type Schemas } from '../contract';
+import { replaceAttached, suppressionsOf } from '../db/attachments';
+import { resolveReferences } from '../db/records';
+import type { Db } from '../db/tenant';
+import type { Caller } from '../http/auth/authenticator';
+import type { Queue } from '../jobs/queue';
+import { newLeadToken, revokeLeadToken, setLeadToken } from '../offers/lead-token';
+import { pauseColumns } from '../people/paused-by';
+
+type Fields = Schemas['ScheduleFields'];
+
+export const SCHEDULE_DEFAULTS = defaultsOf('ScheduleFields') as {
+  time_zone: string;
+  daylight_hours: string;
+  business_hours_schedule: Schemas['ScheduleEntry'][];
+  paused: boolean;
+};
+
+/** Records that a schedule refers to, locked. Undefined keeps what the schedule has. */
+export interface ScheduleReferences {
+  /** Ids of suppression lists. */
+  lists?: bigint[];
+  offer_id?: bigint | null;
+}
+
+/** Locks the suppression lists, then the offer. Refuses with 422 what does not exist. */
+export async function lockReferences(
+  db: Db,
+  { buyer_suppression_ids, offer_id: offer }: Fields,
+): Promise<ScheduleReferences> {
+  const lists = await suppressionsOf(db, { buyer_suppression_ids });
+  const offer_id =
+    offer === undefined || offer === null
+      ? offer
+      : (await resolveReferences(db, 'offers', [offer], { field: 'offer_id' }))[0]!;
+  return { ...(lists && { lists }), ...(offer_id !== undefined && { offer_id }) };
+}
+
+interface Saving {
+  caller: Caller;
+  now: Date;
+  references: ScheduleReferences;
+}
+
+/** Creates a schedule and returns its id. The fields must include the defaults. */
+export async function createSchedule(
+  tx: Db,
+  fields: Fields,
+  { caller, now, references: { lists, offer_id = null } }: Saving,
+): Promise<bigint> {
+  const lead_token = newLeadToken();
+  const { id } = await tx.prisma.schedule.create({
+    data: {
+      ...(columnsOf(fields) as Required<ReturnType<typeof columnsOf>>),
+      ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
+      offer_id,
+      lead_token,
+      company_id: tx.company_id,
+      user_updated_at: now,
+      created_at: now,
+      updated_at: now,
+    },
+    select: { id: true },
+  });
+  await setLeadToken(tx, { schedule_id: id }, lead_token);
+  await attachLists(tx, id, lists);
+  return id;
+}
+
+interface Updating extends Saving {
+  queue: Queue;
+}
+
+/** Updates a locked schedule. Returns the lead token that became invalid, if any. */
+export async function updateSchedule(
+  tx: Db,
+  id: bigint,
+  fields: Schemas['ScheduleUpdate'],
+  { caller, now, queue, references: { lists, offer_id } }: Updating,
+): Promise<string | undefined> {
+  const where = { company_id_id: { company_id: tx.company_id, id } };
+  const before = await tx.prisma.schedule.findUniqueOrThrow({
+    where,
+    select: { paused: true, lead_token: true },
+  });
+  const lead_token = fields.reset_lead_token ? newLeadToken() : before.lead_token;
+  await tx.prisma.schedule.update({
+    where,
+    data: {
+      ...columnsOf(fields),
+      ...(offer_id !== undefined && { offer_id }),
+      ...pauseColumns(before, fields.paused, { caller, now }),
+      lead_token,
+      user_updated_at: now,
+      updated_at: now,
+    },
+  });
+  const is_reset = lead_token !== before.lead_token;
+  if (is_reset) await setLeadToken(tx, { schedule_id: id }, lead_token);
+  await attachLists(tx, id, lists);
+  if (before.paused && fields.paused === false)
+    await queue.add(tx, 'resume_leads', {
+      company_id: String(tx.company_id),
+      schedule_id: String(id),
+    });
+  return is_reset ? before.lead_token : undefined;
+}
+
+/** Deletes a locked schedule and queues the removal of its leads. Returns its lead token. */
+export async function deleteSchedule(
+  tx: Db,
+  id: bigint,
+  { queue, now }: { queue: Queue; now: Date },
+): Promise<string> {
+  const { lead_token } = await tx.prisma.schedule.update({
+    where: { company_id_id: { company_id: tx.company_id, id } },
+    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+  });
+  await revokeLeadToken(tx, { schedule_id: id });
+  await tx.prisma.buyerSuppressionSchedule.deleteMany({ where: { schedule_id: id } });
+  await queue.add(tx, 'remove_leads', {
+    company_id: String(tx.company_id),
+    schedule_id: String(id),
+  });
+  return lead_token;
+}
+
+async function attachLists(tx: Db, schedule_id: bigint, lists?: bigint[]): Promise<void> {
+  const attached = { buyer_suppression_id: lists ?? [] };
+  if (lists) await replaceAttached(tx, 'buyer_suppression_schedules', { schedule_id }, attached);
+}
+
+/** The fields that are columns of the schedule's row. */
+function columnsOf(fields: Fields) {
+  const columns = {
+    name: fields.name,
+    user_schedule_id: fields.user_schedule_id,
+    description: fields.description,
+    time_zone: fields.time_zone,
+    daylight_hours: fields.daylight_hours,
+    business_hours: fields.business_hours_schedule ?? undefined,
+    hours_to_expire: fields.hours_to_expire,
+    max_contact_attempts: fields.max_contact_attempts,
+    from_email: fields.from_email,
+    paused: fields.paused,
+    external_record_id: fields.external_record_id,
+  };
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)) as {
+    name?: string;
+    time_zone?: string;
+    daylight_hours?: string;
+    business_hours?: Schemas['ScheduleEntry'][];
+  };
+}
