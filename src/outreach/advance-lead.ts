@@ -1,6 +1,6 @@
 import type { Action, Plan } from '../schedules/engine/cadence';
-import { turn, type ParkReason } from '../schedules/engine/next-step';
-import { offerTurn, type OfferVerdict } from '../schedules/engine/offer-next-step';
+import { nextStep, type ParkReason } from '../schedules/engine/next-step';
+import { nextOfferStep, type OfferVerdict } from '../schedules/engine/offer-next-step';
 import { contactLead } from './contact-lead';
 import type { Channels } from './draft';
 import { iso } from './lead-state';
@@ -54,7 +54,8 @@ function decide(
 ) {
   const { now } = outreach;
   const facts = { now, zones: lead.zones, standing: outreach.standingOf(lead, contact) };
-  return lead.schedule_id === null ? offerTurn(progress, plan, facts) : turn(progress, plan, facts);
+  const next = lead.schedule_id === null ? nextOfferStep : nextStep;
+  return next(progress, plan, facts);
 }
 
 /** Carries a verdict out. Returns whether the lead has no more steps now. */

@@ -13,11 +13,11 @@ import { CHECK_CONNECTION } from './queries/claim-leads';
 import { resumeDelivery } from './resume-delivery';
 import type { Sender } from './step-context';
 
-// Outreach contacts leads when they are due: by calls, text messages and e-mails of their schedules.
-// A worker claims a batch of leads under a lease. What happens to a lead is decided and recorded in
-// one transaction that locks, in this order: contacts, leads, the rows of what is sent, counters,
-// numbers. Every step has a key of its own, so that it is done once however many workers there are
-// and wherever they die.
+// Outreach contacts leads when they are due, by the calls, text messages and e-mails of their
+// schedules. A worker claims a batch of leads under a lease. The steps of a lead are decided and
+// recorded in one transaction that locks, in this order: contacts, leads, the rows of what is sent,
+// counters, numbers. Every step has a key of its own, so that it is done once, however many workers
+// there are and wherever they die.
 
 export type OutreachDeps = Pick<
   Deps,

@@ -15,7 +15,7 @@ export interface Channels {
   mail_from: string;
 }
 
-/** A text message, a call or an e-mail that is ready to be sent. `table` is the table of its row. */
+/** A text message, a call or an e-mail that is ready to be sent, as a row of `table`. */
 export type Draft =
   | { table: 'text_messages'; row: TextMessageRow; column: NumberColumn }
   | { table: 'calls'; row: CallRow; column: NumberColumn; timeout_seconds: number }

@@ -7,7 +7,7 @@ export interface LeadKey {
   caller_number: string;
 }
 
-/** The columns of a lead that outreach works with. Ids are decimal text; money is dollars as text. */
+/** The columns of a lead that outreach uses. Ids are decimal text, money is dollars as text. */
 export interface DueLead extends LeadKey {
   uuid: string;
   created_at: Date;
@@ -52,7 +52,7 @@ export interface DueLead extends LeadKey {
   delay_reason: string | null;
 }
 
-/** Locks those of the leads that are still claimed under the id, and returns them in their order. */
+/** Locks those of the leads that are still claimed under the id, in the order of `keys`. */
 export async function lockLeads(
   sql: Sql,
   claim_id: string,

@@ -1,6 +1,6 @@
 import { completedStatus, type CompletedStatus } from '../leads/final-status';
 import { done, type Action, type Progress } from '../schedules/engine/cadence';
-import type { DelayReason, TurnEvent } from '../schedules/engine/next-step';
+import type { DelayReason, StepEvent } from '../schedules/engine/next-step';
 import type { OutreachContext } from './context';
 import type { Draft } from './draft';
 import { iso, stateOf } from './lead-state';
@@ -79,7 +79,7 @@ export class StepRecorder {
   }
 
   /** Continues at `progress`, which `events` led to. */
-  proceed(progress: Progress, events: readonly TurnEvent[]): void {
+  proceed(progress: Progress, events: readonly StepEvent[]): void {
     const { callback_at, phase, position } = this.progress;
     if (callback_at && !progress.callback_at)
       this.endCallback('canceled', { reason: 'the lead may not be called back' });
@@ -89,7 +89,7 @@ export class StepRecorder {
     for (const event of events) this.noteEvent(event);
   }
 
-  private noteEvent(event: TurnEvent): void {
+  private noteEvent(event: StepEvent): void {
     const message = event.event === 'restarted' ? 'by its schedule' : event.reason;
     this.log(event.event, message, event.action);
     if (event.event !== 'skipped') return;

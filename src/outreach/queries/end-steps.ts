@@ -10,7 +10,7 @@ const ABANDONED = sql`
   WHERE t.company_id = x.company_id AND t.lead_id = x.lead_id AND t.status = 'sending'
 `;
 
-/** Messages that may have been sent (no error code) stay: the carrier reports what became of them. */
+/** Messages that may have been sent (no error code) stay: the carrier will report about them. */
 export const ABANDON_TEXT_MESSAGES = statement(
   'outreach.abandon_text_messages',
   sql`
@@ -30,7 +30,7 @@ export const ABANDON_EMAILS = statement(
   { prepared: false },
 );
 
-/** Calls that may have been placed (no error code) stay: the carrier reports what became of them. */
+/** Calls that may have been placed (no error code) stay: the carrier will report about them. */
 export const ABANDON_CALLS = statement(
   'outreach.abandon_calls',
   sql`
