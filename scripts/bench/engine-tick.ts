@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import { Client, type Pool } from 'pg';
+import { Client } from 'pg';
 import { loadConfig } from '../../src/config';
-import { claimDue } from '../../src/outreach/queries/due-leads';
+import { claimDueLeads } from '../../src/outreach/claim-leads';
+import { sqlOn } from '../../src/db/sql';
+import type { BoundStatement } from '../../src/db/statement';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { createDeps } from '../../src/deps';
 import { contactDueLeads } from '../../src/outreach/contact-due-leads';
@@ -74,15 +76,12 @@ async function fill(world: BenchWorld, shop: Shop): Promise<void> {
  * PostgreSQL to choose what it stays with.
  */
 async function plans({ url }: BenchWorld): Promise<Record<string, string>> {
-  const statements: { name: string; text: string; values: unknown[] }[] = [];
+  const statements: BoundStatement[] = [];
   const recorder = {
-    query: async (statement: (typeof statements)[number]) => (
-      statements.push(statement),
-      { rows: [] }
-    ),
-  } as unknown as Pool;
+    query: async (statement: BoundStatement) => (statements.push(statement), { rows: [] }),
+  };
   const now = new Date();
-  await claimDue(recorder, {
+  await claimDueLeads(sqlOn(recorder), {
     claim_id: '00000000-0000-7000-8000-000000000000',
     now,
     lease_until: new Date(now.getTime() + 20_000),
@@ -92,14 +91,15 @@ async function plans({ url }: BenchWorld): Promise<Record<string, string>> {
   await client.connect();
   const found: Record<string, string> = {};
   for (const { name, text, values } of statements) {
+    const prepared = client.escapeIdentifier(name!);
     const literals = values.map((value) =>
       client.escapeLiteral(value instanceof Date ? value.toISOString() : String(value)),
     );
-    const execute = `EXECUTE ${name} (${literals.join(', ')})`;
-    await client.query(`PREPARE ${name} AS ${text}`);
+    const execute = `EXECUTE ${prepared} (${literals.join(', ')})`;
+    await client.query(`PREPARE ${prepared} AS ${text}`);
     for (let n = 0; n < 10; n++) await client.query(execute);
     const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS) ${execute}`);
-    found[name] = rows.map((row) => row['QUERY PLAN'] as string).join('\n');
+    found[name!] = rows.map((row) => row['QUERY PLAN'] as string).join('\n');
   }
   await client.end();
   return found;

@@ -1,59 +1,56 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import type { CallFacts } from '../routing/queries/caller-facts';
-import { findReservation, type AwaitedReservation } from '../routing/queries/reservations';
-import type { NewCall } from './queries/record-call';
-import { findCall, lockCallSid, type CallRow } from './queries/calls';
-import type { Db } from '../db/tenant';
 import { semaphore } from '../db/semaphore';
+import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { HttpProblem } from '../errors';
-import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
-import { readSession, sessionOf, type CallSession } from './session';
 import { loadRouting, sourceOf } from '../routing/load-routing';
-import { routeCall, type Routed } from './route-call';
-import { newSeed } from '../routing/seed';
+import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import type { CallFacts } from '../routing/queries/caller-facts';
+import { findReservation, type AwaitedReservation } from '../routing/queries/reservations';
 import { routeFacts } from '../routing/route-facts';
+import { newSeed } from '../routing/seed';
+import { findCall, lockCallSid, type AttemptRow, type CallRow } from './read-call';
+import type { NewCall } from './record-call';
+import { routeCall, type Routed } from './route-call';
+import { readSession, sessionOf, type CallSession } from './session';
 
 export interface IncomingCall {
   carrier: string;
-  /** What whoever carries it calls it. */
+  /** The id that the carrier or softswitch gave to the call. */
   call_sid: string | null;
   /** E.164 without the plus; null when it is withheld. */
   caller_number: number | null;
-  /** Where whoever carries it says the caller is. */
+  /** As the carrier reports it. */
   caller_city?: string | null;
   number_called: number | null;
   number_id: string | null;
   /** Null when the number called forwards to a buyer. */
   offer_id: string | null;
-  /** Whom the number called forwards to: with it there is no offer. */
+  /** The buyer to which the number called forwards; then there is no offer. */
   buyer_id: string | null;
   /** Null: that of the caller's lead. */
   traffic_source_id: string | null;
   sub_id: string | null;
   tokens: Record<string, unknown>;
-  /** What those said who are asked before a buyer is dialed. */
+  /** What webhooks said that are asked before a buyer is dialed. */
   vetoes?: PreDialVetoes | undefined;
 }
 
 export interface Begun {
   session: CallSession;
-  /** Whether it has just begun; else it was told of before. */
+  /** False when the call was reported before. */
   created: boolean;
 }
 
 /**
- * Takes a call: whom a seller has had held for it gets it; else who may have it is decided on what is known now, and its caps are taken up together with
- * the record of the call, or not at all. The same call told of twice, even at the same time, is one.
+ * Begins a call. It goes to the buyer that a seller has reserved for it, else to the one that
+ * routing chooses now; the caps are reserved in the statement that writes the call, or not at all.
+ * A call that is reported twice, even at the same time, is one call.
  */
 export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Promise<Begun> {
   const { carrier, call_sid, offer_id, caller_number, vetoes } = incoming;
-  const told = async (known: CallRow): Promise<Begun> => ({
-    session: await readSession(db, known, { fresh: true }),
-    created: false,
-  });
   const known = call_sid === null ? undefined : await findCall(db, carrier, call_sid);
-  if (known) return told(known);
+  if (known) return begunBefore(db, known);
   const [found, held] = await Promise.all([
     loadRouting(db, { source: sourceOf(incoming), number: caller_number, now }),
     caller_number === null || offer_id === null
@@ -62,7 +59,7 @@ export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Prom
   ]);
   if (!found) throw HttpProblem.field('offer_id', `names no record of yours: ${offer_id}`);
   const { facts, candidates, webhooks } = found;
-  const call = rowOf(incoming, facts, { held, now });
+  const call = newCallOf(incoming, facts, { held, now });
   const asked = routeFacts(facts, {
     now,
     seed: vetoes?.seed ?? newSeed(),
@@ -72,108 +69,95 @@ export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Prom
     vetoes,
   });
   const events = [{ event: 'started', details: { lead_id: call.lead_id } }];
-  const begun = await inTurn(db, () =>
+  const routing = { facts, candidates, webhooks, vetoes, asked, held, events };
+  const begun = await limited(db, () =>
     db.statements(async (tx) => {
       if (call_sid !== null) {
         await lockCallSid(tx, carrier, call_sid);
+        // Another request may have reported the same call a moment before.
         const other = await findCall(tx, carrier, call_sid);
-        // Somebody has told of the same call a moment before.
-        if (other) return other;
+        if (other) return { known: other };
       }
-      return newCall(
-        call,
-        await routeCall(
-          tx,
-          { ...call, round: 0 },
-          { facts, candidates, webhooks, vetoes, asked, held, events },
-        ),
-        now,
-      );
+      return { routed: await routeCall(tx, { ...call, round: 0 }, routing) };
     }),
   );
-  if (!('attempts' in begun)) return told(begun);
-  return {
-    session: sessionOf(begun.call, begun.attempts, { terms: facts.offer, fresh: true }),
-    created: true,
-  };
-}
-
-/** A call as it has just been written. */
-function newCall(call: NewCall, { id, round, dial, set }: Routed, now: Date) {
-  const row: CallRow = {
-    ...call,
-    ...set,
-    id,
-    round,
-    created_at: now,
-    buyer_id: dial[0]?.buyer_id ?? null,
-    connected_at: null,
-  };
-  const attempts = dial.map((each) => {
-    const { attempt: uuid, press_one_to_accept, buyer_id, buyer_group_id } = each;
-    return {
-      uuid,
-      status: 'ringing' as const,
-      press_one_to_accept,
-      round,
-      buyer_id,
-      buyer_group_id,
-      created_at: now,
-      connected_at: null,
-      dial: each,
-    };
+  if (begun.known) return begunBefore(db, begun.known);
+  const session = sessionOf(callRowOf(call, begun.routed, now), attemptRowsOf(begun.routed, now), {
+    terms: facts.offer,
+    fresh: true,
   });
-  return { call: row, attempts };
+  return { session, created: true };
 }
 
-/** Beside them requests of other kinds need connections too. */
-const AT_ONCE = 8;
-const turns_of = new WeakMap<Db, ReturnType<typeof semaphore>>();
+const begunBefore = async (db: Db, known: CallRow): Promise<Begun> => ({
+  session: await readSession(db, known, { fresh: true }),
+  created: false,
+});
 
-function inTurn<T>(db: Db, work: () => Promise<T>): Promise<T> {
-  const turn = turns_of.get(db) ?? semaphore(AT_ONCE);
-  turns_of.set(db, turn);
-  return turn(work);
+/** A call as it was just written. */
+const callRowOf = (call: NewCall, { id, round, dial, set }: Routed, now: Date): CallRow => ({
+  ...call,
+  ...set,
+  id,
+  round,
+  created_at: now,
+  buyer_id: dial[0]?.buyer_id ?? null,
+  connected_at: null,
+});
+
+/** Its attempts as they were just written. */
+const attemptRowsOf = ({ round, dial }: Routed, now: Date): AttemptRow[] =>
+  dial.map((each) => ({
+    uuid: each.attempt,
+    status: 'ringing',
+    press_one_to_accept: each.press_one_to_accept,
+    round,
+    buyer_id: each.buyer_id,
+    buyer_group_id: each.buyer_group_id,
+    created_at: now,
+    connected_at: null,
+    dial: each,
+  }));
+
+/** Transactions at a time per company: other requests need connections too. */
+const MAX_CONCURRENT = 8;
+const semaphores = new WeakMap<Db, ReturnType<typeof semaphore>>();
+
+function limited<T>(db: Db, work: () => Promise<T>): Promise<T> {
+  const run = semaphores.get(db) ?? semaphore(MAX_CONCURRENT);
+  semaphores.set(db, run);
+  return run(work);
 }
 
-function rowOf(
-  {
-    carrier,
-    call_sid,
-    caller_number,
-    caller_city = null,
-    number_called,
-    number_id,
-    offer_id,
-    sub_id,
-    traffic_source_id,
-    tokens,
-    vetoes,
-  }: IncomingCall,
-  { lead }: CallFacts,
-  { held, now }: { held: AwaitedReservation | undefined; now: Date },
-): NewCall {
+interface Context {
+  held: AwaitedReservation | undefined;
+  now: Date;
+}
+
+/** A seller that has reserved a buyer knows best which traffic source the call is from. */
+function newCallOf(incoming: IncomingCall, { lead }: CallFacts, { held, now }: Context): NewCall {
+  const { caller_number, offer_id, traffic_source_id, tokens } = incoming;
+  const own_source = traffic_source_id === null ? null : Number(traffic_source_id);
   return {
-    uuid: vetoes?.uuid ?? uuidv7(now.getTime()),
-    carrier,
-    carrier_call_id: call_sid,
+    uuid: incoming.vetoes?.uuid ?? uuidv7(now.getTime()),
+    carrier: incoming.carrier,
+    carrier_call_id: incoming.call_sid,
     caller_number,
-    caller_country:
-      caller_number === null
-        ? null
-        : (parsePhoneNumberFromString(`+${caller_number}`)?.country ?? null),
-    caller_city,
-    number_called,
-    number_id,
+    caller_country: countryOf(caller_number),
+    caller_city: incoming.caller_city ?? null,
+    number_called: incoming.number_called,
+    number_id: incoming.number_id,
     offer_id: offer_id === null ? null : Number(offer_id),
     lead_id: lead?.id ?? null,
     schedule_id: lead?.schedule_id ?? null,
-    // Who has sold the call knows best where it comes from.
-    traffic_source_id:
-      held?.traffic_source_id ??
-      (traffic_source_id === null ? (lead?.traffic_source_id ?? null) : Number(traffic_source_id)),
-    sub_id: sub_id ?? held?.sub_id ?? lead?.sub_id ?? null,
+    traffic_source_id: held?.traffic_source_id ?? own_source ?? lead?.traffic_source_id ?? null,
+    sub_id: incoming.sub_id ?? held?.sub_id ?? lead?.sub_id ?? null,
     contact_field_type: lead?.contact_field_type ?? null,
     token_values: { ...lead?.data, ...held?.token_values, ...tokens },
   };
 }
+
+const countryOf = (caller_number: number | null): string | null =>
+  caller_number === null
+    ? null
+    : (parsePhoneNumberFromString(`+${caller_number}`)?.country ?? null);

@@ -1,29 +1,34 @@
-import { calledNumber, type CalledNumber } from '../numbers/queries/called-number';
-import { awaitedOffer } from '../routing/queries/reservations';
-import { callerNumber } from '../phone/caller-number';
-import { readKeyPresses } from './queries/updates';
-import { readCall, readDecisions } from './queries/calls';
 import { visibleBuyers } from '../db/access-scope';
 import { findNamed, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
+import { HttpProblem, rejectInvalidData } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { Json } from '../http/reply';
-import { HttpProblem, rejectInvalidData } from '../errors';
+import { calledNumber, type CalledNumber } from '../numbers/called-number';
+import { findTrafficSource } from '../offers/find-traffic-source';
+import { callerNumber } from '../phone/caller-number';
 import type { Decision } from '../routing/engine/decision';
-import { tokensOf } from '../tokens/lead-data';
+import { loadRouting } from '../routing/load-routing';
 import { withPreDialChecks } from '../routing/pre-dial-webhooks';
+import { awaitedOffer } from '../routing/queries/reservations';
+import { routeFacts } from '../routing/route-facts';
+import { newSeed } from '../routing/seed';
+import { tokensOf } from '../tokens/lead-data';
 import { beginCall } from './begin-call';
 import { handleCallEvent } from './handle-event';
-import { readSession, type CallSession } from './session';
-import { loadRouting } from '../routing/load-routing';
+import { readCall, readDecisions, readKeyPresses } from './read-call';
 import { explain } from './route-call';
-import { newSeed } from '../routing/seed';
+import { readSession, type CallSession } from './session';
 import { SOFTSWITCH } from './update-call';
-import { findTrafficSource } from '../offers/find-traffic-source';
-import { routeFacts } from '../routing/route-facts';
 
-/** Calls as they happen, and why they go where they go. */
+/**
+ * Calls in progress, for softswitches: begin a call, report its events, and ask what to do next;
+ * also the decisions about a call, and what routing would decide now.
+ *
+ * Locks are taken in this order: the call (of a new one, its call_sid), caps of groups, caps of
+ * buyers, leads.
+ */
 export const callSessions = ({ clock, request, pepper }: Deps) =>
   ({
     createCallSession: async ({ body, db }) => {
@@ -63,7 +68,7 @@ export const callSessions = ({ clock, request, pepper }: Deps) =>
 
     showCallDecision: async ({ params, db }) => {
       const { id } = await readCall(db, params.id);
-      const decisions = await within(db, await readDecisions(db, id));
+      const decisions = await visibleParts(db, await readDecisions(db, id));
       return { status: 200, success: true, errors: {}, decisions, metadata: { root: 'decisions' } };
     },
 
@@ -86,7 +91,7 @@ export const callSessions = ({ clock, request, pepper }: Deps) =>
         tokens,
         tried: new Set(),
       });
-      const [decision] = await within(db, [explain(facts, candidates, asked)]);
+      const [decision] = await visibleParts(db, [explain(facts, candidates, asked)]);
       return {
         status: 200,
         success: true,
@@ -97,22 +102,21 @@ export const callSessions = ({ clock, request, pepper }: Deps) =>
     },
   }) satisfies Partial<Handlers>;
 
-/** Decisions with no more buyers than the caller sees. */
-async function within(db: Db, decisions: readonly Decision[]): Promise<Decision[]> {
+/** Decisions without the buyers that the caller may not see. */
+async function visibleParts(db: Db, decisions: readonly Decision[]): Promise<Decision[]> {
   if (!db.accessScope) return [...decisions];
   const ids = decisions.flatMap(({ candidates }) => candidates.map(({ buyer_id }) => buyer_id));
-  const seen = await visibleBuyers(db, [...new Set(ids)]);
+  const visible = await visibleBuyers(db, [...new Set(ids)]);
   return decisions.map((decision) => ({
     ...decision,
-    buyer_ids: decision.buyer_ids.filter((id) => seen.has(id)),
-    candidates: decision.candidates.filter(({ buyer_id }) => seen.has(buyer_id)),
-    caps: decision.caps.filter(({ buyer_id }) => buyer_id !== null && seen.has(buyer_id)),
+    buyer_ids: decision.buyer_ids.filter((id) => visible.has(id)),
+    candidates: decision.candidates.filter(({ buyer_id }) => visible.has(buyer_id)),
+    caps: decision.caps.filter(({ buyer_id }) => buyer_id !== null && visible.has(buyer_id)),
   }));
 }
 
 async function reply(db: Db, session: CallSession, status = 200): Promise<Json<never>> {
   const { instruction } = session;
-  // Nobody hears a key who is not connected.
   const key_presses = instruction.action === 'connect' ? await readKeyPresses(db, session.id) : [];
   const call_session = { ...session, instruction: { ...instruction, key_presses } };
   return new Json(
@@ -130,7 +134,7 @@ async function reply(db: Db, session: CallSession, status = 200): Promise<Json<n
 
 const WITHHELD = /^(anonymous|restricted|unknown|unavailable|private|withheld|blocked)?$/i;
 
-/** Null when it is withheld, whatever word says so. */
+/** Null when it is withheld. */
 async function callerOf(db: Db, sent: string | null | undefined): Promise<number | null> {
   if (sent === undefined || sent === null || WITHHELD.test(sent.trim())) return null;
   return (await callerNumber(db, sent, 'caller_number')) ?? null;
@@ -152,32 +156,32 @@ type Called = Omit<CalledNumber, 'number_id'> & {
   number_id: string | null;
 };
 
-/** What a call is for: the offer that is named, else the offer or the buyer of the number. Refuses with 422. */
+/**
+ * The offer or the buyer that a call is for: the offer that is named, else that of the number, else
+ * that of a reservation which waits for this caller. Throws 422.
+ */
 async function calledOf(
   db: Db,
-  { number_called: sent, offer_id: offer }: { number_called?: string; offer_id?: Reference },
+  sent: { number_called?: string; offer_id?: Reference },
   { caller_number, now }: { caller_number: number | null; now: Date },
 ): Promise<Called> {
-  if (sent === undefined && offer === undefined)
+  if (sent.number_called === undefined && sent.offer_id === undefined)
     throw HttpProblem.field('offer_id', 'must be given, or number_called');
-  const number_called =
-    sent === undefined ? null : ((await callerNumber(db, sent, 'number_called')) ?? null);
+  const number_called = (await callerNumber(db, sent.number_called, 'number_called')) ?? null;
   const owned = number_called === null ? undefined : await calledNumber(db, number_called);
   const of_number = {
     number_called,
     number_id: owned?.number_id ?? null,
     traffic_source_id: owned?.traffic_source_id ?? null,
   };
-  if (offer !== undefined)
-    return {
-      ...of_number,
-      offer_id: String(await findNamed(db, 'offers', { reference: offer, field: 'offer_id' })),
-      buyer_id: null,
-    };
-  if (!owned) throw HttpProblem.field('number_called', 'is no number of the company');
+  if (sent.offer_id !== undefined) {
+    const offer = { reference: sent.offer_id, field: 'offer_id' };
+    return { ...of_number, offer_id: String(await findNamed(db, 'offers', offer)), buyer_id: null };
+  }
+  if (!owned) throw HttpProblem.field('number_called', 'is not a number of the company');
   if (owned.offer_id !== null || owned.buyer_id !== null)
     return { ...of_number, offer_id: owned.offer_id, buyer_id: owned.buyer_id };
-  // Sellers of calls are given such a number where an offer has none of its own.
+  // Sellers of calls get such a number when an offer has none of its own.
   const offer_id = caller_number === null ? undefined : await awaitedOffer(db, caller_number, now);
   if (offer_id === undefined)
     throw HttpProblem.field(

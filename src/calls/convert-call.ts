@@ -1,22 +1,22 @@
+import type { Usage } from '../buyers/caps';
 import { recordUsage } from '../buyers/reserve-caps';
-import { settlePending } from './queries/concurrency-slots';
-import { loadConversions, type PayingConversion } from '../routing/queries/caller-facts';
-import {
-  hasPaid,
-  insertConversion,
-  isSourcePaid,
-  noteRepeatCaller,
-  payTrafficSource,
-  readConvertible,
-  writeCallEvent,
-  type ConvertibleCall,
-} from './queries/conversions';
 import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
-import { cents, payoutOf } from '../routing/engine/payout';
-import type { Usage } from '../buyers/caps';
+import { cents, payoutOf, type PayoutTerms } from '../routing/engine/payout';
+import { loadConversions, type PayingConversion } from '../routing/queries/caller-facts';
 import { compileFilter, pairTokens } from '../tokens/filters';
 import { ownTokens } from '../tokens/substitute';
+import { addPayout, markRepeatCaller, type DialedBuyer } from './change-call';
+import {
+  HAS_BUYER_PAID,
+  INSERT_CONVERSION,
+  LOCK_CALLER_OF_OFFER,
+  LOCK_CAPS,
+  READ_CONVERTIBLE_CALL,
+  WAS_SOURCE_PAID,
+} from './queries/conversions';
+import { recordEvent } from './record-call';
+import { settlePending } from './release-slots';
 
 export interface Converting {
   call_id: number;
@@ -24,28 +24,49 @@ export interface Converting {
   /** Since the buyer took the call. */
   answered_seconds: number;
   now: Date;
-  /** Somebody says that the buyer pays: so much, or what its conversion says. */
-  told?: { revenue?: number | undefined };
+  /** Set when a user reports that the buyer pays: this amount, or that of its conversion. */
+  reported?: { revenue?: number | undefined };
+}
+
+/** What decides whether a call converts with a buyer that was dialed for it. */
+interface ConvertibleCall {
+  caller_number: number | null;
+  traffic_source_id: number | null;
+  offer_id: number | null;
+  lead_id: number | null;
+  token_values: Record<string, unknown>;
+  payout: number;
+  revenue: number;
+  traffic_source_converted: boolean;
+  dialed_at: Date;
+  buyer_group_id: number | null;
+  payouts: PayoutTerms[];
+  /** Whether the buyer has paid for the call already. */
+  converted: boolean;
+  /** Dollars that a user set on the call before it had a conversion. */
+  set_revenue: number;
 }
 
 /**
- * Has the buyer pay for the call if the first of its conversions that fits says so, and the source of the call be paid what the offer says. Each
- * happens once a call, however often this is asked. Answers whether the buyer pays, now or since before. Within a transaction that has the call to itself.
+ * Makes the buyer pay for the call if one of its conversions applies (the first that does), and
+ * pays the source of the call what the offer says. Each happens once per call, however often this
+ * is called. Returns whether the buyer pays, from now on or already before. The call is locked by
+ * the caller.
  */
 export async function convertCall(
   db: Statements,
-  { call_id, buyer_id, answered_seconds, now, told }: Converting,
+  { call_id, buyer_id, answered_seconds, now, reported }: Converting,
 ): Promise<boolean> {
-  const call = await readConvertible(db, call_id, buyer_id);
+  const [call] = await db.sql(READ_CONVERTIBLE_CALL, { call_id, buyer_id });
   if (!call) return false;
   const conversions = call.converted ? [] : await loadConversions(db, buyer_id, call.dialed_at);
-  const fitting = told
-    ? toldConversion(conversions)
-    : conversions.find((conversion) => fits(conversion, call, answered_seconds));
-  // What was told before of what the buyer pays is on the call already: it is of this conversion.
-  const conversion = fitting && {
-    ...fitting,
-    revenue: told?.revenue ?? (call.told_revenue || fitting.revenue),
+  const applying = reported
+    ? reportedConversion(conversions)
+    : conversions.find((conversion) => applies(conversion, call, answered_seconds));
+  // Revenue that was set before the conversion is on the call already and belongs to it.
+  const conversion = applying && {
+    ...applying,
+    revenue: reported?.revenue ?? (call.set_revenue || applying.revenue),
   };
   const revenue =
     conversion && !call.converted
@@ -55,14 +76,13 @@ export async function convertCall(
   return call.converted || revenue !== undefined;
 }
 
-/** What somebody says of a call counts by itself; a conversion of the buyer lends its amount and its time frame for duplicates. */
-function toldConversion(conversions: readonly PayingConversion[]): PayingConversion {
-  const own =
-    conversions.find(({ conversion_type }) => conversion_type === 'postback') ?? conversions[0];
-  return own ?? NAMELESS;
+/** A reported conversion needs no condition; amount and duplicate time frame are the buyer's. */
+function reportedConversion(conversions: readonly PayingConversion[]): PayingConversion {
+  const postback = conversions.find(({ conversion_type }) => conversion_type === 'postback');
+  return postback ?? conversions[0] ?? NAMELESS;
 }
 
-/** Of a buyer that has no conversions of its own. */
+/** For a buyer that has no conversions of its own. */
 const NAMELESS: PayingConversion = {
   id: 0,
   name: null,
@@ -74,7 +94,7 @@ const NAMELESS: PayingConversion = {
   attribution_token_values: [],
 };
 
-function fits(
+function applies(
   { conversion_type, duration, token_values }: PayingConversion,
   { token_values: tokens }: ConvertibleCall,
   answered_seconds: number,
@@ -83,55 +103,32 @@ function fits(
   return token_values.every((filter) => compileFilter(filter)?.(ownTokens(tokens)) ?? false);
 }
 
-interface One {
+interface CallOfBuyer {
   call_id: number;
   buyer_id: number;
   call: ConvertibleCall;
   now: Date;
 }
 
-/** Answers the dollars the buyer pays; undefined when it has paid for the caller a short while ago. */
-async function convert(
-  db: Statements,
-  { call_id, buyer_id, call, conversion, now }: One & { conversion: PayingConversion },
-): Promise<number | undefined> {
-  const { buyer_group_id, caller_number, told_revenue } = call;
-  if (
-    await hasPaid(db, {
-      buyer_id,
-      buyer_group_id,
-      caller_number,
-      seconds: conversion.duplicate_timeframe,
-      now,
-    })
-  ) {
-    const message = `the buyer has paid for this caller within ${conversion.duplicate_timeframe} seconds`;
-    if (await noteRepeatCaller(db, call_id, 'buyer'))
-      await writeCallEvent(db, { call_id, event: 'not_converted', message, buyer_id, now });
+type NewConversion = CallOfBuyer & { conversion: PayingConversion };
+
+/** Returns the dollars that the buyer pays; undefined if it paid for the caller shortly before. */
+async function convert(db: Statements, conversion: NewConversion): Promise<number | undefined> {
+  const { call_id, buyer_id, call, now } = conversion;
+  const { buyer_group_id } = call;
+  const { name, revenue, duplicate_timeframe } = conversion.conversion;
+  if (await hasPaid(db, conversion)) {
+    const message = `the buyer has paid for this caller within ${duplicate_timeframe} seconds`;
+    if (await markRepeatCaller(db, call_id, 'buyer'))
+      await recordEvent(db, { call_id, event: 'not_converted', message, buyer_id, now });
     return undefined;
   }
-  const { id, name, revenue } = conversion;
-  const added = cents(revenue - told_revenue);
-  const tokens = pairTokens(conversion.attribution_token_values);
-  const written = {
-    uuid: uuidv7(now.getTime()),
-    call_id,
-    buyer_id,
-    buyer_conversion_id: id || null,
-    name,
-    caller_number,
-    revenue,
-    added,
-    tokens,
-  };
-  if (!(await insertConversion(db, written, now))) return undefined;
+  const added = cents(revenue - call.set_revenue);
+  if (!(await insertConversion(db, conversion, added))) return undefined;
   await settlePending(db, 'conversion', { call_id, buyer_id, buyer_group_id });
-  await moveUsage(
-    db,
-    { buyer_id, buyer_group_id },
-    { usage: { buyer_conversion: 1, revenue: added, earned_revenue: added }, now },
-  );
-  await writeCallEvent(db, {
+  const usage = { buyer_conversion: 1, revenue: added, earned_revenue: added };
+  await addUsage(db, { buyer_id, buyer_group_id }, { usage, now });
+  await recordEvent(db, {
     call_id,
     event: 'converted',
     message: `the buyer pays $${revenue.toFixed(2)}`,
@@ -142,56 +139,94 @@ async function convert(
   return revenue;
 }
 
-async function pay(
+/**
+ * Whether the buyer paid for the caller within the duplicate time frame. Locks the buyer's caps, so
+ * that of two calls of one caller the second waits until the first is written. Callers who withhold
+ * their number are all different.
+ */
+async function hasPaid(db: Statements, { buyer_id, call, conversion, now }: NewConversion) {
+  const { buyer_group_id, caller_number } = call;
+  await db.sql(LOCK_CAPS, { buyer_id, buyer_group_id });
+  const seconds = conversion.duplicate_timeframe;
+  if (caller_number === null || seconds === 0) return false;
+  const [row] = await db.sql(HAS_BUYER_PAID, { buyer_id, caller_number, seconds, now });
+  return row!.has_paid;
+}
+
+/** Writes a conversion and the change of its call and lead; false if the call has one already. */
+async function insertConversion(
   db: Statements,
-  {
+  { call_id, buyer_id, call, conversion, now }: NewConversion,
+  added: number,
+): Promise<boolean> {
+  const { id, name, revenue, attribution_token_values } = conversion;
+  const [row] = await db.sql(INSERT_CONVERSION, {
+    uuid: uuidv7(now.getTime()),
     call_id,
     buyer_id,
-    call,
-    answered_seconds,
+    buyer_conversion_id: id || null,
+    name,
+    caller_number: call.caller_number,
     revenue,
+    added,
+    tokens: JSON.stringify(pairTokens(attribution_token_values)),
     now,
-  }: One & { answered_seconds: number; revenue: number | undefined },
-): Promise<void> {
+  });
+  return row!.n === 1;
+}
+
+type Payment = CallOfBuyer & { answered_seconds: number; revenue: number | undefined };
+
+async function pay(db: Statements, payment: Payment): Promise<void> {
+  const { call_id, buyer_id, call, answered_seconds, revenue, now } = payment;
   if (call.traffic_source_converted) return;
-  const { traffic_source_id, caller_number, offer_id } = call;
+  const { traffic_source_id, buyer_group_id } = call;
   const due = payoutOf(call.payouts, {
     traffic_source_id,
     answered_seconds,
     revenue: revenue ?? (call.converted ? call.revenue : undefined),
   });
   if (!due) return;
-  if (
-    await isSourcePaid(db, {
-      call_id,
-      caller_number,
-      offer_id,
-      seconds: due.terms.duplicate_timeframe ?? 0,
-      now,
-    })
-  ) {
-    await noteRepeatCaller(db, call_id, 'traffic_source');
+  const { payout, terms } = due;
+  if (await wasSourcePaid(db, payment, terms.duplicate_timeframe ?? 0)) {
+    await markRepeatCaller(db, call_id, 'traffic_source');
     return;
   }
-  await payTrafficSource(db, { call_id, buyer_id, payout: due.payout }, now);
-  await moveUsage(
-    db,
-    { buyer_id, buyer_group_id: call.buyer_group_id },
-    { usage: { earned_revenue: -due.payout }, now },
-  );
-  await writeCallEvent(db, {
+  await addPayout(db, { call_id, buyer_id, amount: payout, converts: true, now });
+  const usage = { earned_revenue: -payout };
+  await addUsage(db, { buyer_id, buyer_group_id }, { usage, now });
+  await recordEvent(db, {
     call_id,
     event: 'payout',
-    message: `the traffic source is paid $${due.payout.toFixed(2)}`,
-    details: { traffic_source_id, payout: due.payout },
+    message: `the traffic source is paid $${payout.toFixed(2)}`,
+    details: { traffic_source_id, payout },
     now,
   });
 }
 
-/** Counts what happened with a buyer, and with the group through which it came to the call. Groups before buyers, as all who lock caps. */
-export async function moveUsage(
+/**
+ * Whether the source was paid for the caller of this offer within so many seconds. Of two calls of
+ * one caller the second waits until the first is written.
+ */
+async function wasSourcePaid(
   db: Statements,
-  { buyer_id, buyer_group_id }: { buyer_id: number; buyer_group_id: number | null },
+  { call_id, call: { caller_number, offer_id }, now }: Payment,
+  seconds: number,
+): Promise<boolean> {
+  if (caller_number === null || seconds === 0) return false;
+  const caller_of_offer = `${db.company_id}/${offer_id}/${caller_number}`;
+  await db.sql(LOCK_CALLER_OF_OFFER, { caller_of_offer });
+  const [row] = await db.sql(WAS_SOURCE_PAID, { call_id, caller_number, offer_id, seconds, now });
+  return row!.was_paid;
+}
+
+/**
+ * Adds to the counters of a buyer and of the group through which it was dialed. Groups are locked
+ * before buyers, as everywhere.
+ */
+export async function addUsage(
+  db: Statements,
+  { buyer_id, buyer_group_id }: DialedBuyer,
   { usage, now }: { usage: Usage; now: Date },
 ): Promise<void> {
   if (buyer_group_id !== null) await recordUsage(db, { owner: { buyer_group_id }, usage, now });

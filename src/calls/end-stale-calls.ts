@@ -1,16 +1,17 @@
-import { recordProgress } from './queries/record-call';
-import { deadCalls, freeSlots, isDead } from './queries/concurrency-slots';
-import { lockCall, readAttempts, type AttemptRow, type CallRow } from './queries/calls';
 import type { Statements } from '../db/tenant';
 import type { Deps } from '../deps';
 import { isOpen, type AttemptStatus } from '../routing/engine/progress';
+import { FIND_STALE_CALLS, IS_STALE } from './queries/concurrency-slots';
+import { lockCall, readAttempts, type AttemptRow, type CallRow } from './read-call';
+import { recordProgress, type Progress } from './record-call';
+import { releaseSlots } from './release-slots';
 
-/** How many are looked after at a time. */
-const MOST = 200;
+/** How many calls are looked at in one run. */
+const BATCH = 200;
 
 /**
- * Ends calls of which nothing was heard until their lease was over, and gives their slots back; answers how many. Any number of processes may do so at the
- * same time. What is heard of such a call later still counts.
+ * Ends calls whose lease ran out without an event, and releases their slots. Returns how many. Any
+ * number of processes may run this at the same time. A later event about such a call still counts.
  */
 export async function endStaleCalls({
   database,
@@ -20,36 +21,35 @@ export async function endStaleCalls({
 }: Pick<Deps, 'database' | 'tenants' | 'clock' | 'log'>): Promise<number> {
   const now = clock();
   let ended = 0;
-  for (const { company_id, call_id } of await deadCalls(database.pool, now, MOST)) {
+  for (const stale of await database.sql(FIND_STALE_CALLS, { now, limit: BATCH })) {
+    const { company_id, call_id } = stale;
     const is_ended = await tenants
       .of(BigInt(company_id))
-      .statements((tx) => endDeadCall(tx, call_id, now));
+      .statements((tx) => endStaleCall(tx, call_id, now));
     if (!is_ended) continue;
     ended++;
     log.warn(
       { company_id: Number(company_id), call_id: Number(call_id) },
-      'nothing was heard of a call any more: it is taken for dead, and its slots are free again',
+      'no event of a call arrived in time: it is considered over, and its slots are released',
     );
   }
   return ended;
 }
 
-async function endDeadCall(db: Statements, call_id: string, now: Date): Promise<boolean> {
+async function endStaleCall(db: Statements, call_id: string, now: Date): Promise<boolean> {
   const call = await lockCall(db, call_id);
-  // It may have been heard of while we waited for it.
-  if (!call || !(await isDead(db, call_id, now))) return false;
-  await recordProgress(db, lost(call, await readAttempts(db, call.id), now));
-  await freeSlots(db, call.id);
+  if (!call) return false;
+  // An event may have arrived while this waited for the lock.
+  const [lease] = await db.sql(IS_STALE, { call_id, now });
+  if (!lease!.is_stale) return false;
+  await recordProgress(db, lostCall(call, await readAttempts(db, call.id), now));
+  await releaseSlots(db, call.id);
   return true;
 }
 
-function lost(
-  call: CallRow,
-  attempts: readonly AttemptRow[],
-  now: Date,
-): Parameters<typeof recordProgress>[1] {
+function lostCall(call: CallRow, attempts: readonly AttemptRow[], now: Date): Progress {
   const open = attempts.filter(isOpen);
-  const talked = open.some(({ status }) => status === 'connected');
+  const was_connected = open.some(({ status }) => status === 'connected');
   const ends = open.map(({ uuid, status }): [string, AttemptStatus] => [
     uuid,
     status === 'connected' ? 'completed' : 'canceled',
@@ -58,8 +58,8 @@ function lost(
     call_id: call.id,
     now,
     attempts: new Map(ends),
-    events: [{ event: 'lost', message: 'nothing was heard of it any more' }],
-    status: talked ? 'completed' : 'no_answer',
+    events: [{ event: 'lost', message: 'no event arrived in time' }],
+    status: was_connected ? 'completed' : 'no_answer',
     connected: undefined,
     ended_at: call.ended_at ?? now,
     answered_duration: null,

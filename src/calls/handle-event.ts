@@ -1,8 +1,3 @@
-import { giveBuyersTokens } from './queries/updates';
-import { recordUsage } from '../buyers/reserve-caps';
-import { recordProgress } from './queries/record-call';
-import { freeSlots, settlePending } from './queries/concurrency-slots';
-import { lockCall, readAttempts, readCall, type AttemptRow, type CallRow } from './queries/calls';
 import type { Reference } from '../db/records';
 import type { Db, Statements } from '../db/tenant';
 import { notFound, HttpProblem } from '../errors';
@@ -13,35 +8,43 @@ import {
   type CallEvent,
   type Reaction,
 } from '../routing/engine/progress';
-import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
-import { leaseOf, readSession, sessionOf, type CallSession } from './session';
-import { convertCall } from './convert-call';
 import { loadRouting, sourceOf } from '../routing/load-routing';
-import { routeCall } from './route-call';
-import { newSeed } from '../routing/seed';
+import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
 import { routeFacts } from '../routing/route-facts';
+import { newSeed } from '../routing/seed';
+import { addTokensOfBuyer } from './change-call';
+import { addUsage, convertCall } from './convert-call';
+import { lockCall, readAttempts, readCall, type AttemptRow, type CallRow } from './read-call';
+import { recordProgress } from './record-call';
+import { releaseSlots, settlePending } from './release-slots';
+import { routeCall } from './route-call';
+import { leaseOf, readSession, sessionOf, type CallSession } from './session';
 
-export interface CallNews extends CallEvent {
-  /** Seconds since the buyer took the call, where whoever carries it says so. */
+/** An event as the carrier or softswitch of a call reports it. */
+export interface ReportedEvent extends CallEvent {
+  /** Seconds since the buyer took the call, where the carrier or softswitch measures them. */
   duration?: number | null | undefined;
   recording_url?: string | null | undefined;
   hangup_cause?: string | null | undefined;
-  /** What whoever carries the call calls the leg to the buyer. */
+  /** The carrier's name for the leg to the buyer. */
   leg_sid?: string | null | undefined;
-  /** That the last of those dialed did not take the call is told once more by who wants to know who is next: it is not taken before. */
-  told_again?: boolean;
-  /** What those said who are asked before a buyer is dialed. */
+  /**
+   * The carrier reports the end of the dialing separately. An event after which no buyer of the
+   * round is left is ignored: that report follows, and routes the call.
+   */
+  ends_separately?: boolean;
+  /** What webhooks said that are asked before a buyer is dialed. */
   vetoes?: PreDialVetoes | undefined;
 }
 
 /**
- * Takes what has happened to a call and answers what to do now. Of two events about a call one waits for the other; one that comes twice, or late, changes
- * nothing and is answered as the call stands.
+ * Handles an event of a call and returns what to do now. Events about one call are handled one by
+ * one; one that is repeated or late changes nothing and returns the call as it is.
  */
 export async function handleCallEvent(
   db: Db,
   reference: Reference,
-  news: CallNews,
+  reported: ReportedEvent,
   now: Date,
 ): Promise<CallSession> {
   return db.statements(async (tx) => {
@@ -49,93 +52,77 @@ export async function handleCallEvent(
     if (!call) throw notFound();
     const attempts = await readAttempts(tx, call.id);
     if (call.ended_at !== null) {
-      // That end was not heard of but concluded: what is heard of it now still counts.
-      if (news.event === 'completed' && call.hangup_cause === 'lost')
-        await settle(tx, call, attempts, { news, now });
+      // The call was only considered over, since no event arrived: its actual end still counts.
+      if (reported.event === 'completed' && call.hangup_cause === 'lost')
+        await recordLateEnd(tx, call, attempts, { reported, now });
       return readSession(tx, call, { fresh: false });
     }
-    requireMeant(attempts, news);
-    const reaction = react(attempts, news);
-    if (!reaction.news || (reaction.route && news.told_again))
+    requireClear(attempts, reported);
+    const reaction = react(attempts, reported);
+    if (!reaction.news || (reaction.route && reported.ends_separately))
       return sessionOf(call, attempts, { terms: undefined, fresh: false });
-    await progress(tx, call, attempts, { reaction, news, now });
-    if (reaction.route) await lookAgain(tx, call, attempts, { now, vetoes: news.vetoes });
+    await applyEvent(tx, call, attempts, { reaction, reported, now });
+    if (reaction.route) await routeAgain(tx, call, attempts, { now, vetoes: reported.vetoes });
     return readSession(tx, await readCall(tx, call.id), { fresh: reaction.route });
   });
 }
 
-/** An event about one of several that were dialed must say which. */
-function requireMeant(attempts: readonly AttemptRow[], news: CallNews): void {
-  if (news.event === 'completed') return;
-  if (news.attempt && !attempts.some(({ uuid }) => uuid === news.attempt!.toLowerCase()))
-    throw HttpProblem.field('attempt', 'is none of this call');
+/** An event about one of several dialed buyers must say which one. Throws 422. */
+function requireClear(attempts: readonly AttemptRow[], reported: ReportedEvent): void {
+  if (reported.event === 'completed') return;
+  const named = reported.attempt?.toLowerCase();
+  if (named && !attempts.some(({ uuid }) => uuid === named))
+    throw HttpProblem.field('attempt', 'is not an attempt of this call');
   const open = attempts.filter(isOpen);
-  if (!news.attempt && open.length > 1 && !attemptOf(attempts, news))
+  if (!named && open.length > 1 && !attemptOf(attempts, reported))
     throw HttpProblem.field(
       'attempt',
-      `must say which of those dialed: ${open.map(({ uuid }) => uuid).join(', ')}`,
+      `must be given, as several are open: ${open.map(({ uuid }) => uuid).join(', ')}`,
     );
-  if (news.event === 'key_press' && !news.key)
+  if (reported.event === 'key_press' && !reported.key)
     throw HttpProblem.field('key', 'must be given with key_press: the key that was pressed');
 }
 
 interface Happened {
   reaction: Reaction;
-  news: CallNews;
+  reported: ReportedEvent;
   now: Date;
 }
 
-async function progress(
+async function applyEvent(
   db: Statements,
   call: CallRow,
   attempts: readonly AttemptRow[],
-  { reaction, news, now }: Happened,
+  { reaction, reported, now }: Happened,
 ): Promise<void> {
   const connected = attempts.find(({ uuid }) => uuid === reaction.connected);
-  const about = attemptOf(attempts, news);
   const talking = connected ?? attempts.find(({ status }) => status === 'connected');
-  const seconds = talking && !connected ? secondsOf(talking, news, now) : 0;
+  const seconds = talking && !connected ? talkedSeconds(talking, reported, now) : 0;
+  const is_measured = talking && (reaction.over || reported.event === 'duration');
   const next = attempts.map((attempt) => ({
     ...attempt,
     status: reaction.changes.get(attempt.uuid) ?? attempt.status,
   }));
-  const ended_at = reaction.over ? now : null;
+  const event = {
+    event: reported.event,
+    message: reported.key ? `pressed ${reported.key}` : (reported.hangup_cause ?? null),
+    buyer_id: attemptOf(attempts, reported)?.buyer_id ?? null,
+    details: detailsOf(reported),
+  };
   await recordProgress(db, {
     call_id: call.id,
     now,
     attempts: reaction.changes,
-    events: [
-      {
-        event: news.event,
-        message: news.key ? `pressed ${news.key}` : (news.hangup_cause ?? null),
-        buyer_id: about?.buyer_id ?? null,
-        details: detailsOf(news),
-      },
-    ],
-    status: reaction.over
-      ? talking
-        ? 'completed'
-        : 'no_answer'
-      : talking
-        ? 'in_progress'
-        : call.status,
+    events: [event],
+    ...(reaction.over
+      ? endOf(talking !== undefined, reported, now)
+      : { status: talking ? 'in_progress' : call.status, ended_at: null, hangup_cause: null }),
     connected,
-    ended_at,
-    answered_duration: talking && (reaction.over || news.event === 'duration') ? seconds : null,
-    hangup_cause: reaction.over
-      ? (news.hangup_cause ?? (talking ? 'completed' : 'caller_hung_up'))
-      : null,
-    recording_url: news.recording_url ?? null,
+    answered_duration: is_measured ? seconds : null,
+    recording_url: reported.recording_url ?? null,
     lease_until: new Date(now.getTime() + leaseOf(call, next) * 1000),
   });
-  if (connected) {
-    const { buyer_id, buyer_group_id } = connected;
-    await settlePending(db, 'connection', { call_id: call.id, buyer_id, buyer_group_id });
-    if (buyer_group_id !== null)
-      await recordUsage(db, { owner: { buyer_group_id }, usage: { connection: 1 }, now });
-    await recordUsage(db, { owner: { buyer_id }, usage: { connection: 1 }, now });
-    await giveBuyersTokens(db, { call_id: call.id, buyer_id, now });
-  }
+  if (connected) await countConnection(db, call, connected, now);
   if (talking)
     await convertCall(db, {
       call_id: call.id,
@@ -143,55 +130,77 @@ async function progress(
       answered_seconds: seconds,
       now,
     });
-  await freeSlots(db, call.id);
+  await releaseSlots(db, call.id);
 }
 
-/** A call that was taken for dead has come to its end after all. */
-async function settle(
+function endOf(was_connected: boolean, { hangup_cause }: ReportedEvent, now: Date) {
+  return was_connected
+    ? { status: 'completed', ended_at: now, hangup_cause: hangup_cause ?? 'completed' }
+    : { status: 'no_answer', ended_at: now, hangup_cause: hangup_cause ?? 'caller_hung_up' };
+}
+
+async function countConnection(
+  db: Statements,
+  { id: call_id }: CallRow,
+  { buyer_id, buyer_group_id }: AttemptRow,
+  now: Date,
+): Promise<void> {
+  await settlePending(db, 'connection', { call_id, buyer_id, buyer_group_id });
+  await addUsage(db, { buyer_id, buyer_group_id }, { usage: { connection: 1 }, now });
+  await addTokensOfBuyer(db, { call_id, buyer_id, now });
+}
+
+/** The actual end of a call that was considered over. */
+async function recordLateEnd(
   db: Statements,
   call: CallRow,
   attempts: readonly AttemptRow[],
-  { news, now }: { news: CallNews; now: Date },
+  { reported, now }: { reported: ReportedEvent; now: Date },
 ): Promise<void> {
-  const talked = attempts.find(({ connected_at }) => connected_at !== null);
-  const seconds = talked ? secondsOf(talked, news, now) : null;
+  const connected = attempts.find(({ connected_at }) => connected_at !== null);
+  const seconds = connected ? talkedSeconds(connected, reported, now) : null;
+  const event = {
+    event: 'completed',
+    message: 'after the call was considered over',
+    details: detailsOf(reported),
+  };
   await recordProgress(db, {
     call_id: call.id,
     now,
     attempts: new Map(),
-    events: [
-      { event: 'completed', message: 'after it was taken for dead', details: detailsOf(news) },
-    ],
-    status: talked ? 'completed' : 'no_answer',
+    events: [event],
+    status: connected ? 'completed' : 'no_answer',
     connected: undefined,
     ended_at: now,
     answered_duration: seconds,
-    hangup_cause: news.hangup_cause ?? 'completed',
-    recording_url: news.recording_url ?? null,
+    hangup_cause: reported.hangup_cause ?? 'completed',
+    recording_url: reported.recording_url ?? null,
     lease_until: now,
   });
-  if (talked)
+  if (connected)
     await convertCall(db, {
       call_id: call.id,
-      buyer_id: talked.buyer_id,
+      buyer_id: connected.buyer_id,
       answered_seconds: seconds!,
       now,
     });
 }
 
-const secondsOf = ({ connected_at }: AttemptRow, { duration }: CallNews, now: Date): number =>
-  duration ??
-  (connected_at ? Math.max(0, Math.floor((now.getTime() - connected_at.getTime()) / 1000)) : 0);
+/** As reported; else since the buyer was connected. */
+function talkedSeconds(
+  { connected_at }: AttemptRow,
+  { duration }: ReportedEvent,
+  now: Date,
+): number {
+  if (duration !== undefined && duration !== null) return duration;
+  return connected_at
+    ? Math.max(0, Math.floor((now.getTime() - connected_at.getTime()) / 1000))
+    : 0;
+}
 
-function detailsOf({
-  attempt,
-  key,
-  duration,
-  recording_url,
-  hangup_cause,
-  leg_sid,
-}: CallNews): Record<string, unknown> | null {
-  const told = Object.entries({
+function detailsOf(reported: ReportedEvent): Record<string, unknown> | null {
+  const { attempt, key, duration, recording_url, hangup_cause, leg_sid } = reported;
+  const given = Object.entries({
     attempt,
     key,
     duration,
@@ -199,11 +208,11 @@ function detailsOf({
     hangup_cause,
     leg_sid,
   }).filter(([, value]) => value !== undefined && value !== null);
-  return told.length > 0 ? Object.fromEntries(told) : null;
+  return given.length > 0 ? Object.fromEntries(given) : null;
 }
 
-/** Nobody of those dialed took the call: who is next, as things stand now. None of them is rung again. */
-async function lookAgain(
+/** Looks for the next buyers; those that were dialed already are not dialed again. */
+async function routeAgain(
   db: Statements,
   call: CallRow,
   attempts: readonly AttemptRow[],

@@ -1,13 +1,15 @@
 import type { Schemas } from '../contract';
-import { visible, visibleBuyer } from '../db/access-scope';
-import { byReference, type Reference } from '../db/records';
-import { callReportOf, leadReportOf, type ReportStatements } from './queries/reports';
+import { identify, type Reference } from '../db/records';
+import type { BoundStatement } from '../db/statement';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { copyOut } from '../http/list';
 import { Json, type Csv } from '../http/reply';
 import { ianaName } from '../time/zone';
+import { CALL_REPORT, CALL_REPORT_CSV } from './queries/call-reports';
+import { LEAD_REPORT, LEAD_REPORT_CSV } from './queries/lead-reports';
+import { FIND_FILTERED } from './queries/report-filters';
 
 interface Query {
   created_at_from?: string;
@@ -20,96 +22,87 @@ interface Query {
   format?: 'json' | 'csv';
 }
 
-const RANGE = {
-  created_at_from: 't.created_at >= {created_at_from}::timestamptz',
-  created_at_to: 't.created_at <= {created_at_to}::timestamptz',
+const REPORTS = {
+  calls: { json: CALL_REPORT, csv: CALL_REPORT_CSV, file: 'call_report' },
+  leads: { json: LEAD_REPORT, csv: LEAD_REPORT_CSV, file: 'lead_report' },
 };
 
-/** What the records of a report must meet; that of the buyer is apart. */
-function conditionsOf(
-  query: Query,
-  table: 'calls' | 'leads',
-  { accessScope }: Db,
-): { conditions: string[]; of_buyer: string | undefined } {
-  const ranges = Object.entries(RANGE).flatMap(([name, sql]) =>
-    query[name as keyof typeof RANGE] === undefined ? [] : sql,
-  );
-  const { buyer_id, ...named } = byReference(query, {
-    offer_id: 'offers',
-    traffic_source_id: 'traffic_sources',
-    buyer_id: 'buyers',
-  });
-  const within = accessScope
-    ? [visible(table)!, ...(buyer_id ? [visibleBuyer('t.buyer_id')] : [])]
-    : [];
-  return { conditions: [...ranges, ...Object.values(named), ...within], of_buyer: buyer_id };
-}
-
-interface Asked {
+interface ReportOptions {
   db: Db;
   now: Date;
   category: string;
-  name: string;
 }
 
-/** The rows and their totals, the bare rows with root=false, or the rows as CSV. */
-async function answer<T>(
-  query: Query,
-  report: ReportStatements,
-  { db, now, category, name }: Asked,
-): Promise<Json<T> | Csv> {
-  const { time_zone = 'UTC', root = true, format } = query;
-  const values = {
-    ...query,
-    ...db.accessScope,
-    company_id: db.company_id,
-    now: now.toISOString(),
-    zone: ianaName(time_zone),
-  };
-  if (format === 'csv') return copyOut(db, report.csv(values), name);
-  const [found] = await db.query<{ rows: string; totals: string; total_count: number }>(
-    report.json(values),
-  );
-  const { rows, totals, total_count } = found!;
-  if (!root) return new Json(rows);
-  const metadata = { root: 'rows', category, time_zone, total_count };
-  return new Json(
-    `{"status":200,"success":true,"rows":${rows},"totals":${totals},"metadata":${JSON.stringify(metadata)}}`,
-  );
-}
-
-/** What calls and leads came to. */
+/**
+ * What calls and leads came to. A caller with access to some offers sees all that came to these,
+ * but figures of a buyer only if that buyer may be seen.
+ */
 export const callReports = ({ clock }: Deps) =>
   ({
-    reportCalls: async ({ query, db }) => {
-      const { category = 'buyer' } = query;
-      const { conditions, of_buyer } = conditionsOf(query, 'calls', db);
-      // Who is granted an offer alone sees what came to it, and not which buyer did what of it.
-      const buyers = [
-        of_buyer,
-        db.accessScope && category === 'buyer' ? visibleBuyer('t.buyer_id') : undefined,
-      ].filter((condition) => condition !== undefined);
-      return answer<Schemas['CallReportList']>(
-        query,
-        callReportOf(category, conditions, buyers.length > 0 ? buyers.join(' AND ') : undefined),
-        {
-          db,
-          now: clock(),
-          category,
-          name: 'call_report',
-        },
-      );
-    },
-
-    reportLeads: async ({ query, db }) => {
-      const { category = 'offer' } = query;
-      const { conditions, of_buyer } = conditionsOf(query, 'leads', db);
-      const report = leadReportOf(category, [...conditions, ...(of_buyer ? [of_buyer] : [])]);
-      return answer<Schemas['LeadReportList']>(query, report, {
+    reportCalls: ({ query, db }) =>
+      report<Schemas['CallReportList']>('calls', query, {
         db,
         now: clock(),
-        category,
-        name: 'lead_report',
-      });
-    },
+        category: query.category ?? 'buyer',
+      }),
+
+    reportLeads: ({ query, db }) =>
+      report<Schemas['LeadReportList']>('leads', query, {
+        db,
+        now: clock(),
+        category: query.category ?? 'offer',
+      }),
   }) satisfies Partial<Handlers>;
+
+/** The rows and their totals, the bare rows with root=false, or the rows as CSV. */
+async function report<T>(
+  of: keyof typeof REPORTS,
+  query: Query,
+  { db, now, category }: ReportOptions,
+): Promise<Json<T> | Csv> {
+  const { time_zone = 'UTC', root = true, format } = query;
+  const { json, csv, file } = REPORTS[of];
+  const values = {
+    category,
+    zone: ianaName(time_zone)!,
+    now: now.toISOString(),
+    created_at_from: query.created_at_from ?? null,
+    created_at_to: query.created_at_to ?? null,
+    ...(await filteredIds(db, query)),
+    scope_teams: db.accessScope ? teamsOf(db.accessScope.scope_teams) : null,
+  };
+  if (format === 'csv') {
+    const bound: BoundStatement = csv.bind({ ...values, company_id: db.company_id });
+    return copyOut(db, bound, file);
+  }
+  const [found] = await db.sql(json, values);
+  const { rows, totals, total_count } = found!;
+  if (!root) return new Json(rows);
+  const metadata = JSON.stringify({ root: 'rows', category, time_zone, total_count });
+  return new Json(
+    `{"status":200,"success":true,"rows":${rows},"totals":${totals},"metadata":${metadata}}`,
+  );
+}
+
+/** The elements of an array as PostgreSQL writes it. */
+const teamsOf = (array: string): string[] => array.slice(1, -1).split(',').filter(Boolean);
+
+const FILTERS = ['offer_id', 'buyer_id', 'traffic_source_id'] as const;
+type FilterIds = Record<(typeof FILTERS)[number], string | null>;
+
+/** Matches no record. */
+const NO_ID = '0';
+
+/** The ids of the records that a report is limited to, by filter; null for filters not given. */
+async function filteredIds(db: Db, query: Query): Promise<FilterIds> {
+  const ids: FilterIds = { offer_id: null, buyer_id: null, traffic_source_id: null };
+  const uuids: FilterIds = { ...ids };
+  for (const name of FILTERS) {
+    const named = query[name] === undefined ? undefined : identify(query[name]);
+    if (named) (named.key === 'id' ? ids : uuids)[name] = named.value;
+  }
+  if (FILTERS.every((name) => uuids[name] === null)) return ids;
+  const [found] = await db.sql(FIND_FILTERED, uuids);
+  for (const name of FILTERS) if (uuids[name] !== null) ids[name] = found![name] ?? NO_ID;
+  return ids;
+}

@@ -1,31 +1,31 @@
-import type { CallFacts } from '../routing/queries/caller-facts';
-import { recordPingOutcome, type AwaitedReservation } from '../routing/queries/reservations';
-import { recordRound, type NewCall, type NewEvent, type Round } from './queries/record-call';
-import type { CallRow } from './queries/calls';
 import type { Statements } from '../db/tenant';
-import type { VetoWebhook } from '../routing/queries/pre-dial-webhooks';
 import { uuidv7 } from '../db/uuid';
 import {
-  packDecision,
   decisionOf,
+  packDecision,
   type Action,
   type Decision,
   type Verdict,
 } from '../routing/engine/decision';
-import type { DialBuyer } from '../routing/engine/instruction';
 import { type Candidate, type Refused } from '../routing/engine/eligibility';
-import { route, type Member, type RouteFacts } from '../routing/engine/route';
 import type { Chosen } from '../routing/engine/held';
+import type { DialBuyer } from '../routing/engine/instruction';
+import { route, type Member, type RouteFacts } from '../routing/engine/route';
 import {
   requirePreDialChecks,
   type DialledCall,
   type PreDialVetoes,
 } from '../routing/pre-dial-webhooks';
-import { RINGING_GRACE_SECONDS } from './session';
+import type { CallFacts } from '../routing/queries/caller-facts';
+import type { VetoWebhook } from '../routing/queries/pre-dial-webhooks';
+import { recordPingOutcome, type AwaitedReservation } from '../routing/queries/reservations';
 import { reserveBuyers, claimReservedBuyers, type TakenOver } from '../routing/reserve-buyers';
 import { convertCall } from './convert-call';
+import type { CallRow } from './read-call';
+import { recordNewCall, recordRound, type NewCall, type NewEvent, type Round } from './record-call';
+import { RINGING_GRACE_SECONDS } from './session';
 
-/** What is decided of a call as it goes to some buyers, or to nobody. Pure. */
+/** The decision about a call that goes to these buyers, or to none. Pure. */
 function verdictOf(
   facts: CallFacts,
   { now, seed, refused }: RouteFacts,
@@ -33,22 +33,23 @@ function verdictOf(
 ): Verdict {
   const buyer_ids = members.map(({ buyer }) => buyer.id);
   const dials = buyer_ids.length > 0;
-  const none = dials
+  const reason = dials
     ? { reason: null, message: null }
-    : nobody(facts, refused, routed.considered.length);
+    : reasonOf(facts, refused, routed.considered.length);
   return {
     round,
     at: now.toISOString(),
     seed,
     offer_id: facts.offer.id,
     action: dials ? 'dial' : fallbackOf(facts, refused),
-    ...none,
+    ...reason,
     buyer_ids,
     caps,
   };
 }
 
-function nobody(
+/** Why no buyer is dialed. */
+function reasonOf(
   { offer }: CallFacts,
   refused: Refused | undefined,
   candidates: number,
@@ -63,13 +64,13 @@ function nobody(
   return { reason: 'no_buyer_available', message: 'no buyer of the offer can take the call' };
 }
 
-/** Whose calls are not wanted at all is not given a fallback either. */
+/** Callers on the blacklist or a suppression list get no fallback either. */
 function fallbackOf({ offer }: CallFacts, refused: Refused | undefined): Action {
   if (refused && refused.reason !== 'offer_paused') return 'hang_up';
   return offer.fallback_type === 'hang_up' ? 'hang_up' : 'fallback';
 }
 
-/** What would be decided, without taking anything up. */
+/** What would be decided, without a reservation. */
 export function explain(
   facts: CallFacts,
   candidates: readonly Candidate[],
@@ -91,44 +92,37 @@ interface Routing {
   facts: CallFacts;
   candidates: readonly Candidate[];
   asked: RouteFacts;
-  /** Who is to be asked before a buyer is dialed, and what was asked so far; of a call that nobody can be asked about there is none. */
+  /** Asked before a buyer is dialed; absent for a call about which they cannot be asked. */
   webhooks?: readonly VetoWebhook[];
+  /** What they said so far. */
   vetoes?: PreDialVetoes | undefined;
-  /** What a seller of calls has had held for it. */
+  /** What a seller of calls has reserved for this call. */
   held?: AwaitedReservation | undefined;
-  /** What comes before in the story of the call. */
+  /** Events of the call that come before those of this round. */
   events?: readonly NewEvent[];
 }
 
-/** What a call has come to. */
+type KnownCall = Pick<CallRow, 'id' | 'round' | 'caller_number'> & DialledCall;
+type RoutableCall = KnownCall | (NewCall & { round: 0 });
+
+/** A routed call. */
 export interface Routed extends Pick<Round, 'round' | 'dial' | 'set'> {
   /** Of the call. */
   id: number;
 }
 
 /**
- * Looks for a buyer for a call, takes up its caps, and writes all of it down, with the call itself if that is new. Within a transaction that has the call
- * to itself.
+ * Finds the buyers for a call, reserves their caps, and writes all of it, with the call itself if
+ * it is new. Needs a transaction; a known call is locked by the caller.
  */
 export async function routeCall(
   db: Statements,
-  call: (Pick<CallRow, 'id' | 'round' | 'caller_number'> & DialledCall) | (NewCall & { round: 0 }),
-  { facts, candidates, asked, held, webhooks = [], vetoes, events = [] }: Routing,
+  call: RoutableCall,
+  routing: Routing,
 ): Promise<Routed> {
+  const { facts, asked, events = [] } = routing;
   const { now } = asked;
-  const askedFirst = (members: readonly Member[]) =>
-    requirePreDialChecks(members, webhooks, { call, tokens: asked.tokens, vetoes: vetoes! });
-  const awaited = held && {
-    held,
-    call: { offer_id: facts.offer.id!, caller_number: call.caller_number! },
-  };
-  const chosen: TakenOver =
-    (awaited && (await claimReservedBuyers(db, candidates, asked, awaited))) ??
-    (await reserveBuyers(db, candidates, {
-      ...asked,
-      ...(vetoes && webhooks.length > 0 && { requireAsked: askedFirst }),
-    }));
-  const { members, routed, slots, caps, ping_id } = chosen;
+  const { members, routed, slots, caps, ping_id } = await chooseBuyers(db, call, routing);
   const dial = members.map((member) => dialOf(member, call, now));
   const round = call.round + 1;
   const verdict = verdictOf(facts, asked, { round, routed, members, caps });
@@ -136,21 +130,18 @@ export async function routeCall(
   const set =
     dial.length > 0
       ? { status: 'ringing', fallback: null, hangup_cause: null, ended_at: null }
-      : ended(verdict, facts, now);
-  const id = await recordRound(db, 'id' in call ? call.id : call, {
+      : unanswered(verdict, facts, now);
+  const outcome: Round = {
     round,
     now,
     decision: packDecision(verdict, routed),
     dial,
     slots,
     lease_until: new Date(now.getTime() + (longest + RINGING_GRACE_SECONDS) * 1000),
-    events: [
-      ...events,
-      ...dial.map(({ buyer_id, number }) => ({ event: 'dialed', message: number, buyer_id })),
-      ...(dial.length > 0 ? [] : [{ event: verdict.action, message: verdict.message }]),
-    ],
+    events: [...events, ...eventsOf(dial, verdict)],
     set,
-  });
+  };
+  const id = await record(db, call, outcome);
   if (ping_id !== undefined) await recordPingOutcome(db, ping_id, id);
   for (const { buyer } of members)
     if (buyer.pays_at_dial)
@@ -158,8 +149,40 @@ export async function routeCall(
   return { id, round, dial, set };
 }
 
-/** Nobody is left: the search is over, and the call with it as far as it is ours. */
-function ended({ action, reason }: Verdict, { offer }: CallFacts, now: Date) {
+/** The buyers that a seller has reserved, else the first that can be reserved now. */
+async function chooseBuyers(
+  db: Statements,
+  call: RoutableCall,
+  { facts, candidates, asked, held, webhooks = [], vetoes }: Routing,
+): Promise<TakenOver> {
+  const requireAsked = (members: readonly Member[]) =>
+    requirePreDialChecks(members, webhooks, { call, tokens: asked.tokens, vetoes: vetoes! });
+  const awaited = held && {
+    held,
+    call: { offer_id: facts.offer.id!, caller_number: call.caller_number! },
+  };
+  return (
+    (awaited && (await claimReservedBuyers(db, candidates, asked, awaited))) ??
+    (await reserveBuyers(db, candidates, {
+      ...asked,
+      ...(vetoes && webhooks.length > 0 && { requireAsked }),
+    }))
+  );
+}
+
+async function record(db: Statements, call: RoutableCall, round: Round): Promise<number> {
+  if (!('id' in call)) return recordNewCall(db, call, round);
+  await recordRound(db, call.id, round);
+  return call.id;
+}
+
+function eventsOf(dial: readonly DialBuyer[], { action, message }: Verdict): NewEvent[] {
+  if (dial.length === 0) return [{ event: action, message }];
+  return dial.map(({ buyer_id, number }) => ({ event: 'dialed', message: number, buyer_id }));
+}
+
+/** No buyer is left: for this service the call is over. */
+function unanswered({ action, reason }: Verdict, { offer }: CallFacts, now: Date) {
   return {
     status: 'no_answer',
     fallback: action === 'fallback' ? offer.fallback_type : 'hang_up',
@@ -188,7 +211,7 @@ function dialOf(
   };
 }
 
-/** A withheld number stays so; a fake one is none. */
+/** The caller's number, unless it is withheld, or the number that the buyer wants displayed. */
 function callerIdOf(
   { display_caller_id_type, display_service_number }: Candidate,
   caller_number: number | null,

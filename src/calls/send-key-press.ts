@@ -1,12 +1,12 @@
-import { lockTally, type TalliedCall } from './queries/updates';
-import { readAttempts } from './queries/calls';
-import { writeCallEvent } from './queries/conversions';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem, rejectInvalidData } from '../errors';
-import { tokensOf, type Data } from '../tokens/lead-data';
 import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import { tokensOf, type Data } from '../tokens/lead-data';
+import { lockEditableCall, type EditableCall } from './editable-call';
 import { handleCallEvent } from './handle-event';
+import { readAttempts } from './read-call';
+import { recordEvent } from './record-call';
 import { mergeTokens, SOFTSWITCH } from './update-call';
 
 export interface KeyPress {
@@ -18,8 +18,9 @@ export interface KeyPress {
 }
 
 /**
- * Presses keys in a call that goes on: the answer of the buyer that is asked for one, else tones for the buyer that is connected, where whoever carries
- * the call can play them. Refuses with 422 where nobody would hear them. Answers the id of the call.
+ * Presses keys in a call in progress. If a buyer is asked for a key, this is its answer; else tones
+ * are played to the connected buyer, which only a softswitch can do. Throws 422 if there is no
+ * buyer to hear them. Returns the id of the call.
  */
 export async function sendKeyPress(
   db: Db,
@@ -29,10 +30,10 @@ export async function sendKeyPress(
   const { tokens, faults } = tokensOf({}, data);
   rejectInvalidData(faults);
   return db.transaction(async (tx) => {
-    const call = await lockTally(tx, id);
+    const call = await lockEditableCall(tx, id);
     if (!call) throw HttpProblem.field('id', `names no record of yours: ${id}`);
     if (call.ended_at !== null)
-      throw HttpProblem.field('id', 'must be a call that goes on; this one is over');
+      throw HttpProblem.field('id', 'must be a call in progress; this one is over');
     await press(tx, call, { digits, vetoes }, now);
     await mergeTokens(tx, call, tokens, now);
     return BigInt(call.id);
@@ -41,7 +42,7 @@ export async function sendKeyPress(
 
 async function press(
   db: Db,
-  call: TalliedCall,
+  call: EditableCall,
   { digits, vetoes }: Pick<KeyPress, 'digits' | 'vetoes'>,
   now: Date,
 ): Promise<void> {
@@ -50,32 +51,30 @@ async function press(
   if (asked && others.length > 0)
     throw HttpProblem.field(
       'id',
-      'must be a call in which one buyer is asked for a key; here several are: tell which by an event of the call',
+      'must be a call in which one buyer is asked for a key; in this one several are: ' +
+        'name the attempt in an event of the call instead',
     );
   if (asked) {
-    const keys = digits.replaceAll('w', '');
-    if (keys.length > 1)
+    const key = digits.replaceAll('w', '');
+    if (key.length > 1)
       throw HttpProblem.field('digits', 'must be one key: the buyer is asked to press 1');
-    await handleCallEvent(
-      db,
-      call.id,
-      { event: 'key_press', attempt: asked.uuid, key: keys, vetoes },
-      now,
-    );
+    const event = { event: 'key_press', attempt: asked.uuid, key, vetoes } as const;
+    await handleCallEvent(db, call.id, event, now);
     return;
   }
   const connected = attempts.find(({ status }) => status === 'connected');
   if (!connected)
     throw HttpProblem.field(
       'id',
-      'must be a call that is connected to a buyer, or whose buyer is asked for a key: here nobody would hear it',
+      'must be a call that is connected to a buyer, or whose buyer is asked for a key',
     );
   if (call.carrier !== SOFTSWITCH)
     throw HttpProblem.field(
       'id',
-      `must be a call of a softswitch of your own: ${call.carrier} can play tones in a call that it has connected only by ending the connection`,
+      `must be a call of your own softswitch: ${call.carrier} cannot play tones in a call that ` +
+        'it has connected without ending the connection',
     );
-  await writeCallEvent(db, {
+  await recordEvent(db, {
     call_id: call.id,
     event: 'send_digits',
     message: digits,

@@ -1,15 +1,19 @@
-import { readOfferWords, type OfferTerms, type OfferWords } from '../routing/queries/caller-facts';
-import { readAttempts, type AttemptRow, type CallRow } from './queries/calls';
 import type { Statements } from '../db/tenant';
 import { instructionOf, type DialBuyer, type Instruction } from '../routing/engine/instruction';
 import { isOpen } from '../routing/engine/progress';
-/** How long beyond its ringing a dialed call may tell nothing before it is taken for dead. */
+import { readOfferWords, type OfferTerms, type OfferWords } from '../routing/queries/caller-facts';
+import { readAttempts, type AttemptRow, type CallRow } from './read-call';
+
+/** The longest that a carrier leaves two parties connected. Slots are held as long. */
+export const DIAL_LIMIT_SECONDS = 14_400;
+/** How long after its ring time a dialed call may send no event before it is considered over. */
 export const RINGING_GRACE_SECONDS = 60;
-/** How long a call that goes on may tell nothing before it is taken for dead. */
-export const TALKING_LEASE_SECONDS = 900;
-/** Beyond what a carrier leaves two connected, which it does without a word. */
+/** How long a call in progress may send no event before it is considered over. */
+const TALKING_LEASE_SECONDS = 900;
+/** In addition to the longest time that a carrier leaves two parties connected. */
 const CONNECTED_GRACE_SECONDS = 60;
 
+/** A call as its carrier or softswitch sees it. */
 export interface CallSession {
   id: number;
   uuid: string;
@@ -23,60 +27,54 @@ export interface CallSession {
 
 const withPlus = (number: number | null) => (number === null ? null : `+${number}`);
 
-interface Seen {
-  /** Of the offer of the call; needed once nobody is left. */
+interface SessionOptions {
+  /** The terms of the offer, needed when the call falls back. */
   terms: Omit<OfferWords, 'greeting_message'> | undefined;
-  /** Whether those that ring are to be dialed now. */
+  /** Whether the buyers that ring are to be dialed now. */
   fresh: boolean;
 }
 
-/** A call as whoever carries it sees it. */
+/** A call as its carrier or softswitch sees it. Pure. */
 export function sessionOf(
   call: CallRow,
   attempts: readonly AttemptRow[],
-  { terms, fresh }: Seen,
+  { terms, fresh }: SessionOptions,
 ): CallSession {
-  const {
-    id,
-    uuid,
-    status,
-    offer_id,
-    caller_number,
-    number_called,
-    carrier_call_id,
-    fallback,
-    hangup_cause,
-    ended_at,
-  } = call;
-  const given =
-    fallback !== null && fallback !== 'hang_up' && terms
-      ? {
-          type: fallback as OfferTerms['fallback_type'],
-          message: terms.fallback_message,
-          number: terms.fallback_number,
-        }
-      : null;
   const instruction = instructionOf({
-    ended: ended_at !== null,
-    fallback: given,
-    reason: hangup_cause,
+    ended: call.ended_at !== null,
+    fallback: terms ? fallbackOf(call, terms) : null,
+    reason: call.hangup_cause,
     attempts,
     fresh,
     report_within_seconds: leaseOf(call, attempts),
   });
   return {
-    id,
-    uuid,
-    status,
-    offer_id,
-    caller_number: withPlus(caller_number),
-    number_called: withPlus(number_called),
-    call_sid: carrier_call_id,
+    id: call.id,
+    uuid: call.uuid,
+    status: call.status,
+    offer_id: call.offer_id,
+    caller_number: withPlus(call.caller_number),
+    number_called: withPlus(call.number_called),
+    call_sid: call.carrier_call_id,
     instruction,
   };
 }
 
-/** While buyers ring, their time and some more; then what a call is given that goes on. Who carries it by TwiML says nothing until it is over. */
+const hasFallback = ({ fallback }: CallRow) => fallback !== null && fallback !== 'hang_up';
+
+function fallbackOf(call: CallRow, terms: NonNullable<SessionOptions['terms']>) {
+  if (!hasFallback(call)) return null;
+  return {
+    type: call.fallback as OfferTerms['fallback_type'],
+    message: terms.fallback_message,
+    number: terms.fallback_number,
+  };
+}
+
+/**
+ * Seconds within which the next event of a call must arrive. While buyers ring: their ring time and
+ * a grace. A carrier that is controlled by TwiML sends none while two parties are connected.
+ */
 export function leaseOf(
   { carrier }: Pick<CallRow, 'carrier'>,
   attempts: readonly AttemptRow[],
@@ -92,19 +90,16 @@ export function leaseOf(
     : TALKING_LEASE_SECONDS;
 }
 
-/** The same of a call that is read anew. */
+/** The session of a call that was read from the database. */
 export async function readSession(
   db: Statements,
   call: CallRow,
-  { fresh }: Pick<Seen, 'fresh'>,
+  { fresh }: Pick<SessionOptions, 'fresh'>,
 ): Promise<CallSession> {
   const attempts = await readAttempts(db, call.id);
-  const needs_words =
-    call.fallback !== null && call.fallback !== 'hang_up' && call.offer_id !== null;
-  return sessionOf(call, attempts, {
-    terms: needs_words ? await readOfferWords(db, call.offer_id!) : undefined,
-    fresh,
-  });
+  const terms =
+    hasFallback(call) && call.offer_id !== null
+      ? await readOfferWords(db, call.offer_id)
+      : undefined;
+  return sessionOf(call, attempts, { terms, fresh });
 }
-/** The longest that the carrier leaves two connected; what holds a buyer's slot holds it as long. */
-export const DIAL_LIMIT_SECONDS = 14_400;

@@ -1,19 +1,20 @@
 import type { Carrier } from '../carriers/carrier';
-import { addTokens, floorDollars, lockTally, moveMoney, type TalliedCall } from './queries/updates';
-import { writeCallEvent } from './queries/conversions';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { notFound, HttpProblem, type FieldErrors, rejectInvalidData } from '../errors';
+import { HttpProblem, notFound, rejectInvalidData, type FieldErrors } from '../errors';
+import { carrierUnavailable } from '../numbers/find-numbers';
+import { receiveCallStatus } from '../outreach/receive-status';
 import { cents } from '../routing/engine/payout';
 import { parsePair, splitPairs } from '../tokens/filters';
 import { LIMITS, tokensOf, type Data } from '../tokens/lead-data';
+import { addPayout, addRevenue, addTokens, floorUsedDollars } from './change-call';
+import { addUsage, convertCall } from './convert-call';
+import { lockEditableCall, type EditableCall } from './editable-call';
 import { handleCallEvent } from './handle-event';
-import { convertCall, moveUsage } from './convert-call';
-import { carrierUnavailable } from '../numbers/find-numbers';
-import { receiveCallStatus } from '../outreach/receive-status';
+import { recordEvent } from './record-call';
 
-/** What is told of a call afterwards. Amounts are dollars. */
-export interface CallFacts {
+/** Changes to a call, usually after it has ended. Amounts are dollars. */
+export interface CallChanges {
   revenue?: number | undefined;
   add_revenue?: number | undefined;
   payout?: number | undefined;
@@ -24,106 +25,110 @@ export interface CallFacts {
   hang_up?: boolean | undefined;
 }
 
-interface Telling {
+interface Context {
   now: Date;
   carrier: Carrier;
 }
 
-/** Calls that a softswitch of one's own carries: it is told to hang up by the next instruction that it asks for. */
+/** Calls of the customer's own softswitch, which hangs up when it next asks what to do. */
 export const SOFTSWITCH = 'softswitch';
-/** Twice what comes at once, as of leads. */
-const MOST_TOKEN_BYTES = 2 * LIMITS.bytes;
+/** Twice the size that one request may send, as for leads. */
+const MAX_TOKEN_BYTES = 2 * LIMITS.bytes;
+const REPEAT_CALLER = {
+  buyer_converted: [
+    'the buyer paid for this caller a short while ago: it does not pay again, and the revenue is unchanged',
+  ],
+};
 
 /**
- * Takes what is told of a call, all of it or nothing: what its buyer pays, what its source is paid, tokens, and that it is to end. Caps, the lead and
- * the conversion follow in the same transaction. Answers what was asked for and could not be done, by field.
+ * Changes a call, completely or not at all: what its buyer pays, what its source is paid, tokens,
+ * and whether it ends. Caps, the lead and the conversion change in the same transaction. Returns
+ * the id, and warnings by field about what was asked for but could not be done.
  */
 export async function updateCall(
   db: Db,
   reference: Reference,
-  facts: CallFacts,
-  telling: Telling,
+  changes: CallChanges,
+  context: Context,
 ): Promise<{ id: bigint; warnings: FieldErrors }> {
-  const tokens = tokensIn(facts);
-  if (facts.revenue !== undefined && facts.add_revenue !== undefined)
-    throw HttpProblem.field('add_revenue', 'must be left out beside revenue');
+  const { now } = context;
+  const tokens = tokensIn(changes);
+  if (changes.revenue !== undefined && changes.add_revenue !== undefined)
+    throw HttpProblem.field('add_revenue', 'must not be given together with revenue');
   return db.transaction(async (tx) => {
-    const call = await lockTally(tx, reference);
+    const call = await lockEditableCall(tx, reference);
     if (!call) throw notFound();
-    requirePossible(call, facts);
-    await mergeTokens(tx, call, tokens, telling.now);
-    if (facts.payout !== undefined) await setPayout(tx, call, facts.payout, telling.now);
-    const is_repeat =
-      facts.buyer_converted === true && !(await convert(tx, call, facts, telling.now));
-    if (!is_repeat) await setRevenue(tx, (await lockTally(tx, call.id))!, facts, telling.now);
-    if (facts.hang_up) await hangUp(tx, call, telling);
-    const warnings = {
-      buyer_converted: [
-        'the buyer has paid for this caller a short while ago: it does not pay again, and its revenue is as it was',
-      ],
-    };
-    return { id: BigInt(call.id), warnings: is_repeat ? warnings : {} };
+    requirePossible(call, changes);
+    await mergeTokens(tx, call, tokens, now);
+    if (changes.payout !== undefined) await setPayout(tx, call, changes.payout, now);
+    const is_repeat = changes.buyer_converted === true && !(await convert(tx, call, changes, now));
+    if (!is_repeat) await setRevenue(tx, (await lockEditableCall(tx, call.id))!, changes, now);
+    if (changes.hang_up) await hangUp(tx, call, context);
+    return { id: BigInt(call.id), warnings: is_repeat ? REPEAT_CALLER : {} };
   });
 }
 
-function tokensIn({ post_call_tokens = {}, data = {} }: CallFacts): Data {
-  const pairs =
-    typeof post_call_tokens === 'string'
-      ? splitPairs(post_call_tokens).map((pair) => [pair, parsePair(pair)] as const)
-      : [];
-  const odd = pairs.find(([, parsed]) => parsed === undefined);
-  if (odd)
-    throw HttpProblem.field(
-      'post_call_tokens',
-      `must be key:value,key2:value2, the keys of lowercase letters, digits and underscores; ${odd[0].slice(0, 100)} is not`,
-    );
+function tokensIn({ post_call_tokens = {}, data = {} }: CallChanges): Data {
   const named =
-    typeof post_call_tokens === 'string'
-      ? Object.fromEntries(pairs.map(([, parsed]) => parsed!))
-      : post_call_tokens;
+    typeof post_call_tokens === 'string' ? parsePairs(post_call_tokens) : post_call_tokens;
   const { tokens, faults } = tokensOf(named, data);
   rejectInvalidData(faults);
   return tokens;
 }
 
+/** Tokens written as `key:value,key2:value2`. Throws 422. */
+function parsePairs(text: string): Data {
+  const pairs = splitPairs(text).map((pair) => {
+    const parsed = parsePair(pair);
+    if (parsed) return parsed;
+    throw HttpProblem.field(
+      'post_call_tokens',
+      'must be key:value,key2:value2, with keys of lowercase letters, digits and underscores; ' +
+        `${pair.slice(0, 100)} is not`,
+    );
+  });
+  return Object.fromEntries(pairs);
+}
+
 function requirePossible(
-  call: TalliedCall,
-  { revenue, add_revenue, buyer_converted }: CallFacts,
+  call: EditableCall,
+  { revenue, add_revenue, buyer_converted }: CallChanges,
 ): void {
   const errors: FieldErrors = {};
-  const told = Object.entries({ revenue, add_revenue, buyer_converted }).filter(
+  const given = Object.entries({ revenue, add_revenue, buyer_converted }).filter(
     ([, value]) => value !== undefined && value !== false,
   );
   if (call.buyer_id === null)
-    for (const [field] of told)
-      errors[field] = ['cannot be told of this call: it was with no buyer who could pay for it'];
+    for (const [field] of given)
+      errors[field] = ['cannot be set for this call: no buyer was dialed who could pay for it'];
   if (buyer_converted === false && call.buyer_converted)
     errors.buyer_converted = [
-      'must be true: the buyer has paid for the call, and that is not taken back',
+      'must be true: the buyer has paid for the call, and this cannot be undone',
     ];
-  const refusal = HttpProblem.fields(errors);
-  if (refusal) throw refusal;
+  const problem = HttpProblem.fields(errors);
+  if (problem) throw problem;
 }
 
-/** Merges tokens into those of a call, and notes that somebody has changed it. Refuses with 422 what it has no room for. */
+/**
+ * Merges tokens into those of a call and marks it as changed by a user. Throws 422 if all tokens
+ * together would be too large.
+ */
 export async function mergeTokens(
   db: Db,
-  call: TalliedCall,
+  call: EditableCall,
   tokens: Data,
   now: Date,
 ): Promise<void> {
   const names = Object.keys(tokens);
-  if (
-    names.length > 0 &&
-    Buffer.byteLength(JSON.stringify({ ...call.token_values, ...tokens })) > MOST_TOKEN_BYTES
-  )
+  const merged = { ...call.token_values, ...tokens };
+  if (names.length > 0 && Buffer.byteLength(JSON.stringify(merged)) > MAX_TOKEN_BYTES)
     throw HttpProblem.field(
       'data',
-      'must not grow beyond 128 kB together with the tokens that the call has already',
+      'must not exceed 128 kB together with the tokens that the call has already',
     );
   await addTokens(db, { call_id: call.id, tokens, now });
   if (names.length > 0)
-    await writeCallEvent(db, {
+    await recordEvent(db, {
       call_id: call.id,
       event: 'tokens_changed',
       message: names.slice(0, 20).join(', '),
@@ -132,102 +137,108 @@ export async function mergeTokens(
     });
 }
 
-const shown = (dollars: number): string => `$${dollars.toFixed(2)}`;
+const inDollars = (amount: number): string => `$${amount.toFixed(2)}`;
 
-async function setPayout(db: Db, call: TalliedCall, payout: number, now: Date): Promise<void> {
-  const more = cents(payout - call.payout);
-  if (more === 0) return;
-  await moveDollars(db, call, { earned_revenue: -more }, now);
-  await moveMoney(db, 'payout', { call, more, now });
-  const message = `the traffic source is paid ${shown(payout)}, before ${shown(call.payout)}`;
-  await writeCallEvent(db, {
-    call_id: call.id,
+async function setPayout(db: Db, call: EditableCall, payout: number, now: Date): Promise<void> {
+  const amount = cents(payout - call.payout);
+  if (amount === 0) return;
+  const { id: call_id, buyer_id } = call;
+  await addDollars(db, call, { earned_revenue: -amount }, now);
+  await addPayout(db, { call_id, buyer_id, amount, converts: false, now });
+  const before = inDollars(call.payout);
+  await recordEvent(db, {
+    call_id,
     event: 'payout_changed',
-    message,
+    message: `the traffic source is paid ${inDollars(payout)}, before ${before}`,
     details: { from: call.payout, to: payout },
     now,
   });
 }
 
-/** Answers whether the buyer pays, now or since before. */
-const convert = (db: Db, call: TalliedCall, { revenue }: CallFacts, now: Date): Promise<boolean> =>
+/** Returns whether the buyer pays, from now on or already before. */
+const convert = (
+  db: Db,
+  call: EditableCall,
+  { revenue }: CallChanges,
+  now: Date,
+): Promise<boolean> =>
   convertCall(db, {
     call_id: call.id,
     buyer_id: call.buyer_id!,
     answered_seconds: talkedSeconds(call, now),
     now,
-    told: { revenue },
+    reported: { revenue },
   });
 
 function talkedSeconds(
-  { connected_at, ended_at, answered_duration }: TalliedCall,
+  { connected_at, ended_at, answered_duration }: EditableCall,
   now: Date,
 ): number {
-  return (
-    answered_duration ??
-    (connected_at
-      ? Math.max(0, Math.floor(((ended_at ?? now).getTime() - connected_at.getTime()) / 1000))
-      : 0)
-  );
+  if (answered_duration !== null) return answered_duration;
+  if (!connected_at) return 0;
+  const until = ended_at ?? now;
+  return Math.max(0, Math.floor((until.getTime() - connected_at.getTime()) / 1000));
 }
 
 async function setRevenue(
   db: Db,
-  call: TalliedCall,
-  { revenue, add_revenue }: CallFacts,
+  call: EditableCall,
+  { revenue, add_revenue = 0 }: CallChanges,
   now: Date,
 ): Promise<void> {
-  const target =
-    revenue ?? (add_revenue === undefined ? call.revenue : cents(call.revenue + add_revenue));
-  const more = cents(target - call.revenue);
-  if (more === 0) return;
-  const { others_revenue: least } = call;
+  const target = revenue ?? cents(call.revenue + add_revenue);
+  const amount = cents(target - call.revenue);
+  if (amount === 0) return;
+  const { id: call_id, buyer_id, others_revenue: least } = call;
   if (target < least) {
-    const why = least > 0 ? `: other buyers pay ${shown(least)} for the call` : '';
+    const why = least > 0 ? `: other buyers pay ${inDollars(least)} for the call` : '';
     throw HttpProblem.field(
       revenue === undefined ? 'add_revenue' : 'revenue',
-      `must leave the revenue of the call at ${shown(least)} or above${why}`,
+      `must leave the revenue of the call at ${inDollars(least)} or above${why}`,
     );
   }
-  await moveDollars(db, call, { revenue: more, earned_revenue: more }, now);
-  await moveMoney(db, 'revenue', { call, more, now });
-  const message = `the buyer pays ${shown(target)}, before ${shown(call.revenue)}`;
-  await writeCallEvent(db, {
-    call_id: call.id,
+  await addDollars(db, call, { revenue: amount, earned_revenue: amount }, now);
+  await addRevenue(db, { call_id, buyer_id, amount, now });
+  await recordEvent(db, {
+    call_id,
     event: 'revenue_changed',
-    message,
-    buyer_id: call.buyer_id,
+    message: `the buyer pays ${inDollars(target)}, before ${inDollars(call.revenue)}`,
+    buyer_id,
     details: { from: call.revenue, to: target },
     now,
   });
 }
 
-/** Of a call that was with no buyer nobody's dollars are counted. Caps are locked before the lead, as by who converts a call. */
-async function moveDollars(
+/**
+ * Counts dollars for the caps of the buyer, if the call had one. Caps are locked before the lead,
+ * as in converting a call.
+ */
+async function addDollars(
   db: Db,
-  { buyer_id, buyer_group_id }: TalliedCall,
+  { buyer_id, buyer_group_id }: EditableCall,
   usage: { revenue?: number; earned_revenue: number },
   now: Date,
 ): Promise<void> {
   if (buyer_id === null) return;
-  await moveUsage(db, { buyer_id, buyer_group_id }, { usage, now });
-  if (usage.earned_revenue < 0) await floorDollars(db, { buyer_id, buyer_group_id });
+  await addUsage(db, { buyer_id, buyer_group_id }, { usage, now });
+  if (usage.earned_revenue < 0) await floorUsedDollars(db, { buyer_id, buyer_group_id });
 }
 
 /**
- * A call that a carrier brings is ended by the carrier, which is asked last, so that what it refuses has changed nothing; it tells of the end as of any
- * other. Where nobody will tell, because the carrier has no such call any more or a softswitch carries it, the call is over here and now.
+ * Ends a call. A carrier is asked last, so that nothing has changed if it does not accept, and
+ * reports the end like any other. If it will not, because it no longer has the call or a softswitch
+ * carries the call, the call ends here and now.
  */
-async function hangUp(db: Db, call: TalliedCall, { now, carrier }: Telling): Promise<void> {
+async function hangUp(db: Db, call: EditableCall, { now, carrier }: Context): Promise<void> {
   if (call.ended_at !== null) return;
-  await writeCallEvent(db, {
+  await recordEvent(db, {
     call_id: call.id,
     event: 'hang_up',
-    message: 'asked for',
+    message: 'requested',
     buyer_id: call.buyer_id,
     now,
   });
-  if (call.carrier !== SOFTSWITCH && (await isTold(call, carrier))) return;
+  if (call.carrier !== SOFTSWITCH && (await endsAtCarrier(call, carrier))) return;
   if (call.direction === 'inbound')
     await handleCallEvent(db, call.id, { event: 'completed', hangup_cause: 'hang_up' }, now);
   else {
@@ -240,20 +251,19 @@ async function hangUp(db: Db, call: TalliedCall, { now, carrier }: Telling): Pro
   }
 }
 
-/** Has the carrier end a call; answers whether it will tell of the end. */
-async function isTold(
-  { carrier: name, carrier_call_id }: TalliedCall,
+/** Asks the carrier to end a call; returns whether it will report the end. */
+async function endsAtCarrier(
+  { carrier: name, carrier_call_id }: EditableCall,
   carrier: Carrier,
 ): Promise<boolean> {
   if (name !== carrier.name || carrier_call_id === null)
     throw HttpProblem.field(
       'hang_up',
-      `cannot be done: the call is carried by ${name}, and this service is set up with ${carrier.name}`,
+      `cannot be done: the call is at ${name}, and this service uses ${carrier.name}`,
     );
   const ended = await carrier.endCall(carrier_call_id);
   if (ended.ok) return !carrier.instant;
   if (ended.code === 'not_live') return false;
-  if (ended.retryable)
-    throw carrierUnavailable(ended, 'Nothing of what was told of the call is kept.');
+  if (ended.retryable) throw carrierUnavailable(ended, 'The call was not changed.');
   throw HttpProblem.field('hang_up', `was refused by the carrier: ${ended.message}`);
 }

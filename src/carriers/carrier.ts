@@ -23,16 +23,16 @@ export const CALL_STATUSES = [
 export type CallStatus = (typeof CALL_STATUSES)[number];
 
 const UNDER_WAY: readonly CallStatus[] = ['queued', 'ringing', 'in_progress'];
-/** Whether nothing more comes of a call. */
+/** Whether a call has ended. */
 export const isOver = (status: CallStatus): boolean => !UNDER_WAY.includes(status);
 
-/** What makes a try safe to repeat. */
+/** What makes a request safe to repeat. */
 export interface Try {
-  /** UUID; the same at every try of the same thing. */
+  /** UUID; the same at every try of one request. */
   key: string;
-  /** Set when an earlier try may have got through: when the first such try began. */
+  /** When the first try began that the carrier may have accepted; absent when none was. */
   tried_at?: Date;
-  /** Carrier ids recorded for other requests of the same numbers: what an earlier try made is looked for among the rest. */
+  /** The carrier's ids of other requests for the same numbers: an earlier try made none of them. */
   taken?: readonly string[];
 }
 
@@ -55,12 +55,15 @@ export interface NumberRequest extends Try {
   phone_number: string;
 }
 
-/** Why a carrier did not do what it was asked for. */
+/** Why a carrier did not accept a request. */
 export interface Failure {
   ok: false;
-  /** It may be tried again later. What is not retryable will be refused again. */
+  /** It may be tried again later. Otherwise it would be refused again. */
   retryable: boolean;
-  /** Nobody knows whether this try got through, so the next one needs `tried_at`. Without it nothing was sent. */
+  /**
+   * It is not known whether the carrier accepted this try: the next one needs `tried_at`. Absent
+   * when nothing was sent.
+   */
   maybe_sent?: boolean;
   /** One of `FAILURE_CODES`, or the carrier's own, such as twilio_21408. */
   code: string;
@@ -68,7 +71,7 @@ export interface Failure {
   message: string;
 }
 
-/** What a carrier made of a request. */
+/** The result of a request to a carrier. */
 export type Outcome<Status extends string> =
   | {
       ok: true;
@@ -79,18 +82,18 @@ export type Outcome<Status extends string> =
     }
   | Failure;
 
-/** The codes that mean the same at every carrier. */
+/** Codes with the same meaning for every carrier. */
 export const FAILURE_CODES = {
   invalid_number: 'there is no such number',
   not_a_mobile: 'the number takes no text messages',
-  opted_out: 'the recipient has told the carrier to be left alone by this sender',
-  unreachable: 'the telephone is off or out of reach, or no route leads to it',
-  filtered: 'the carrier took the message for spam',
+  opted_out: 'the recipient has opted out of messages from this sender at the carrier',
+  unreachable: 'the telephone is off or out of range, or no route leads to it',
+  filtered: 'the carrier filtered the message as spam',
   not_available: 'the number is not for sale, or no longer',
   not_live: 'the call is over',
   unavailable: 'the carrier is down, too busy or too slow',
-  unauthorized: 'the carrier does not take the credentials',
-  not_found: 'the carrier knows no such address: account or URL are wrong',
+  unauthorized: 'the carrier rejects the credentials',
+  not_found: 'the carrier has no such address: the account or the URL is wrong',
 } as const;
 export type FailureCode = keyof typeof FAILURE_CODES;
 
@@ -105,35 +108,40 @@ export interface AvailableNumber {
 export interface NumberSearch {
   /** Two letters. */
   country: string;
-  /** Toll-free numbers in place of all others. */
+  /** True: only toll-free numbers; otherwise only others. */
   toll_free?: boolean;
-  /** What the number begins with: +44161, 0161 and 161 are the same in GB. */
+  /** The first digits: +44161, 0161 and 161 are the same in GB. */
   prefix?: string;
-  /** Digits or the letters of a keypad anywhere in the national number, `*` for any one digit. */
+  /** Digits or keypad letters anywhere in the national number, `*` for any one digit. */
   query?: string;
-  /** At most 1000; 20 unless told. */
+  /** At most 1000; by default 20. */
   limit?: number;
   /** Numbers to leave out. */
   except?: readonly string[];
 }
 
-/** That it is done, or why not. */
 export type Done = { ok: true } | Failure;
 
 export type Found = { ok: true; numbers: AvailableNumber[] } | Failure;
 
-/** Sends texts, places calls, sells numbers. Nothing of it throws. */
+/** Sends text messages, places calls and sells numbers. Its functions never throw. */
 export interface Carrier {
   name: CarrierName;
-  /** Answers without leaving the process: many may be asked inside one transaction, and none can be lost between asking and recording. */
+  /**
+   * Responds without leaving the process: many requests may be made inside one transaction, and
+   * none can be lost before its result is recorded.
+   */
   instant: boolean;
   sendSms(request: SmsRequest): Promise<Outcome<MessageStatus>>;
   placeCall(request: CallRequest): Promise<Outcome<CallStatus>>;
-  /** Ends a call, in or out, by the carrier's id of it; what then becomes of it is told as always. One that is over is refused as `not_live`. May be repeated. */
+  /**
+   * Ends an inbound or outbound call; its last status is reported as usual. A call that has ended
+   * is refused as `not_live`. May be repeated.
+   */
   endCall(carrier_call_id: string): Promise<Done>;
   searchNumbers(search: NumberSearch): Promise<Found>;
   /** `carrier_id` is the carrier's id of the number. */
   buyNumber(request: NumberRequest): Promise<Outcome<'bought'>>;
-  /** Gives a number back, by the carrier's id of it. One that the carrier no longer has is given back already, so this may be repeated. */
+  /** Gives a number back. May be repeated: for a number that was given back it succeeds. */
   releaseNumber(carrier_number_id: string): Promise<Done>;
 }

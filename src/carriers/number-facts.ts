@@ -1,7 +1,10 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { AvailableNumber } from './carrier';
 
-/** Countries whose numbers are sold, by calling code; the first is the one of numbers that no country of the code can be told of. */
+/**
+ * Countries whose numbers are sold, by calling code. Numbers whose country is not known get the
+ * first.
+ */
 const SOLD: Record<string, readonly [string, ...string[]]> = {
   '1': ['US', 'CA'],
   '44': ['GB'],
@@ -9,8 +12,9 @@ const SOLD: Record<string, readonly [string, ...string[]]> = {
 };
 
 /**
- * What a telephone number (+ and digits) says of itself. Toll-free numbers of North America are of no one country: `asked` decides then.
- * Undefined for a number of a country whose numbers are not sold, or of another calling code than that of the country asked for.
+ * The country and kind of a telephone number (+ and digits). North American toll-free numbers
+ * belong to no single country: they get the country `asked` for. Undefined for numbers of countries
+ * that are not sold, and of another calling code than that of `asked`.
  */
 export function numberFacts(phone_number: string, asked?: string): AvailableNumber | undefined {
   const parsed = parsePhoneNumberFromString(phone_number);
@@ -19,7 +23,7 @@ export function numberFacts(phone_number: string, asked?: string): AvailableNumb
     return undefined;
   const toll_free = parsed.getType() === 'TOLL_FREE';
   const own = toll_free ? (asked ?? parsed.country) : (parsed.country ?? asked);
-  // The small islands share the plan of Great Britain, others that of America.
+  // Some islands share the numbering plan of Great Britain or of North America.
   if (own !== undefined && !countries.includes(own) && countries.length > 1) return undefined;
   return {
     phone_number,

@@ -2,18 +2,18 @@ import { getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/max
 import type { AvailableNumber, NumberSearch } from './carrier';
 
 const DEFAULT_LIMIT = 20;
-/** How many numbers are found at most. */
+/** The greatest number of results of a search. */
 export const MAX_NUMBERS = 1000;
 /** Digits of the longest national numbers of the countries that are sold. */
-const LONGEST_NATIONAL = 10;
+const MAX_NATIONAL_DIGITS = 10;
 /** Letter groups of the keys 2 to 9 (ITU-T E.161). */
 const KEYS = ['abc', 'def', 'ghi', 'jkl', 'mno', 'pqrs', 'tuv', 'wxyz'];
 
-/** How many numbers a search asks for. */
+/** The number of results that a search asks for. */
 export const limitOf = ({ limit = DEFAULT_LIMIT }: NumberSearch): number =>
   Math.min(Math.max(Math.trunc(limit), 1), MAX_NUMBERS);
 
-/** The digits a search's numbers begin with, country code and trunk digit (0, in America 1) left off. */
+/** The prefix of a search without country code and trunk digit (0, in North America 1). */
 export function nationalPrefix({ country, prefix = '' }: NumberSearch): string {
   const digits = prefix.replace(/\D/g, '');
   const code = callingCode(country);
@@ -22,7 +22,10 @@ export function nationalPrefix({ country, prefix = '' }: NumberSearch): string {
   return digits.replace(code === '1' ? /^1/ : /^0/, '');
 }
 
-/** A search's query as digits and `*`; spaces, dots and the like do not count, nor do country code and trunk digit of a whole number. */
+/**
+ * The query of a search as digits and `*`, without punctuation, and without country code and trunk
+ * digit when it is a whole number.
+ */
 export function keypadPattern({ country, query = '' }: NumberSearch): string {
   const pattern = query
     .toLowerCase()
@@ -32,13 +35,13 @@ export function keypadPattern({ country, query = '' }: NumberSearch): string {
   if (
     code &&
     pattern.startsWith(code) &&
-    (query.trim().startsWith('+') || pattern.length > LONGEST_NATIONAL)
+    (query.trim().startsWith('+') || pattern.length > MAX_NATIONAL_DIGITS)
   )
     return pattern.slice(code.length);
-  return pattern.length >= LONGEST_NATIONAL ? pattern.replace(/^0/, '') : pattern;
+  return pattern.length >= MAX_NATIONAL_DIGITS ? pattern.replace(/^0/, '') : pattern;
 }
 
-/** The numbers that a search is about, as many as it asks for. */
+/** The numbers that match a search, as many as it asks for. */
 export function pick(numbers: Iterable<AvailableNumber>, search: NumberSearch): AvailableNumber[] {
   const skipped = callingCode(search.country).length + 1;
   const prefix = nationalPrefix(search);

@@ -13,13 +13,16 @@ type Ending<Status> =
   { status: Status; code?: FailureCode } | { code: FailureCode; retryable?: true };
 
 export interface MagicNumber {
-  /** What happens, for the documentation. */
+  /** For the documentation. */
   meaning: string;
   sms?: Ending<MessageStatus>;
   call?: Ending<CallStatus>;
 }
 
-/** What the sandbox makes of a number +1 NPA 555 01xx by its last four digits; every other number answers, and gets its texts. */
+/**
+ * What the sandbox does with a number +1 NPA 555 01xx, by its last four digits. Every other number
+ * answers calls and receives texts.
+ */
 export const MAGIC_NUMBERS: Record<string, MagicNumber> = {
   '0101': {
     meaning: 'There is no such number: refused.',
@@ -31,23 +34,23 @@ export const MAGIC_NUMBERS: Record<string, MagicNumber> = {
     sms: { code: 'not_a_mobile' },
   },
   '0103': {
-    meaning: 'The recipient has told the carrier STOP: texts are refused, calls go through.',
+    meaning: 'The recipient has replied STOP: texts are refused, calls go through.',
     sms: { code: 'opted_out' },
   },
   '0104': {
-    meaning: 'The carrier is down: nothing is sent, and it is tried again.',
+    meaning: 'The carrier is down: nothing is sent, and the request is retried.',
     sms: { code: 'unavailable', retryable: true },
     call: { code: 'unavailable', retryable: true },
   },
-  '0105': { meaning: 'Calls find the line busy.', call: { status: 'busy' } },
-  '0106': { meaning: 'Nobody takes the call.', call: { status: 'no_answer' } },
+  '0105': { meaning: 'The line is busy.', call: { status: 'busy' } },
+  '0106': { meaning: 'Calls are not answered.', call: { status: 'no_answer' } },
   '0107': {
-    meaning: 'Texts are accepted and do not arrive; calls fail.',
+    meaning: 'Texts are accepted but do not arrive; calls fail.',
     sms: { status: 'undelivered', code: 'unreachable' },
     call: { status: 'failed', code: 'unreachable' },
   },
   '0108': {
-    meaning: 'Texts are accepted and taken for spam; calls go through.',
+    meaning: 'Texts are accepted and filtered as spam; calls go through.',
     sms: { status: 'undelivered', code: 'filtered' },
   },
 };
@@ -55,7 +58,7 @@ export const MAGIC_NUMBERS: Record<string, MagicNumber> = {
 const magicOf = (to: string): MagicNumber | undefined =>
   MAGIC_NUMBERS[/^\+1[2-9]\d\d555(01\d\d)$/.exec(to)?.[1] ?? ''];
 
-/** A carrier that sends nothing and has no memory: what it answers depends on the request alone. */
+/** A carrier that sends nothing and stores nothing: its response depends on the request alone. */
 export function sandbox(): Carrier {
   let stock: AvailableNumber[] | undefined;
   const inventory = () => (stock ??= fictionNumbers());
@@ -66,12 +69,12 @@ export function sandbox(): Carrier {
       answer<MessageStatus>(key, magicOf(to)?.sms ?? { status: 'delivered' }),
     placeCall: async ({ key, to }) =>
       answer<CallStatus>(key, magicOf(to)?.call ?? { status: 'completed' }),
-    // Its calls are over when it answers.
+    // Its calls have ended by the time it responds.
     endCall: async () => ({
       ok: false,
       retryable: false,
       code: 'not_live',
-      message: 'The sandbox has no calls under way.',
+      message: 'The sandbox has no calls in progress.',
     }),
     searchNumbers: async (search) => ({ ok: true, numbers: pick(inventory(), search) }),
     buyNumber: async ({ key, phone_number }) =>

@@ -2,7 +2,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export type SignedParams = Record<string, string | string[]>;
 
-/** The X-Twilio-Signature of a request with form parameters: its URL, then each key and value in the order of the keys. */
+/**
+ * The X-Twilio-Signature of a request with form parameters: of its URL followed by each key and
+ * value, in the order of the keys.
+ */
 export function signatureOf(auth_token: string, url: string, params: SignedParams): string {
   const pairs = Object.keys(params)
     .sort()
@@ -12,29 +15,30 @@ export function signatureOf(auth_token: string, url: string, params: SignedParam
     .digest('base64');
 }
 
-/** Whether who sent a request knows the token. `url` is the one the carrier was given, with its query, not the one a proxy made of it. */
+/**
+ * Whether the sender of a request knows the token. `url` is the one that the carrier was given,
+ * with its query, not the one a proxy made of it.
+ */
 export function isSigned(
   auth_token: string,
   signature: string | undefined,
   url: string,
   params: SignedParams,
 ): boolean {
-  // The HMAC of an empty token is one that everybody can make.
+  // Anyone can compute the HMAC of an empty token.
   if (!signature || !auth_token) return false;
   return spellings(url).some((spelling) =>
     isSame(signature, signatureOf(auth_token, spelling, params)),
   );
 }
 
-/** A key that is repeated counts once with each of its values, in their order. */
-const valuesOf = (value: unknown): string[] =>
-  Array.isArray(value)
-    ? [...new Set(value.filter((each) => typeof each === 'string'))].sort()
-    : typeof value === 'string'
-      ? [value]
-      : [];
+/** A repeated key counts once with each of its distinct values, sorted. */
+const valuesOf = (value: unknown): string[] => {
+  const values = Array.isArray(value) ? value : [value];
+  return [...new Set(values.filter((each) => typeof each === 'string'))].sort();
+};
 
-/** Twilio signs some URLs with the port they name or imply and some without. */
+/** Twilio signs some URLs with their port, named or implied, and some without. */
 function spellings(url: string): string[] {
   const [, scheme, host, rest] = /^(https?):\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
   if (!scheme || !host) return [url];

@@ -8,12 +8,12 @@ export interface Account {
   base_url: string;
 }
 
-/** A list is sent as the same name several times. */
+/** A list is sent as several fields of one name. */
 export type Fields = Record<string, string | readonly string[] | undefined>;
 
-export interface Question {
+export interface ApiRequest {
   method: 'GET' | 'POST' | 'DELETE';
-  /** Behind /2010-04-01/Accounts/{sid}/, without .json. */
+  /** After /2010-04-01/Accounts/{sid}/, without .json. */
   path: string;
   fields: Fields;
   key?: string;
@@ -23,9 +23,9 @@ export interface Question {
 export type Json = Record<string, unknown>;
 export type Answer = { ok: true; body: Json } | Failure;
 
-const MESSAGE_CHARS = 500;
+const MAX_MESSAGE_CHARS = 500;
 
-/** Errors that come before a connection is there, so that nothing can have been sent. */
+/** Errors before the connection is open: nothing was sent. */
 const BEFORE_SENDING = [
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -35,16 +35,19 @@ const BEFORE_SENDING = [
   'UND_ERR_CONNECT_TIMEOUT',
 ];
 
-/** Asks Twilio, or a service that speaks its REST, one thing once. Follows no redirect: it would carry the credentials elsewhere. */
+/**
+ * Sends one request once to Twilio or a service with its API. Follows no redirect, which would send
+ * the credentials elsewhere.
+ */
 export async function ask(
   account: Account,
-  { method, path, fields, key, signal }: Question,
+  { method, path, fields, key, signal }: ApiRequest,
 ): Promise<Answer> {
   const params = paramsOf(fields).toString();
-  const url = `${account.base_url.replace(/\/+$/, '')}/2010-04-01/Accounts/${encodeURIComponent(account.account_sid)}/${path}.json`;
-  const credentials = Buffer.from(`${account.account_sid}:${account.auth_token}`).toString(
-    'base64',
-  );
+  const { account_sid, auth_token, base_url } = account;
+  const accounts = `${base_url.replace(/\/+$/, '')}/2010-04-01/Accounts`;
+  const url = `${accounts}/${encodeURIComponent(account_sid)}/${path}.json`;
+  const credentials = Buffer.from(`${account_sid}:${auth_token}`).toString('base64');
   const headers = {
     authorization: `Basic ${credentials}`,
     accept: 'application/json',
@@ -61,9 +64,9 @@ export async function ask(
         ...(method === 'POST' && { body: params }),
       },
     );
-    return understand(statusCode, parse(await body.text()));
+    return interpret(statusCode, parse(await body.text()));
   } catch (error) {
-    return unanswered(error);
+    return noResponse(error);
   }
 }
 
@@ -83,13 +86,10 @@ function parse(text: string): Json | undefined {
   }
 }
 
-function understand(status: number, body: Json | undefined): Answer {
+function interpret(status: number, body: Json | undefined): Answer {
   const code = typeof body?.code === 'number' ? body.code : undefined;
-  const message =
-    `The carrier answered ${status}${code ? ` (${code})` : ''}${body?.message ? `: ${body.message}` : ''}`.slice(
-      0,
-      MESSAGE_CHARS,
-    );
+  const [code_part, text] = [code ? ` (${code})` : '', body?.message ? `: ${body.message}` : ''];
+  const message = `The carrier answered ${status}${code_part}${text}`.slice(0, MAX_MESSAGE_CHARS);
   const failure = (failed: FailureCode, more: Partial<Failure> = {}): Failure => ({
     ok: false,
     retryable: true,
@@ -97,15 +97,16 @@ function understand(status: number, body: Json | undefined): Answer {
     message,
     ...more,
   });
-  // No content is what a deletion is answered with.
+  // Deletions return no content.
   if (status === 204) return { ok: true, body: {} };
   if (status >= 200 && status < 300)
     return body
       ? { ok: true, body }
-      : failure('unavailable', { maybe_sent: true, message: `${message}, and no JSON` });
+      : failure('unavailable', { maybe_sent: true, message: `${message}, but not with JSON` });
   if (status === 429) return failure('unavailable');
   if (status === 408 || status >= 500) return failure('unavailable', { maybe_sent: true });
-  // Codes from 20000 to 20999 are about the account, the others about what was asked for. The operator can mend an account, or an address.
+  // Codes from 20000 to 20999 are about the account, others about the request. The operator can
+  // correct the account or the address, so that these are retried.
   if (status === 401 || (status === 403 && (!code || code < 21_000)))
     return failure('unauthorized');
   if (status < 400 || status === 404) return failure('not_found');
@@ -113,7 +114,7 @@ function understand(status: number, body: Json | undefined): Answer {
   return { ok: false, retryable: ours === 'unavailable', code: ours, message };
 }
 
-function unanswered(error: unknown): Failure {
+function noResponse(error: unknown): Failure {
   const { name, code, message } = error as { name: string; code?: string; message: string };
   const late = name === 'TimeoutError';
   return {
@@ -123,6 +124,6 @@ function unanswered(error: unknown): Failure {
     code: 'unavailable',
     message: late
       ? 'The carrier did not answer in time.'
-      : `The carrier cannot be reached: ${code ?? message}`.slice(0, MESSAGE_CHARS),
+      : `The carrier cannot be reached: ${code ?? message}`.slice(0, MAX_MESSAGE_CHARS),
   };
 }

@@ -41,28 +41,29 @@ const CODES: Record<number, FailureCode> = {
   30003: 'unreachable',
   30007: 'filtered',
   21422: 'not_available',
-  // It has ended, or its TwiML has.
+  // The call or its TwiML has ended.
   21220: 'not_live',
-  // A sender's queue is full: nothing is wrong with the message.
+  // The sender's queue is full: the message itself is fine.
   21611: 'unavailable',
 };
 
-/** Our word for Twilio's status of a message; undefined for one we do not know. */
+/** Our status for Twilio's status of a message; undefined when unknown. */
 export const messageStatusOf = (status: string): MessageStatus | undefined =>
   Object.hasOwn(MESSAGE, status) ? MESSAGE[status] : undefined;
 
-/** Our word for Twilio's status of a call; undefined for one we do not know. */
+/** Our status for Twilio's status of a call; undefined when unknown. */
 export const callStatusOf = (status: string): CallStatus | undefined =>
   Object.hasOwn(CALL, status) ? CALL[status] : undefined;
 
-/** Our code for one of Twilio's, as errors and status callbacks (ErrorCode) have it. */
+/** Our code for an error code of Twilio's in responses and status callbacks. */
 export const failureCodeOf = (code: number | string): string =>
   CODES[Number(code)] ?? `twilio_${code}`;
 
-/** Words for a caller who withholds the number, and what a keypad makes of ANONYMOUS, RESTRICTED, BLOCKED, UNKNOWN and UNAVAILABLE. */
-const WITHHELD =
-  /^(\s*|anonymous|restricted|blocked|unknown|unavailable|private|withheld|\+?(266696687|7378742833|2562533|8656696|86282452253))$/i;
+/** Names of callers that withhold their number. */
+const WITHHELD = /^(|anonymous|restricted|blocked|unknown|unavailable|private|withheld)$/i;
+/** ANONYMOUS, RESTRICTED, BLOCKED, UNKNOWN and UNAVAILABLE as typed on a keypad. */
+const WITHHELD_DIGITS = /^\+?(266696687|7378742833|2562533|8656696|86282452253)$/;
 
-/** Whether a caller as Twilio names it shows no telephone number: a SIP address is none either. */
+/** Whether Twilio's name of a caller is no telephone number, which a SIP address is not either. */
 export const isWithheld = (from: string): boolean =>
-  WITHHELD.test(from.trim()) || /^sips?:|@/i.test(from.trim());
+  [WITHHELD, WITHHELD_DIGITS, /^sips?:|@/i].some((pattern) => pattern.test(from.trim()));

@@ -18,39 +18,39 @@ import { callStatusOf, failureCodeOf, messageStatusOf } from './twilio-words';
 export interface TwilioOptions {
   account_sid: string;
   auth_token: string;
-  /** Twilio's own unless told: any service that speaks its REST will do. */
+  /** By default Twilio's own; any service with its API works. */
   base_url?: string;
-  /** Where the carrier reaches us, such as https://api.example.com. */
+  /** Our own URL for the carrier's callbacks, such as https://api.example.com. */
   public_url: string;
-  /** For all of one operation, from connecting to the last byte of the answer. */
+  /** For one operation, from connecting to the last byte of the response. */
   timeout_ms?: number;
 }
 
-interface Line {
+interface Service {
   account: Account;
   timeout_ms: number;
   /** Our URL for the carrier to call. */
   hook(name: string, key?: string): string;
 }
 
-/** One thing to have done at most once. */
-interface Errand<Status extends string> extends Try {
+/** A request that must take effect at most once. */
+interface OnceRequest<Status extends string> extends Try {
   path: string;
   fields: Fields;
-  /** Finds the records among which one of an earlier try would be. */
+  /** Fields that find the records which an earlier try may have made. */
   lookup: Fields;
   list: string;
   isOurs(record: Json): boolean;
   statusOf(record: Json): Status;
 }
 
-/** The clocks of the two sides differ, and the carrier's times are whole seconds. */
+/** Clocks differ, and the carrier's times are whole seconds. */
 const CLOCK_SKEW_MS = 5_000;
-const MOST_RECORDS = '1000';
+const MAX_RECORDS = '1000';
 const NUMBERS = 'IncomingPhoneNumbers';
 const CALL_EVENTS = ['initiated', 'ringing', 'answered', 'completed'];
 
-/** Twilio, or a service that speaks its REST. */
+/** Twilio, or a service with its API. */
 export function twilio({
   account_sid,
   auth_token,
@@ -59,7 +59,7 @@ export function twilio({
   timeout_ms = 5_000,
 }: TwilioOptions): Carrier {
   const hooks = `${public_url.replace(/\/+$/, '')}/api/v1/telephony`;
-  const line: Line = {
+  const service: Service = {
     account: { account_sid, auth_token, base_url },
     timeout_ms,
     hook: (name, key) => `${hooks}/${name}${key ? `?key=${encodeURIComponent(key)}` : ''}`,
@@ -67,16 +67,16 @@ export function twilio({
   return {
     name: 'twilio',
     instant: false,
-    sendSms: (request) => once(line, smsErrand(line, request)),
-    placeCall: (request) => once(line, callErrand(line, request)),
-    endCall: (carrier_call_id) => endCall(line, carrier_call_id),
-    searchNumbers: (search) => searchNumbers(line, search),
-    buyNumber: (request) => once(line, numberErrand(line, request)),
-    releaseNumber: (carrier_number_id) => releaseNumber(line, carrier_number_id),
+    sendSms: (request) => once(service, smsRequest(service, request)),
+    placeCall: (request) => once(service, callRequest(service, request)),
+    endCall: (carrier_call_id) => endCall(service, carrier_call_id),
+    searchNumbers: (search) => searchNumbers(service, search),
+    buyNumber: (request) => once(service, numberRequest(service, request)),
+    releaseNumber: (carrier_number_id) => releaseNumber(service, carrier_number_id),
   };
 }
 
-function smsErrand(line: Line, { from, to, body, ...rest }: SmsRequest) {
+function smsRequest(service: Service, { from, to, body, ...rest }: SmsRequest) {
   return {
     ...rest,
     path: 'Messages',
@@ -84,7 +84,7 @@ function smsErrand(line: Line, { from, to, body, ...rest }: SmsRequest) {
       To: to,
       From: from,
       Body: body,
-      StatusCallback: line.hook('message_status', rest.key),
+      StatusCallback: service.hook('message_status', rest.key),
     },
     lookup: { To: to, From: from },
     list: 'messages',
@@ -93,7 +93,10 @@ function smsErrand(line: Line, { from, to, body, ...rest }: SmsRequest) {
   };
 }
 
-function callErrand(line: Line, { from, to, connect_to, timeout_seconds, ...rest }: CallRequest) {
+function callRequest(
+  service: Service,
+  { from, to, connect_to, timeout_seconds, ...rest }: CallRequest,
+) {
   return {
     ...rest,
     path: 'Calls',
@@ -102,7 +105,7 @@ function callErrand(line: Line, { from, to, connect_to, timeout_seconds, ...rest
       From: from,
       Twiml: connectingTwiml(from, connect_to, timeout_seconds),
       Timeout: String(timeout_seconds),
-      StatusCallback: line.hook('call_status', rest.key),
+      StatusCallback: service.hook('call_status', rest.key),
       StatusCallbackEvent: CALL_EVENTS,
     },
     lookup: { To: to, From: from },
@@ -112,69 +115,77 @@ function callErrand(line: Line, { from, to, connect_to, timeout_seconds, ...rest
   };
 }
 
-function numberErrand(line: Line, { phone_number, ...rest }: NumberRequest) {
+function numberRequest(service: Service, { phone_number, ...rest }: NumberRequest) {
   return {
     ...rest,
     path: NUMBERS,
     fields: {
       PhoneNumber: phone_number,
-      SmsUrl: line.hook('sms'),
-      VoiceUrl: line.hook('voice'),
-      StatusCallback: line.hook('voice_status'),
+      SmsUrl: service.hook('sms'),
+      VoiceUrl: service.hook('voice'),
+      StatusCallback: service.hook('voice_status'),
     },
     lookup: { PhoneNumber: phone_number },
     list: 'incoming_phone_numbers',
-    // The lookup finds parts of numbers too.
+    // The lookup also finds numbers that contain this one.
     isOurs: (record: Json) => record.phone_number === phone_number,
     statusOf: () => 'bought' as const,
   };
 }
 
-/** Made by a request like ours: between two numbers of one account the same text or call is there as an incoming one as well. */
+/**
+ * Whether a record was made by a request like ours. A text or call between two numbers of one
+ * account has an incoming record as well.
+ */
 const isOutgoing = ({ direction }: Json): boolean => direction === 'outbound-api';
 
-/** What is said to an answered call: connect it, under the number it was placed from. */
+/** Instructions for an answered call: connect it, showing the number it was placed from. */
 function connectingTwiml(from: string, connect_to: string, timeout_seconds: number): string {
   const noun = /^sips?:/i.test(connect_to) ? 'Sip' : 'Number';
-  const dial = `<Dial answerOnBridge="true" callerId="${escapeXml(from)}" timeout="${timeout_seconds}">`;
+  const attributes = `callerId="${escapeXml(from)}" timeout="${timeout_seconds}"`;
+  const dial = `<Dial answerOnBridge="true" ${attributes}>`;
   return `<Response>${dial}<${noun}>${escapeXml(connect_to)}</${noun}></Dial></Response>`;
 }
 
 const escapeXml = (text: string): string =>
   text.replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** Twilio repeats whatever it is asked twice, so a try after one that may have got through first looks for what that one made. */
+/**
+ * Twilio repeats a request that it receives twice. When an earlier try may have been accepted, this
+ * first looks for the record which that one made.
+ */
 async function once<Status extends string>(
-  line: Line,
-  errand: Errand<Status>,
+  service: Service,
+  request: OnceRequest<Status>,
 ): Promise<Outcome<Status>> {
-  const signal = AbortSignal.timeout(line.timeout_ms);
-  if (errand.tried_at) {
-    const earlier = await findEarlier(line, errand, errand.tried_at, signal);
+  const signal = AbortSignal.timeout(service.timeout_ms);
+  if (request.tried_at) {
+    const earlier = await findEarlier(service, request, request.tried_at, signal);
     if (!earlier.ok) return { ...earlier, retryable: true, maybe_sent: true };
-    if (earlier.record) return outcomeOf(earlier.record, errand);
+    if (earlier.record) return outcomeOf(earlier.record, request);
   }
-  const { path, fields, key } = errand;
-  const answer = await ask(line.account, { method: 'POST', path, fields, key, signal });
-  if (answer.ok) return outcomeOf(answer.body, errand);
-  // The list the carrier was asked for may lag behind what it did.
-  return errand.tried_at && answer.retryable ? { ...answer, maybe_sent: true } : answer;
+  const { path, fields, key } = request;
+  const answer = await ask(service.account, { method: 'POST', path, fields, key, signal });
+  if (answer.ok) return outcomeOf(answer.body, request);
+  // The carrier's lists may lag behind what it did.
+  return request.tried_at && answer.retryable ? { ...answer, maybe_sent: true } : answer;
 }
 
 /**
- * Looks without a date among the newest records: DateSent and StartTime, the only ones a list can be asked for, are empty while a message or call
- * is still queued.
+ * The record of an earlier try. Looks without a date among the newest records: DateSent and
+ * StartTime, the only dates that lists can be filtered by, are empty while a message or call is
+ * still queued.
  */
 async function findEarlier<Status extends string>(
-  line: Line,
-  { path, lookup, key, list, taken = [], isOurs }: Errand<Status>,
+  service: Service,
+  { path, lookup, key, list, taken = [], isOurs }: OnceRequest<Status>,
   tried_at: Date,
   signal: AbortSignal,
 ): Promise<{ ok: true; record?: Json } | Failure> {
-  const answer = await ask(line.account, {
+  const answer = await ask(service.account, {
     method: 'GET',
     path,
-    fields: { ...lookup, PageSize: MOST_RECORDS },
+    fields: { ...lookup, PageSize: MAX_RECORDS },
     key,
     signal,
   });
@@ -193,7 +204,7 @@ async function findEarlier<Status extends string>(
 
 function outcomeOf<Status extends string>(
   record: Json,
-  { statusOf }: Errand<Status>,
+  { statusOf }: OnceRequest<Status>,
 ): Outcome<Status> {
   if (typeof record.sid !== 'string')
     return {
@@ -201,7 +212,7 @@ function outcomeOf<Status extends string>(
       retryable: true,
       maybe_sent: true,
       code: 'unavailable',
-      message: 'The carrier answered a record without sid.',
+      message: 'The carrier returned a record without sid.',
     };
   const code = record.error_code ? failureCodeOf(String(record.error_code)) : undefined;
   return { ok: true, carrier_id: record.sid, status: statusOf(record), ...(code && { code }) };
@@ -210,11 +221,12 @@ function outcomeOf<Status extends string>(
 const recordsOf = (body: Json, list: string): Json[] =>
   Array.isArray(body[list]) ? (body[list] as Json[]) : [];
 
-async function searchNumbers(line: Line, search: NumberSearch): Promise<Found> {
+async function searchNumbers(service: Service, search: NumberSearch): Promise<Found> {
   const { country, toll_free = false } = search;
-  const path = `AvailablePhoneNumbers/${encodeURIComponent(country)}/${toll_free ? 'TollFree' : 'Local'}`;
-  const signal = AbortSignal.timeout(line.timeout_ms);
-  const answer = await ask(line.account, {
+  const kind = toll_free ? 'TollFree' : 'Local';
+  const path = `AvailablePhoneNumbers/${encodeURIComponent(country)}/${kind}`;
+  const signal = AbortSignal.timeout(service.timeout_ms);
+  const answer = await ask(service.account, {
     method: 'GET',
     path,
     fields: searchFields(search),
@@ -232,10 +244,10 @@ async function searchNumbers(line: Line, search: NumberSearch): Promise<Found> {
   return { ok: true, numbers: pick(numbers, search) };
 }
 
-/** `completed` ends a call also while it rings. The carrier knows no call that it has not had, and takes no change of one that is over. */
-async function endCall(line: Line, sid: string): Promise<Done> {
-  const signal = AbortSignal.timeout(line.timeout_ms);
-  const answer = await ask(line.account, {
+/** `completed` also ends a call that still rings. Calls that have ended cannot be changed. */
+async function endCall(service: Service, sid: string): Promise<Done> {
+  const signal = AbortSignal.timeout(service.timeout_ms);
+  const answer = await ask(service.account, {
     method: 'POST',
     path: `Calls/${encodeURIComponent(sid)}`,
     fields: { Status: 'completed' },
@@ -244,13 +256,14 @@ async function endCall(line: Line, sid: string): Promise<Done> {
   return answer.ok ? { ok: true } : answer;
 }
 
-async function releaseNumber(line: Line, sid: string): Promise<Done> {
-  const signal = AbortSignal.timeout(line.timeout_ms);
+async function releaseNumber(service: Service, sid: string): Promise<Done> {
+  const signal = AbortSignal.timeout(service.timeout_ms);
   const path = `${NUMBERS}/${encodeURIComponent(sid)}`;
-  const answer = await ask(line.account, { method: 'DELETE', path, fields: {}, signal });
+  const answer = await ask(service.account, { method: 'DELETE', path, fields: {}, signal });
   if (answer.ok || answer.code !== 'not_found') return answer.ok ? { ok: true } : answer;
-  // A wrong account or address knows no such number either: only one that answers for its other numbers has given this one back.
-  const known = await ask(line.account, {
+  // A wrong account or address does not have the number either: the number was given back only
+  // when the account's other numbers are found.
+  const known = await ask(service.account, {
     method: 'GET',
     path: NUMBERS,
     fields: { PageSize: '1' },
@@ -259,7 +272,10 @@ async function releaseNumber(line: Line, sid: string): Promise<Done> {
   return known.ok ? { ok: true } : known;
 }
 
-/** `Contains` finds its digits anywhere, and only American area codes can be asked for: what is found is picked over once more. */
+/**
+ * `Contains` finds digits anywhere, and only North American area codes can be searched for: the
+ * results are filtered again.
+ */
 function searchFields(search: NumberSearch): Fields {
   const prefix = nationalPrefix(search);
   const query = keypadPattern(search);

@@ -103,7 +103,7 @@ export type Sql = <Name extends StatementName, Narrowed>(
 /** The same for one company: `{company_id}` is filled in. */
 export type TenantSql = <Name extends StatementName, Narrowed>(
   statement: Statement<Name, Narrowed>,
-  params: Omit<Params<Name>, 'company_id'> & { company_id?: bigint | string },
+  params: Omit<Params<Name>, 'company_id'> & { company_id?: bigint | number | string | null },
 ) => Promise<Row<Name, Narrowed>[]>;
 
 interface Connection {

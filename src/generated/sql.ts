@@ -231,6 +231,724 @@ export interface SqlTypes {
       totals_reset_at: Date | null;
     };
   };
+  'calls.add_payout': {
+    params: {
+      amount: number | string | null;
+      converts: boolean | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.add_revenue': {
+    params: {
+      amount: number | string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.add_tokens': {
+    params: {
+      tokens: string | object | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.add_tokens_of_buyer': {
+    params: {
+      tokens: string | object | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: object;
+  };
+  'calls.call_report': {
+    params: {
+      now: Date | string | null;
+      category: string | null;
+      zone: string | null;
+      company_id: number | string | bigint | null;
+      created_at_from: Date | string | null;
+      created_at_to: Date | string | null;
+      offer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: {
+      rows: string;
+      totals: string;
+      total_count: number;
+    };
+  };
+  'calls.call_report_csv': {
+    params: {
+      now: Date | string | null;
+      category: string | null;
+      zone: string | null;
+      company_id: number | string | bigint | null;
+      created_at_from: Date | string | null;
+      created_at_to: Date | string | null;
+      offer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: {
+      key: string;
+      name: string;
+      calls: string;
+      attempts: string;
+      connects: string;
+      conversions: string;
+      traffic_source_conversions: string;
+      revenue: string;
+      payout: string;
+      profit: string;
+      epc: string;
+      average_duration: string;
+      skip_reasons: unknown;
+    };
+  };
+  'calls.delete_unplaced_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: object;
+  };
+  'calls.find_attempt_of_leg': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      leg_sid: string | null;
+    };
+    row: {
+      attempt: string | null;
+    };
+  };
+  'calls.find_by_id': {
+    params: {
+      company_id: number | string | bigint | null;
+      value: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      direction: string;
+      lead_id: string | null;
+    };
+  };
+  'calls.find_by_sid': {
+    params: {
+      company_id: number | string | bigint | null;
+      carrier: string | null;
+      call_sid: string | null;
+    };
+    row: {
+      id: number;
+      uuid: string;
+      created_at: Date;
+      status: string;
+      carrier: string;
+      carrier_call_id: string | null;
+      caller_number: number | null;
+      number_called: number | null;
+      offer_id: number | null;
+      lead_id: number | null;
+      traffic_source_id: number | null;
+      buyer_id: number | null;
+      round: number;
+      fallback: string | null;
+      hangup_cause: string | null;
+      token_values: unknown;
+      connected_at: Date | null;
+      ended_at: Date | null;
+    };
+  };
+  'calls.find_by_uuid': {
+    params: {
+      company_id: number | string | bigint | null;
+      value: string | null;
+    };
+    row: {
+      id: string;
+      direction: string;
+      lead_id: string | null;
+    };
+  };
+  'calls.find_filtered_records': {
+    params: {
+      company_id: number | string | bigint | null;
+      offer_id: string | null;
+      buyer_id: string | null;
+      traffic_source_id: string | null;
+    };
+    row: {
+      offer_id: string | null;
+      buyer_id: string | null;
+      traffic_source_id: string | null;
+    };
+  };
+  'calls.find_placed_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'calls.find_stale_calls': {
+    params: {
+      now: Date | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      company_id: string;
+      call_id: string;
+    };
+  };
+  'calls.find_unconfirmed_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      uuid: string;
+    };
+  };
+  'calls.floor_used_dollars': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.has_buyer_paid': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      now: Date | string | null;
+      seconds: number | string | bigint | null;
+    };
+    row: {
+      has_paid: boolean;
+    };
+  };
+  'calls.insert_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+      now: Date | string | null;
+      status: string | null;
+      carrier: string | null;
+      carrier_call_id: string | null;
+      caller_number: number | string | bigint | null;
+      caller_country: string | null;
+      caller_city: string | null;
+      number_called: number | string | bigint | null;
+      number_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      sub_id: string | null;
+      contact_field_type: string | null;
+      token_values: string | object | null;
+      round: number | string | bigint | null;
+      fallback: string | null;
+      hangup_cause: string | null;
+      ended_at: Date | string | null;
+      buyer_id: number | string | bigint | null;
+      connect_to: string | null;
+      dial: string | object | null;
+      lease_until: Date | string | null;
+      slots: string | object | null;
+      decision: string | object | null;
+      events: string | object | null;
+    };
+    row: {
+      id: number;
+    };
+  };
+  'calls.insert_conversion': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+      now: Date | string | null;
+      call_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      buyer_conversion_id: number | string | bigint | null;
+      name: string | null;
+      caller_number: number | string | bigint | null;
+      revenue: number | string | null;
+      added: number | string | null;
+      tokens: string | object | null;
+    };
+    row: {
+      n: number;
+    };
+  };
+  'calls.insert_event': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      call_id: number | string | bigint | null;
+      event: string | null;
+      message: string | null;
+      buyer_id: number | string | bigint | null;
+      details: string | object | null;
+    };
+    row: object;
+  };
+  'calls.is_stale': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      is_stale: boolean;
+    };
+  };
+  'calls.lead_report': {
+    params: {
+      category: string | null;
+      zone: string | null;
+      company_id: number | string | bigint | null;
+      created_at_from: Date | string | null;
+      created_at_to: Date | string | null;
+      offer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      rows: string;
+      totals: string;
+      total_count: number;
+    };
+  };
+  'calls.lead_report_csv': {
+    params: {
+      category: string | null;
+      zone: string | null;
+      company_id: number | string | bigint | null;
+      created_at_from: Date | string | null;
+      created_at_to: Date | string | null;
+      offer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      key: string;
+      name: string;
+      leads: string;
+      live: string;
+      contacted: string;
+      connected: string;
+      converted: string;
+      opted_out: string;
+      revenue: string;
+      payout: string;
+      profit: string;
+    };
+  };
+  'calls.lock_by_id': {
+    params: {
+      company_id: number | string | bigint | null;
+      value: number | string | bigint | null;
+    };
+    row: {
+      id: number;
+      uuid: string;
+      created_at: Date;
+      status: string;
+      carrier: string;
+      carrier_call_id: string | null;
+      caller_number: number | null;
+      number_called: number | null;
+      offer_id: number | null;
+      lead_id: number | null;
+      traffic_source_id: number | null;
+      buyer_id: number | null;
+      round: number;
+      fallback: string | null;
+      hangup_cause: string | null;
+      token_values: unknown;
+      connected_at: Date | null;
+      ended_at: Date | null;
+    };
+  };
+  'calls.lock_by_uuid': {
+    params: {
+      company_id: number | string | bigint | null;
+      value: string | null;
+    };
+    row: {
+      id: number;
+      uuid: string;
+      created_at: Date;
+      status: string;
+      carrier: string;
+      carrier_call_id: string | null;
+      caller_number: number | null;
+      number_called: number | null;
+      offer_id: number | null;
+      lead_id: number | null;
+      traffic_source_id: number | null;
+      buyer_id: number | null;
+      round: number;
+      fallback: string | null;
+      hangup_cause: string | null;
+      token_values: unknown;
+      connected_at: Date | null;
+      ended_at: Date | null;
+    };
+  };
+  'calls.lock_caller_of_offer': {
+    params: {
+      caller_of_offer: string | null;
+    };
+    row: {
+      pg_advisory_xact_lock: string;
+    };
+  };
+  'calls.lock_caps': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'calls.lock_lead': {
+    params: {
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'calls.lock_row': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'calls.lock_sid': {
+    params: {
+      company_id: string | null;
+      carrier: string | null;
+      call_sid: string | null;
+    };
+    row: {
+      pg_advisory_xact_lock: string;
+    };
+  };
+  'calls.mark_repeat_caller_of_buyer': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'calls.mark_repeat_caller_of_source': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'calls.read_attempts': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      uuid: string;
+      status: string;
+      press_one_to_accept: boolean;
+      round: number;
+      buyer_id: number;
+      buyer_group_id: number | null;
+      created_at: Date;
+      connected_at: Date | null;
+      dial: unknown;
+    };
+  };
+  'calls.read_buyer_names': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: number;
+      name: string | null;
+    };
+  };
+  'calls.read_by_id': {
+    params: {
+      company_id: number | string | bigint | null;
+      value: number | string | bigint | null;
+    };
+    row: {
+      id: number;
+      uuid: string;
+      created_at: Date;
+      status: string;
+      carrier: string;
+      carrier_call_id: string | null;
+      caller_number: number | null;
+      number_called: number | null;
+      offer_id: number | null;
+      lead_id: number | null;
+      traffic_source_id: number | null;
+      buyer_id: number | null;
+      round: number;
+      fallback: string | null;
+      hangup_cause: string | null;
+      token_values: unknown;
+      connected_at: Date | null;
+      ended_at: Date | null;
+    };
+  };
+  'calls.read_by_uuid': {
+    params: {
+      company_id: number | string | bigint | null;
+      value: string | null;
+    };
+    row: {
+      id: number;
+      uuid: string;
+      created_at: Date;
+      status: string;
+      carrier: string;
+      carrier_call_id: string | null;
+      caller_number: number | null;
+      number_called: number | null;
+      offer_id: number | null;
+      lead_id: number | null;
+      traffic_source_id: number | null;
+      buyer_id: number | null;
+      round: number;
+      fallback: string | null;
+      hangup_cause: string | null;
+      token_values: unknown;
+      connected_at: Date | null;
+      ended_at: Date | null;
+    };
+  };
+  'calls.read_convertible_call': {
+    params: {
+      buyer_id: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      caller_number: number | null;
+      traffic_source_id: number | null;
+      offer_id: number | null;
+      lead_id: number | null;
+      token_values: unknown;
+      payout: number;
+      revenue: number;
+      traffic_source_converted: boolean | null;
+      dialed_at: Date;
+      buyer_group_id: number | null;
+      payouts: unknown;
+      converted: boolean;
+      set_revenue: number;
+    };
+  };
+  'calls.read_decisions': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      decision: unknown;
+    };
+  };
+  'calls.read_editable_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: number;
+      uuid: string;
+      direction: string | null;
+      status: string | null;
+      carrier: string | null;
+      carrier_call_id: string | null;
+      lead_id: number | null;
+      buyer_id: number | null;
+      buyer_group_id: number | null;
+      revenue: number;
+      payout: number;
+      buyer_converted: boolean | null;
+      token_values: unknown;
+      connected_at: Date | null;
+      ended_at: Date | null;
+      answered_duration: number | null;
+      others_revenue: number;
+    };
+  };
+  'calls.read_key_presses': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      id: number;
+      digits: string;
+    };
+  };
+  'calls.read_offers_of_schedule_and_number': {
+    params: {
+      company_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+    };
+    row: {
+      of_schedule: string | null;
+      of_number: string | null;
+    };
+  };
+  'calls.read_tokens_of_buyer': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: {
+      pairs: string[] | null;
+    };
+  };
+  'calls.record_call_of_lead': {
+    params: {
+      call_id: number | string | bigint | null;
+      status: string | null;
+      number_id: number | string | bigint | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.record_progress': {
+    params: {
+      status: string | null;
+      now: Date | string | null;
+      buyer_id: number | string | bigint | null;
+      connect_to: string | null;
+      has_answer: boolean | null;
+      ended_at: Date | string | null;
+      answered_duration: number | string | bigint | null;
+      hangup_cause: string | null;
+      recording_url: string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      attempts: string | object | null;
+      lease_until: Date | string | null;
+      events: string | object | null;
+    };
+    row: {
+      done: number;
+    };
+  };
+  'calls.record_round': {
+    params: {
+      status: string | null;
+      fallback: string | null;
+      hangup_cause: string | null;
+      ended_at: Date | string | null;
+      round: number | string | bigint | null;
+      now: Date | string | null;
+      buyer_id: number | string | bigint | null;
+      connect_to: string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      dial: string | object | null;
+      lease_until: Date | string | null;
+      slots: string | object | null;
+      decision: string | object | null;
+      events: string | object | null;
+    };
+    row: {
+      id: number;
+    };
+  };
+  'calls.release_slots': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.save_recording': {
+    params: {
+      recording_url: string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.settle_connection': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.settle_conversion': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.was_source_paid': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      now: Date | string | null;
+      seconds: number | string | bigint | null;
+    };
+    row: {
+      was_paid: boolean;
+    };
+  };
   'cli.company_of_list': {
     params: {
       list: string | null;
@@ -399,6 +1117,1017 @@ export interface SqlTypes {
     };
     row: {
       notified: string;
+    };
+  };
+  'leads.add_callback': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      now: Date | string | null;
+      lead_id: number | string | bigint | null;
+      callback_at: Date | string | null;
+    };
+    row: object;
+  };
+  'leads.add_contacts': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+      uuids: readonly (string)[] | string | null;
+    };
+    row: object;
+  };
+  'leads.apply_calls': {
+    params: {
+      now: Date | string | null;
+      leads: string | object | null;
+    };
+    row: object;
+  };
+  'leads.block_contacts': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'leads.delete_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: object;
+  };
+  'leads.delete_new_calls': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      call_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'leads.end_callbacks': {
+    params: {
+      status: string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'leads.expire_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: object;
+  };
+  'leads.find_caller_number': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: {
+      caller_number: string;
+    };
+  };
+  'leads.find_lead': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'leads.load_lead_zone': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      zone: string;
+    };
+  };
+  'leads.load_owner': {
+    params: {
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      country: string | null;
+      zone: string | null;
+    };
+  };
+  'leads.lock_contacts': {
+    params: {
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'leads.lock_lead': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      schedule_id: string | null;
+      is_live: boolean;
+      due_at: Date | null;
+    };
+  };
+  'leads.lock_live_lead': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'leads.lock_new_calls': {
+    params: object;
+    row: {
+      company_id: string | null;
+      call_id: string | null;
+      lead_id: string | null;
+      buyer_id: string | null;
+      created_at: Date | null;
+      connected: boolean;
+      status: string | null;
+    };
+  };
+  'leads.opt_contacts_in': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'leads.opt_contacts_out': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'leads.remove_owner_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      after: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      last: string | null;
+    };
+  };
+  'leads.resume_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+      status: string | null;
+      now: Date | string | null;
+      event: string | null;
+      message: string | null;
+    };
+    row: object;
+  };
+  'leads.resume_owner_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      after: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      last: string | null;
+    };
+  };
+  'leads.stop_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+      status: string | null;
+      now: Date | string | null;
+      event: string | null;
+      message: string | null;
+    };
+    row: object;
+  };
+  'leads.unblock_contacts': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'leads.update_calls': {
+    params: {
+      removed: readonly (string)[] | string | null;
+      data: string | object | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+      all: boolean | null;
+    };
+    row: object;
+  };
+  'leads.update_other_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+      removed: readonly (string)[] | string | null;
+      data: string | object | null;
+      email: string | null;
+      now: Date | string | null;
+    };
+    row: object;
+  };
+  'leads.write_logs': {
+    params: {
+      entries: string | object | null;
+      now: Date | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'leads.write_offer_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      callback_at: Date | string | null;
+      next_action_at: Date | string | null;
+      now: Date | string | null;
+      rows: string | object | null;
+      removed: readonly (string)[] | string | null;
+      restart: boolean | null;
+    };
+    row: {
+      id: string | null;
+    };
+  };
+  'leads.write_schedule_leads': {
+    params: {
+      offer_id: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      callback_at: Date | string | null;
+      next_action_at: Date | string | null;
+      now: Date | string | null;
+      rows: string | object | null;
+      removed: readonly (string)[] | string | null;
+      restart: boolean | null;
+    };
+    row: {
+      id: string | null;
+    };
+  };
+  'numbers.assign_dial_number': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      number_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'numbers.assign_sms_number': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      number_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'numbers.called_number': {
+    params: {
+      company_id: number | string | bigint | null;
+      phone_number: number | string | bigint | null;
+    };
+    row: {
+      number_id: string;
+      offer_id: string | null;
+      buyer_id: string | null;
+      traffic_source_id: string | null;
+    };
+  };
+  'numbers.claim_number': {
+    params: {
+      name: string | null;
+    };
+    row: {
+      is_claimed: boolean;
+    };
+  };
+  'numbers.delete_owner': {
+    params: {
+      phone_number: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'numbers.delete_reservation': {
+    params: {
+      phone_number: number | string | bigint | null;
+      key: string | null;
+    };
+    row: object;
+  };
+  'numbers.find_number': {
+    params: {
+      company_id: number | string | bigint | null;
+      phone_number: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'numbers.held_numbers': {
+    params: {
+      phone_numbers: readonly (number | string | bigint)[] | string | null;
+      since: Date | string | null;
+    };
+    row: {
+      phone_number: string;
+    };
+  };
+  'numbers.insert_reservation': {
+    params: {
+      phone_number: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      key: string | null;
+      tried_at: Date | string | null;
+    };
+    row: {
+      phone_number: string;
+    };
+  };
+  'numbers.lock_numbers_of_lead': {
+    params: {
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: {
+      dial_number_id: string | null;
+      sms_number_id: string | null;
+    };
+  };
+  'numbers.of_companies': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      company_id: string;
+      id: string;
+      number: string;
+      offer_id: string | null;
+      last_assigned_at: Date | null;
+    };
+  };
+  'numbers.read_holder': {
+    params: {
+      phone_number: number | string | bigint | null;
+    };
+    row: {
+      company_id: string;
+      number_id: string | null;
+      purchase_key: string | null;
+      purchase_tried_at: Date | null;
+    };
+  };
+  'numbers.remove_number_from_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      after: number | string | bigint | null;
+      number_id: number | string | bigint | null;
+    };
+    row: {
+      last: string | null;
+    };
+  };
+  'numbers.unfinished_purchases': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      phone_number: string;
+    };
+  };
+  'numbers.upsert_owner': {
+    params: {
+      phone_number: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      number_id: number | string | bigint | null;
+    };
+    row: {
+      phone_number: string;
+    };
+  };
+  'offers.find_traffic_source': {
+    params: {
+      company_id: number | string | bigint | null;
+      name: string | null;
+      id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'outreach.abandon_calls': {
+    params: {
+      now: Date | string | null;
+      leads: string | object | null;
+    };
+    row: object;
+  };
+  'outreach.abandon_emails': {
+    params: {
+      now: Date | string | null;
+      leads: string | object | null;
+    };
+    row: object;
+  };
+  'outreach.abandon_text_messages': {
+    params: {
+      now: Date | string | null;
+      leads: string | object | null;
+    };
+    row: object;
+  };
+  'outreach.add_contacts': {
+    params: {
+      now: Date | string | null;
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      caller_numbers: readonly (number | string | bigint)[] | string | null;
+      uuids: readonly (string)[] | string | null;
+    };
+    row: object;
+  };
+  'outreach.call_ids_of_number': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+    };
+    row: {
+      carrier_id: string | null;
+    };
+  };
+  'outreach.check_connection': {
+    params: object;
+    row: {
+      ok: number;
+    };
+  };
+  'outreach.claim_by_priority': {
+    params: {
+      now: Date | string | null;
+      limit: number | string | bigint | null;
+      claim_id: string | null;
+      lease_until: Date | string | null;
+    };
+    row: {
+      company_id: string;
+      id: string;
+      caller_number: string;
+      due_at: Date | null;
+      lead_priority: number | null;
+    };
+  };
+  'outreach.claim_by_time': {
+    params: {
+      now: Date | string | null;
+      limit: number | string | bigint | null;
+      claim_id: string | null;
+      lease_until: Date | string | null;
+    };
+    row: {
+      company_id: string;
+      id: string;
+      caller_number: string;
+      due_at: Date | null;
+      lead_priority: number | null;
+    };
+  };
+  'outreach.count_contacted': {
+    params: {
+      now: Date | string | null;
+      contacts: string | object | null;
+    };
+    row: object;
+  };
+  'outreach.end_callbacks': {
+    params: {
+      callbacks: string | object | null;
+    };
+    row: object;
+  };
+  'outreach.end_leads': {
+    params: {
+      now: Date | string | null;
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      lead_ids: readonly (number | string | bigint)[] | string | null;
+      statuses: readonly (string)[] | string | null;
+    };
+    row: object;
+  };
+  'outreach.find_incoming_message': {
+    params: {
+      company_id: number | string | bigint | null;
+      carrier: string | null;
+      carrier_message_id: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'outreach.find_lead_of_sender': {
+    params: {
+      company_id: number | string | bigint | null;
+      from: number | string | bigint | null;
+      to: number | string | bigint | null;
+    };
+    row: {
+      id: string | null;
+      offer_id: string | null;
+      schedule_id: string | null;
+    };
+  };
+  'outreach.find_move_targets': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      lead_ids: readonly (number | string | bigint)[] | string | null;
+      schedule_ids: readonly (number | string | bigint)[] | string | null;
+      caller_numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      company_id: string;
+      lead_id: string;
+      schedule_id: string | null;
+      name: string | null;
+      is_taken: boolean;
+    };
+  };
+  'outreach.find_suppressions': {
+    params: {
+      places: readonly (number | string | bigint)[] | string | null;
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      caller_numbers: readonly (number | string | bigint)[] | string | null;
+      list_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      place: number;
+      list_id: string;
+    };
+  };
+  'outreach.insert_incoming_message': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+      now: Date | string | null;
+      from: number | string | bigint | null;
+      to: number | string | bigint | null;
+      body: string | null;
+      carrier: string | null;
+      carrier_message_id: string | null;
+      lead_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'outreach.load_call_facts': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+      now: Date | string | null;
+    };
+    row: {
+      id: string;
+      calls_1_day: number;
+      calls_7_days: number;
+      calls_30_days: number;
+      calls_90_days: number;
+      call_uuid: string | null;
+      total_duration: number | null;
+    };
+  };
+  'outreach.load_offers': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      company_id: string;
+      id: string;
+      name: string;
+      paused: boolean;
+      lists: string[];
+    };
+  };
+  'outreach.load_schedules': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      company_id: string;
+      id: string;
+      name: string;
+      paused: boolean;
+      time_zone: string;
+      daylight_hours: string;
+      business_hours: unknown;
+      hours_to_expire: number | null;
+      max_contact_attempts: number | null;
+      from_email: string | null;
+      lists: string[];
+      actions: unknown;
+    };
+  };
+  'outreach.lock_claimed_leads': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+      claim_id: string | null;
+    };
+    row: {
+      company_id: string | null;
+      id: string | null;
+      caller_number: string | null;
+      uuid: string | null;
+      created_at: Date | null;
+      email: string | null;
+      data: unknown;
+      zones: string[] | null;
+      offer_id: string | null;
+      schedule_id: string | null;
+      buyer_id: string | null;
+      status: string | null;
+      is_live: boolean | null;
+      phase: string | null;
+      position: number | null;
+      exit_reason: string | null;
+      contact_attempts: number | null;
+      entered_at: Date | null;
+      callback_at: Date | null;
+      scheduled_callback_id: string | null;
+      next_action_at: Date | null;
+      hours_to_expire: number | null;
+      expires_in: number | null;
+      max_contact_attempts: number | null;
+      sms_number_id: string | null;
+      dial_number_id: string | null;
+      attempted_call_id: string | null;
+      connected_call_id: string | null;
+      buyer_converted: boolean | null;
+      revenue: string | null;
+      payout: string | null;
+      first_action_at: Date | null;
+      last_action_at: Date | null;
+      last_call_at: Date | null;
+      buyer_name: string | null;
+      buyer_fleet: string | null;
+      suppressed: boolean | null;
+      unreachable: boolean | null;
+      step: number | null;
+      tries: number | null;
+      delay_reason: string | null;
+    };
+  };
+  'outreach.lock_contacts': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      caller_numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      company_id: string;
+      caller_number: string;
+      blocked: boolean;
+      opt_out: boolean;
+    };
+  };
+  'outreach.lock_lead_of_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      id: string;
+      status: string;
+      due_at: Date | null;
+      schedule_id: string | null;
+    };
+  };
+  'outreach.lock_lead_of_message': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'outreach.mark_numbers_assigned': {
+    params: {
+      now: Date | string | null;
+      numbers: string | object | null;
+    };
+    row: object;
+  };
+  'outreach.message_ids_of_number': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+    };
+    row: {
+      carrier_id: string | null;
+    };
+  };
+  'outreach.move_leads': {
+    params: {
+      now: Date | string | null;
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      lead_ids: readonly (number | string | bigint)[] | string | null;
+      schedule_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'outreach.read_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: {
+      created_at: Date;
+      status: string;
+      error_code: string | null;
+      from_number: string | null;
+      to_number: string | null;
+      connect_to: string | null;
+    };
+  };
+  'outreach.read_contact': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+    };
+    row: {
+      blocked: boolean;
+      opt_out: boolean;
+    };
+  };
+  'outreach.read_email': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: {
+      created_at: Date;
+      status: string;
+      error_code: string | null;
+      from_email: string;
+      to_email: string;
+      subject: string;
+      body: string;
+      html: boolean;
+    };
+  };
+  'outreach.read_history': {
+    params: {
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      created_at: Date;
+      event: string;
+      message: string | null;
+      schedule_action_id: string | null;
+    };
+  };
+  'outreach.read_lead': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      company_id: string | null;
+      id: string | null;
+      caller_number: string | null;
+      uuid: string | null;
+      created_at: Date | null;
+      email: string | null;
+      data: unknown;
+      zones: string[] | null;
+      offer_id: string | null;
+      schedule_id: string | null;
+      buyer_id: string | null;
+      status: string | null;
+      is_live: boolean | null;
+      phase: string | null;
+      position: number | null;
+      exit_reason: string | null;
+      contact_attempts: number | null;
+      entered_at: Date | null;
+      callback_at: Date | null;
+      scheduled_callback_id: string | null;
+      next_action_at: Date | null;
+      hours_to_expire: number | null;
+      expires_in: number | null;
+      max_contact_attempts: number | null;
+      sms_number_id: string | null;
+      dial_number_id: string | null;
+      attempted_call_id: string | null;
+      connected_call_id: string | null;
+      buyer_converted: boolean | null;
+      revenue: string | null;
+      payout: string | null;
+      first_action_at: Date | null;
+      last_action_at: Date | null;
+      last_call_at: Date | null;
+      buyer_name: string | null;
+      buyer_fleet: string | null;
+      suppressed: boolean | null;
+      unreachable: boolean | null;
+      step: number | null;
+      tries: number | null;
+      delay_reason: string | null;
+    };
+  };
+  'outreach.read_queued_webhook': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      lead_id: string;
+      schedule_action_id: string | null;
+      details: unknown;
+    };
+  };
+  'outreach.read_text_message': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: {
+      created_at: Date;
+      status: string;
+      error_code: string | null;
+      from_number: string;
+      to_number: string;
+      body: string;
+    };
+  };
+  'outreach.read_webhook_action': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      url: string | null;
+      method: string | null;
+      headers: unknown;
+      body: string | null;
+    };
+  };
+  'outreach.record_calls': {
+    params: {
+      now: Date | string | null;
+      rows: string | object | null;
+    };
+    row: {
+      id: string;
+      uuid: string;
+    };
+  };
+  'outreach.record_emails': {
+    params: {
+      now: Date | string | null;
+      rows: string | object | null;
+    };
+    row: {
+      id: string;
+      uuid: string;
+    };
+  };
+  'outreach.record_text_messages': {
+    params: {
+      now: Date | string | null;
+      rows: string | object | null;
+    };
+    row: {
+      id: string;
+      uuid: string;
+    };
+  };
+  'outreach.release_leads': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+      claim_id: string | null;
+      due_at: Date | string | null;
+    };
+    row: object;
+  };
+  'outreach.update_call': {
+    params: {
+      status: string | null;
+      carrier_call_id: string | null;
+      duration: number | string | bigint | null;
+      now: Date | string | null;
+      is_answered: boolean | null;
+      is_over: boolean | null;
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      id: string;
+      lead_id: string | null;
+      schedule_action_id: string | null;
+    };
+  };
+  'outreach.update_called_lead': {
+    params: {
+      now: Date | string | null;
+      connected_call_id: number | string | bigint | null;
+      status: string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'outreach.update_leads': {
+    params: {
+      now: Date | string | null;
+      leads: string | object | null;
+    };
+    row: object;
+  };
+  'outreach.update_message': {
+    params: {
+      status: string | null;
+      error_code: string | null;
+      error_message: string | null;
+      carrier_message_id: string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      id: string;
+      lead_id: string | null;
+      schedule_action_id: string | null;
+    };
+  };
+  'outreach.update_queued_webhook': {
+    params: {
+      details: string | object | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
     };
   };
   'suppression.block_numbers': {

@@ -9,7 +9,7 @@ const MAILERS = { sandbox: sandboxMailer, smtp: openSmtp } satisfies Record<
   (options: MailerOptions) => Mailer
 >;
 
-/** The mailer of that name. Throws when an option is missing that it cannot do without. */
+/** The mailer of that name. Throws when an option that it needs is missing. */
 export const openMailer = (name: MailerName, options: MailerOptions = {}): Mailer =>
   MAILERS[name](options);
 

@@ -3,7 +3,10 @@ import { isMailAddress, parseMailbox } from './address';
 export type MailerName = 'sandbox' | 'smtp';
 
 export interface Mail {
-  /** UUID; the same at every try of the same mail, and in its Message-ID, by which mailboxes drop what came twice. */
+  /**
+   * UUID; the same at every try of one e-mail. It is in the Message-ID, by which mailboxes drop
+   * duplicates.
+   */
   key: string;
   /** An address, or `Name <address>`. */
   from: string;
@@ -16,9 +19,9 @@ export interface Mail {
 
 export interface MailFailure {
   ok: false;
-  /** It may be tried again later. What is not retryable will be refused again. */
+  /** It may be tried again later. Otherwise it would be refused again. */
   retryable: boolean;
-  /** invalid_key, invalid_from, invalid_to, invalid_subject, rejected, unavailable or unauthorized. */
+  /** rejected, unavailable, unauthorized, or invalid_ with key, from, to or subject. */
   code: string;
   /** For people. */
   message: string;
@@ -26,16 +29,21 @@ export interface MailFailure {
 
 export type MailOutcome = { ok: true; message_id: string } | MailFailure;
 
-/** Sends mail. Nothing of it throws. */
+/** Sends e-mails. Its functions never throw. */
 export interface Mailer {
   name: MailerName;
-  /** Answers without leaving the process: many may be asked inside one transaction, and none can be lost between asking and recording. */
+  /**
+   * Responds without leaving the process: many e-mails may be sent inside one transaction, and none
+   * can be lost before its result is recorded.
+   */
   instant: boolean;
   send(mail: Mail): Promise<MailOutcome>;
   close(): void;
 }
 
-/** What is wrong with a mail, before anything of it goes to a library that would read one line or address as several. */
+/**
+ * What is wrong with an e-mail. Checked before a library could read one line or address as several.
+ */
 export function faultOf({ key, from, to, subject }: Mail): MailFailure | undefined {
   if (!/^[A-Za-z0-9-]{1,64}$/.test(key)) return fault('key', 'is not letters, digits and hyphens');
   if (!parseMailbox(from)) return fault('from', 'is not one address, or one as Name <address>');

@@ -1,6 +1,6 @@
 import { faultOf, type Mailer, type MailFailure } from './mailer';
 
-/** What the sandbox makes of an address by what stands before its @; everything else arrives. */
+/** What the sandbox does with an address, by its part before the @. All others arrive. */
 export const MAGIC_MAILBOXES: Record<string, { meaning: string; failure: MailFailure }> = {
   bounce: {
     meaning: 'There is no such mailbox: refused.',
@@ -12,7 +12,7 @@ export const MAGIC_MAILBOXES: Record<string, { meaning: string; failure: MailFai
     },
   },
   unavailable: {
-    meaning: 'The mail server is down: nothing is sent, and it is tried again.',
+    meaning: 'The mail server is down: nothing is sent, and the e-mail is retried.',
     failure: {
       ok: false,
       retryable: true,
@@ -22,7 +22,7 @@ export const MAGIC_MAILBOXES: Record<string, { meaning: string; failure: MailFai
   },
 };
 
-/** A mailer that sends nothing and has no memory: what it answers depends on the mail alone. */
+/** A mailer that sends nothing and stores nothing: its response depends on the e-mail alone. */
 export function sandboxMailer(): Mailer {
   return {
     name: 'sandbox',

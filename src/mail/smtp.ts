@@ -5,18 +5,18 @@ import { faultOf, type Mail, type Mailer, type MailFailure, type MailOutcome } f
 export interface SmtpOptions {
   /** smtp://user:password@host:587, or smtps: for TLS from the first byte. */
   url: string;
-  /** For connecting, for the greeting, and for each silence of the server. */
+  /** For connecting, for the greeting, and for each pause of the server. */
   timeout_ms?: number;
 }
 
-const CONNECTIONS = 5;
-/** A server that says a little now and then is never silent: a mail has this many timeouts in all. */
+const MAX_CONNECTIONS = 5;
+/** A server that sends a little now and then never pauses: an e-mail has this many timeouts. */
 const TIMEOUTS_PER_MAIL = 4;
-const MESSAGE_CHARS = 500;
+const MAX_MESSAGE_CHARS = 500;
 
 type Transport = ReturnType<typeof open>;
 
-/** Mail over SMTP. Connections are kept for the next mail: `close` ends them. */
+/** E-mail over SMTP. Connections stay open for the next e-mail until `close`. */
 export function smtp({ url, timeout_ms = 5_000 }: SmtpOptions): Mailer {
   const transport = open(url, timeout_ms);
   return {
@@ -31,10 +31,11 @@ function open(url: string, timeout_ms: number) {
   return createTransport({
     url,
     pool: true,
-    maxConnections: CONNECTIONS,
-    // A connection that the server has closed meanwhile, before anything of the mail was sent. Everything else is the caller's to repeat.
+    maxConnections: MAX_CONNECTIONS,
+    // For a connection that the server closed before any of the e-mail was sent. The caller
+    // repeats the rest.
     maxRequeues: 1,
-    // Below the socket's timeout, which an idle connection would run into.
+    // Below the socket's timeout, which would end idle connections with an error.
     idleTimeout: timeout_ms / 2,
     dnsTimeout: timeout_ms,
     connectionTimeout: timeout_ms,
@@ -52,7 +53,7 @@ async function send(transport: Transport, mail: Mail, deadline_ms: number): Prom
   const message_id = `<${mail.key}@${from.address.split('@')[1]}>`;
   try {
     await transport.sendMail({
-      // As objects: texts would be read as lists of addresses.
+      // As objects: strings would be parsed as lists of addresses.
       from: { name: from.name ?? '', address: from.address },
       to: { name: '', address: mail.to },
       subject: mail.subject,
@@ -73,8 +74,9 @@ interface SmtpError extends Error {
 }
 
 /**
- * Only what a server says of the sender, the recipient or the content is final. A greeting or a login that is refused is about this installation,
- * so is 530 (log in first); 421 and 503 are about the connection.
+ * Only a server's rejection of the sender, the recipient or the content is final. A refused
+ * greeting or login, and 530 (log in first), are about this installation; 421 and 503 about the
+ * connection.
  */
 function failureOf({ code = '', responseCode, message }: SmtpError): MailFailure {
   const ofMail = code === 'EENVELOPE' || code === 'EMESSAGE';
@@ -83,10 +85,11 @@ function failureOf({ code = '', responseCode, message }: SmtpError): MailFailure
     (responseCode === undefined ||
       (responseCode >= 500 && responseCode !== 503 && responseCode !== 530));
   const login = responseCode === 530 || ['EAUTH', 'ENOAUTH', 'EOAUTH2'].includes(code);
+  const temporary_code = login ? 'unauthorized' : 'unavailable';
   return {
     ok: false,
     retryable: !final,
-    code: final ? 'rejected' : login ? 'unauthorized' : 'unavailable',
-    message: message.slice(0, MESSAGE_CHARS),
+    code: final ? 'rejected' : temporary_code,
+    message: message.slice(0, MAX_MESSAGE_CHARS),
   };
 }

@@ -1,10 +1,11 @@
 import type { AvailableNumber, CarrierName } from '../carriers/carrier';
-import { claimNumber, enterOwner, holderOf } from './queries/lookups';
+import { moveCount } from '../db/counters';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
-import { moveCount } from '../db/counters';
+import { claimNumber } from './claim-number';
+import { READ_HOLDER, UPSERT_OWNER } from './queries/number-lookups';
 
-/** What the owner of a number says of it. */
+/** Fields of a number that its owner sets. */
 export interface NumberFields {
   name?: string | null;
   offer_id?: bigint | null;
@@ -16,25 +17,28 @@ export interface NumberFields {
 
 export interface NewNumber extends AvailableNumber, NumberFields {
   carrier: CarrierName;
-  /** The carrier's own id of it, where it is known. */
+  /** The carrier's own id of the number, where it is known. */
   carrier_number_id: string | null;
 }
 
-/** Makes a number that the carrier has sold already the company's own. Refuses with 422 one that has an owner, or is being bought at this moment. */
+/**
+ * Adds a number that the company already has at the carrier, and returns its id. Throws 422 when
+ * the number has an owner or is being bought at this moment.
+ */
 export async function addNumber(db: Db, number: NewNumber, now: Date): Promise<bigint> {
-  const digits = BigInt(number.phone_number.slice(1));
-  if (!(await claimNumber(db, digits)))
-    throw HttpProblem.field('phone_number', 'is being bought by somebody at this moment');
-  if ((await holderOf(db, digits))?.number_id)
-    throw HttpProblem.field('phone_number', 'belongs to somebody already');
+  const phone_number = BigInt(number.phone_number.slice(1));
+  if (!(await claimNumber(db, phone_number)))
+    throw HttpProblem.field('phone_number', 'is being bought at this moment');
+  const [holder] = await db.sql(READ_HOLDER, { phone_number });
+  if (holder?.number_id) throw HttpProblem.field('phone_number', 'already belongs to a company');
   const id = await recordNumber(db, number, now);
   await moveCount(db, 'numbers', 1);
   return id;
 }
 
 /**
- * Writes down that a claimed number is the company's: its leads are called and texted from it, and what comes in for it is the company's. Refuses
- * with 422 one that has an owner.
+ * Records that a claimed number belongs to the company, and returns its id. Throws 422 when it has
+ * an owner.
  */
 export async function recordNumber(
   db: Db,
@@ -51,8 +55,8 @@ export async function recordNumber(
     user_updated_at: now,
   };
   const { id } = await db.prisma.number.create({ data, select: { id: true } });
-  // The whole installation has each number once: what comes in for it says no more than the number.
-  if (!(await enterOwner(db, number, id)))
-    throw HttpProblem.field('phone_number', 'belongs to somebody already');
+  // A number exists once in the whole installation: carriers name nothing else when it is called.
+  const owned = await db.sql(UPSERT_OWNER, { phone_number: number, number_id: id });
+  if (owned.length === 0) throw HttpProblem.field('phone_number', 'already belongs to a company');
   return id;
 }

@@ -1,38 +1,36 @@
 import type { Db } from '../db/tenant';
 import { chooseNumber } from './choose-number';
-import { executorOf } from '../db/executor';
 import { loadNumbers } from './own-numbers';
+import { ASSIGN_DIAL_NUMBER, ASSIGN_SMS_NUMBER, LOCK_NUMBERS_OF_LEAD } from './queries/leads';
 
-interface Numbered {
+interface Lead {
   id: bigint;
   caller_number: number;
   offer_id: bigint | null;
 }
 
-/** Gives a lead the number, answered as digits, from which it is called or texted, unless it has one. Null when the company owns none that may be used. */
+/**
+ * Locks a lead and gives it the number from which it is called or texted, unless it has one.
+ * Returns the number's E.164 digits; null when the company owns no number that may be used.
+ */
 export async function assignNumber(
   db: Db,
-  lead: Numbered,
+  { id: lead_id, caller_number, offer_id }: Lead,
   column: 'dial_number_id' | 'sms_number_id',
   now: Date,
 ): Promise<string | null> {
-  const [row] = await db.query<{ known: string | null }>({
-    text: `SELECT ${column}::text AS known FROM leads WHERE company_id = $1 AND id = $2 FOR UPDATE`,
-    values: [db.company_id, lead.id],
-  });
+  const [lead] = await db.sql(LOCK_NUMBERS_OF_LEAD, { lead_id });
+  const known_id = lead?.[column] ?? null;
   const company_id = String(db.company_id);
-  const numbers = (await loadNumbers(executorOf(db), [company_id])).get(company_id)!;
-  const asked = {
-    caller_number: String(lead.caller_number),
-    offer_id: lead.offer_id === null ? null : String(lead.offer_id),
+  const numbers = (await loadNumbers(db.sql, [company_id])).get(company_id)!;
+  const contacted = {
+    caller_number: String(caller_number),
+    offer_id: offer_id === null ? null : String(offer_id),
   };
-  const number = chooseNumber(numbers, asked, row?.known ?? null);
-  if (number && number.id !== row?.known) {
-    await db.query({
-      text: `WITH given AS (UPDATE numbers SET last_assigned_at = $4::timestamptz WHERE company_id = $1 AND id = $3::bigint)
-        UPDATE leads SET ${column} = $3::bigint WHERE company_id = $1 AND id = $2`,
-      values: [db.company_id, lead.id, number.id, now.toISOString()],
-    });
+  const number = chooseNumber(numbers, contacted, known_id);
+  if (number && number.id !== known_id) {
+    const assign = column === 'dial_number_id' ? ASSIGN_DIAL_NUMBER : ASSIGN_SMS_NUMBER;
+    await db.sql(assign, { lead_id, number_id: number.id, now });
   }
   return number?.number ?? null;
 }

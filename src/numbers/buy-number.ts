@@ -1,37 +1,40 @@
 import type { AvailableNumber, Carrier, NumberSearch } from '../carriers/carrier';
 import { numberFacts } from '../carriers/number-facts';
 import { pick } from '../carriers/number-search';
-import {
-  claimNumber,
-  giveUp,
-  holderOf,
-  reserve,
-  unfinishedPurchases,
-  type Reservation,
-} from './queries/lookups';
+import type { Sql } from '../db/sql';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { HttpProblem } from '../errors';
 import { recordNumber, type NumberFields } from './add-number';
+import { claimNumber } from './claim-number';
 import { carrierUnavailable, findNumbers } from './find-numbers';
-import { type Executor } from '../db/executor';
+import {
+  DELETE_RESERVATION,
+  INSERT_RESERVATION,
+  READ_HOLDER,
+  UNFINISHED_PURCHASES,
+} from './queries/number-lookups';
 
 export type Wanted = Pick<NumberSearch, 'country' | 'toll_free' | 'prefix'>;
 
 export interface Buying {
   carrier: Carrier;
-  /** Another connection than the transaction's: what is written there lasts, whatever becomes of the transaction. */
-  aside: Executor;
+  /** A connection outside the transaction: what it writes remains when the transaction fails. */
+  outside: Sql;
   now: Date;
 }
 
-/** Found by a search, and refused by the carrier: as many are tried before it is believed that it sells none. */
-const MOST_REFUSALS = 5;
-const MOST_FOUND = 100;
+/** How many of the numbers found the carrier may decline to sell before the purchase fails. */
+const MAX_DECLINED = 5;
+const MAX_FOUND = 100;
 
 /**
- * Buys one number for the company. Only one in the installation can be buying it (a lock that ends with its process), and that it is about to be bought
- * lasts before the carrier is asked: who asks for it after a crash asks the carrier under the same key what became of it, rather than to sell it again.
+ * Buys one number for the company and returns its id.
+ *
+ * Only one process of the installation can be buying a number (an advisory lock that ends with the
+ * process), and the reservation is committed before the carrier is asked. After a crash, the next
+ * request for the number asks the carrier under the same key what became of the purchase, instead
+ * of buying it twice.
  */
 export async function buyRequested(
   db: Db,
@@ -39,98 +42,97 @@ export async function buyRequested(
   fields: NumberFields,
   buying: Buying,
 ): Promise<bigint> {
-  const result = await tryToBuy(db, number, fields, buying);
-  if (result.bought !== undefined) return result.bought;
+  const purchase = await tryToBuy(db, number, fields, buying);
+  if (purchase.id !== undefined) return purchase.id;
   throw HttpProblem.field(
     'requested_number',
-    `${result.refusal}: ${number.phone_number}; search for others`,
+    `${purchase.problem}: ${number.phone_number}; search for others`,
   );
 }
 
-/** Buys the first number that is like what is wanted; before those that the carrier offers, those that the company was buying when it was cut short. */
+/**
+ * Buys the first number that matches and returns its id. Numbers whose purchase by this company was
+ * interrupted come before those that the carrier offers.
+ */
 export async function buyAny(
   db: Db,
   wanted: Wanted,
   fields: NumberFields,
   buying: Buying,
 ): Promise<bigint> {
-  const begun = (await unfinishedPurchases(db)).flatMap(
-    (phone_number) => numberFacts(phone_number, wanted.country) ?? [],
+  const interrupted = (await db.sql(UNFINISHED_PURCHASES, {})).flatMap(
+    ({ phone_number }) => numberFacts(phone_number, wanted.country) ?? [],
   );
-  for (const number of pick(begun, wanted)) {
-    const { bought } = await tryToBuy(db, number, fields, buying);
-    if (bought !== undefined) return bought;
+  for (const number of pick(interrupted, wanted)) {
+    const { id } = await tryToBuy(db, number, fields, buying);
+    if (id !== undefined) return id;
   }
-  const found = await findNumbers(db, { ...wanted, limit: MOST_FOUND }, buying);
+  const found = await findNumbers(db, { ...wanted, limit: MAX_FOUND }, buying);
   if (!found.ok) throw carrierUnavailable(found, 'Nothing was bought.');
-  let refusals = 0;
+  let declined = 0;
   for (const number of found.numbers) {
-    const result = await tryToBuy(db, number, fields, buying);
-    if (result.bought !== undefined) return result.bought;
-    if (result.asked && ++refusals === MOST_REFUSALS) break;
+    const purchase = await tryToBuy(db, number, fields, buying);
+    if (purchase.id !== undefined) return purchase.id;
+    if (purchase.was_declined && ++declined === MAX_DECLINED) break;
   }
-  const { prefix, toll_free, country } = wanted;
-  const like = `${toll_free ? 'a toll-free number' : 'a number'} of ${country}${prefix ? ` that begins with ${prefix}` : ''}`;
-  throw HttpProblem.field(
-    prefix ? 'prefix' : toll_free ? 'toll_free' : 'country',
-    `must be one for which ${like} is for sale; there is none now`,
+  throw noneForSale(wanted);
+}
+
+function noneForSale({ prefix, toll_free, country }: Wanted): HttpProblem {
+  const kind = toll_free ? 'a toll-free number' : 'a number';
+  const wanted = `${kind} of ${country}${prefix ? ` that begins with ${prefix}` : ''}`;
+  const field_of_kind = toll_free ? 'toll_free' : 'country';
+  return HttpProblem.field(
+    prefix ? 'prefix' : field_of_kind,
+    `must be one for which ${wanted} is for sale; there is none now`,
   );
 }
 
-/** A number that was bought, or why not and whether the carrier said so. */
-type Result = { bought: bigint } | { bought?: undefined; refusal: string; asked: boolean };
+type Purchase =
+  | { /** Id of the number. */ id: bigint }
+  | { id?: undefined; problem: string; /** By the carrier. */ was_declined: boolean };
+
+const notBought = (problem: string): Purchase => ({ problem, was_declined: false });
 
 async function tryToBuy(
   db: Db,
   number: AvailableNumber,
   fields: NumberFields,
-  buying: Buying,
-): Promise<Result> {
-  const { carrier, aside, now } = buying;
+  { carrier, outside, now }: Buying,
+): Promise<Purchase> {
   const phone_number = BigInt(number.phone_number.slice(1));
-  const notAsked = (refusal: string): Result => ({ refusal, asked: false });
-  if (!(await claimNumber(db, phone_number)))
-    return notAsked('is being bought by somebody at this moment');
-  const holder = await holderOf(db, phone_number);
-  if (holder?.number_id)
-    return notAsked(
-      holder.company_id === String(db.company_id)
-        ? 'is a number of yours already'
-        : 'is not for sale',
-    );
-  const began = holder?.purchase_tried_at ?? undefined;
-  const reservation: Reservation = {
-    phone_number,
-    key: holder?.purchase_key ?? uuidv7(now.getTime()),
-    tried_at: began ?? now,
-  };
-  if (!holder && !(await reserve(aside, reservation, db.company_id)))
-    return notAsked('is not for sale');
+  if (!(await claimNumber(db, phone_number))) return notBought('is being bought at this moment');
+  const [holder] = await db.sql(READ_HOLDER, { phone_number });
+  if (holder?.number_id) {
+    const is_own = holder.company_id === String(db.company_id);
+    return notBought(is_own ? 'is already a number of yours' : 'is not for sale');
+  }
+  const key = holder?.purchase_key ?? uuidv7(now.getTime());
+  const tried_at = holder?.purchase_tried_at ?? undefined;
+  if (!holder) {
+    const { company_id } = db;
+    const reservation = { phone_number, company_id, key, tried_at: now };
+    const reserved = await outside(INSERT_RESERVATION, reservation);
+    if (reserved.length === 0) return notBought('is not for sale');
+  }
   const sold = await carrier.buyNumber({
-    key: reservation.key,
+    key,
     phone_number: number.phone_number,
-    ...(began && { tried_at: began }),
+    ...(tried_at && { tried_at }),
   });
-  if (sold.ok)
-    return {
-      bought: await recordNumber(
-        db,
-        { ...number, ...fields, carrier: carrier.name, carrier_number_id: sold.carrier_id },
-        now,
-      ),
-    };
+  if (sold.ok) {
+    const bought = { ...number, ...fields, carrier: carrier.name };
+    return { id: await recordNumber(db, { ...bought, carrier_number_id: sold.carrier_id }, now) };
+  }
   if (sold.maybe_sent)
     throw carrierUnavailable(
       sold,
-      `It is not known whether it has sold ${number.phone_number}: send the same again, which asks it that first.`,
+      `It is not known whether it has sold ${number.phone_number}: ` +
+        'send the same request again, which asks the carrier about that first.',
     );
-  await giveUp(aside, reservation);
+  await outside(DELETE_RESERVATION, { phone_number, key });
   if (sold.retryable) throw carrierUnavailable(sold, 'Nothing was bought.');
-  return {
-    refusal:
-      sold.code === 'not_available'
-        ? 'is no longer for sale'
-        : `cannot be bought (${sold.message})`,
-    asked: true,
-  };
+  const problem =
+    sold.code === 'not_available' ? 'is no longer for sale' : `cannot be bought (${sold.message})`;
+  return { problem, was_declined: true };
 }

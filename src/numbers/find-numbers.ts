@@ -1,30 +1,29 @@
 import type { Carrier, Failure, Found, NumberSearch } from '../carriers/carrier';
-import { heldAmong } from './queries/lookups';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
+import { HELD_NUMBERS } from './queries/number-lookups';
 
-/** Longer than any purchase runs: one that was begun before has been cut short, and its number may be had. */
-const LONGEST_PURCHASE_MS = 60_000;
+/** Longer than a purchase takes: one that began earlier was interrupted, and its number is free. */
+const MAX_PURCHASE_MS = 60_000;
 
-/** What the carrier has for sale and nobody of the installation owns or is buying. A carrier may offer again what it has sold (the sandbox does). */
+/**
+ * Numbers that the carrier sells and no company of the installation owns or is buying. A carrier
+ * may offer a number again that it has sold (the sandbox does).
+ */
 export async function findNumbers(
   db: Db,
   search: NumberSearch,
   { carrier, now }: { carrier: Carrier; now: Date },
 ): Promise<Found> {
-  const since = new Date(now.getTime() - LONGEST_PURCHASE_MS);
+  const since = new Date(now.getTime() - MAX_PURCHASE_MS);
   const except = new Set(search.except);
   for (;;) {
     const found = await carrier.searchNumbers({ ...search, except: [...except] });
     if (!found.ok) return found;
-    const held = new Set(
-      await heldAmong(
-        db,
-        found.numbers.map(({ phone_number }) => phone_number),
-        since,
-      ),
-    );
-    // What is found again, though it was to be left out, would be found for ever.
+    const phone_numbers = found.numbers.map(({ phone_number }) => phone_number.slice(1));
+    const rows = await db.sql(HELD_NUMBERS, { phone_numbers, since });
+    const held = new Set(rows.map(({ phone_number }) => phone_number));
+    // A carrier that ignores `except` would find the same numbers for ever.
     if ([...held].every((number) => except.has(number)))
       return {
         ok: true,
@@ -36,7 +35,7 @@ export async function findNumbers(
 
 const RETRY_AFTER_SECONDS = '5';
 
-/** 503: the carrier cannot be asked now. What it did not say is in the words for people. */
+/** 503: the carrier cannot be asked now. `consequence` says what was not done. */
 export function carrierUnavailable({ message }: Failure, consequence: string): HttpProblem {
   return new HttpProblem(
     503,

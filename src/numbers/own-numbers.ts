@@ -1,27 +1,23 @@
-import type { Executor } from '../db/executor';
+import type { Sql } from '../db/sql';
+import { NUMBERS_OF_COMPANIES } from './queries/numbers';
 
 export interface OwnNumber {
   company_id: string;
   id: string;
+  /** E.164 digits. */
   number: string;
   offer_id: string | null;
   last_assigned_at: Date | null;
 }
 
-/** The numbers that companies own, by company. */
+/** The numbers of companies in the order of their ids, by company. */
 export async function loadNumbers(
-  client: Executor,
+  sql: Sql,
   companies: readonly string[],
 ): Promise<Map<string, OwnNumber[]>> {
-  const text = `SELECT company_id::text, id::text, phone_number::text AS number, offer_id::text, last_assigned_at FROM numbers WHERE company_id = ANY($1::bigint[]) AND deleted_at IS NULL ORDER BY numbers.id`;
-  const { rows } = await client.query({
-    name: 'load_numbers',
-    text,
-    values: [[...new Set(companies)]],
-  });
-  const own = new Map<string, OwnNumber[]>(
-    [...new Set(companies)].map((company_id) => [company_id, []]),
-  );
-  for (const number of rows as OwnNumber[]) own.get(number.company_id)!.push(number);
-  return own;
+  const company_ids = [...new Set(companies)];
+  const numbers = new Map<string, OwnNumber[]>(company_ids.map((id) => [id, []]));
+  for (const number of await sql(NUMBERS_OF_COMPANIES, { company_ids }))
+    numbers.get(number.company_id)!.push(number);
+  return numbers;
 }

@@ -1,31 +1,41 @@
-import type { NumberSearch } from '../carriers/carrier';
 import { numberFacts } from '../carriers/number-facts';
-import { MAX_NUMBERS } from '../carriers/number-search';
 import type { Schemas } from '../contract';
-import { callerNumber } from '../phone/caller-number';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
-import { byReference, resolveReferences, type Reference } from '../db/records';
+import { byReference, type Reference } from '../db/records';
+import { telephoneOf } from '../db/references';
+import { sqlOn } from '../db/sql';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
-import type { Handlers } from '../http/handlers';
-import { END, list, pageReply } from '../http/list';
-import { recordHandlers } from '../http/record-handlers';
-import { telephoneOf } from '../db/references';
 import { notFound, HttpProblem } from '../errors';
+import type { Handlers } from '../http/handlers';
+import { list } from '../http/list';
+import { recordHandlers } from '../http/record-handlers';
+import { callerNumber } from '../phone/caller-number';
 import type { NumberFields } from './add-number';
-import { buyAny, buyRequested } from './buy-number';
-import { carrierUnavailable, findNumbers } from './find-numbers';
+import { buyAny, buyRequested, type Buying } from './buy-number';
+import { findNumber } from './find-number';
+import {
+  columnsOf,
+  DEFAULTS,
+  lockReferences,
+  requireBuyer,
+  type SentFields,
+} from './number-fields';
 import { releaseNumber } from './release-number';
+import { searchNumbers, searchOf } from './search-numbers';
 
-type Fields = Omit<Schemas['NumberFields'], 'serializer'>;
-type Wanted = Omit<Schemas['NumberCreate'], 'serializer'>;
-const DEFAULTS = { country: 'US', toll_free: false, forward_type: 'offer_id' } as const;
+// Telephone numbers that companies buy from a carrier, and where calls to them go. The table
+// numbers has a company's own; number_lookups names the owner of each number in the installation.
+// Locks: offer, buyer, traffic source, number; a purchase first takes the advisory lock of its
+// number.
 
 export const projection = {
   schema: 'Number',
   singular: 'number',
   plural: 'numbers',
-  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.phone_number::text, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
+  fulltext:
+    `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.phone_number::text, '') || E'\\n' || ` +
+    `coalesce(t.external_record_id, ''))`,
   joins: {
     o: 'LEFT JOIN offers o ON o.company_id = t.company_id AND o.id = t.offer_id',
     b: 'LEFT JOIN buyers b ON b.company_id = t.company_id AND b.id = t.buyer_id',
@@ -60,204 +70,97 @@ const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text', nullable: true },
 };
 
-/** Numbers of the company, and those for sale. */
+/** The company's numbers, and numbers for sale. */
 export const phoneNumbers = ({ clock, carrier, queue, database }: Deps) => {
   const records = recordHandlers(projection, clock);
+  // Purchases hold connections of the ordinary pool, and would wait for each other in it.
+  const outside = sqlOn(database.joint);
   return {
     listPhoneNumbers: async ({ query, db }) => {
-      const filters = {
-        ...byReference(query, {
-          offer_id: 'offers',
-          traffic_source_id: 'traffic_sources',
-          buyer_id: 'buyers',
-        }),
-        country: 't.country = upper({country})',
-        toll_free: { cases: { true: 't.toll_free', false: 'NOT t.toll_free' } },
-        number: 't.phone_number = {number}::bigint',
-      };
-      const narrowed = { ...query, number: await callerNumber(db, query.number, 'number') };
+      const number = await callerNumber(db, query.number, 'number');
+      const filters = { ...byReference(query, REFERENCES), ...FILTERS };
+      const narrowed = { ...query, number };
       return list(narrowed, { db, now: clock(), projection, orders, filters });
     },
 
-    searchPhoneNumbers: async ({ query, db }) => {
-      const { page = 1, per_page = 25, cursor } = query;
-      const found = await findNumbers(
-        db,
-        { ...searchOf(query), limit: MAX_NUMBERS },
-        { carrier, now: clock() },
-      );
-      if (!found.ok) throw carrierUnavailable(found, 'Nothing was found.');
-      const first = cursor === undefined ? (page - 1) * per_page : placeOf(cursor);
-      const records = found.numbers
-        .slice(first, first + per_page)
-        .map(({ phone_number, country }) => {
-          const result: Schemas['PhoneNumberSearchResult'] = {
-            id: phone_number,
-            legacy_id: phone_number,
-            type: 'PhoneNumberSearchResult',
-            phone_number,
-            country,
-          };
-          return JSON.stringify(result);
-        });
-      const next = first + per_page;
-      return pageReply('phone_number_search_results', query, {
-        records,
-        total_count: found.numbers.length,
-        next_cursor: next < found.numbers.length ? String(next) : 0,
-      });
-    },
+    searchPhoneNumbers: ({ query, db }) => searchNumbers(db, query, { carrier, now: clock() }),
 
     newPhoneNumber: (call) => records.unsaved(call, { ...DEFAULTS, carrier: carrier.name }),
 
-    showPhoneNumber: async (call) => records.show(await named(call)),
+    showPhoneNumber: async (call) => records.show(await withId(call)),
 
-    createPhoneNumber: (call) => {
-      const body = { ...call.query, ...call.body };
-      return records.create({ ...call, body }, async (tx, sent: Wanted, now) => {
-        const { requested_number, country, toll_free, prefix, ...fields } = sent;
-        const own = columnsOf(fields, await referencesOf(tx, fields));
-        requireBuyer({ ...DEFAULTS, buyer_id: null, ...own });
-        // On connections that nobody holds for long: those who buy hold one of the pool's, and would wait for one another.
-        const buying = { carrier, aside: database.joint, now };
-        if (requested_number === undefined)
-          return buyAny(tx, searchOf({ country, toll_free, prefix }), own, buying);
-        const number = numberFacts(
-          `+${await callerNumber(tx, requested_number, 'requested_number')}`,
-          country,
-        );
-        if (!number)
-          throw HttpProblem.field(
-            'requested_number',
-            `must be a number of ${country ?? 'US, CA, GB or AU'}, as a search gives it`,
-          );
-        return buyRequested(tx, number, own, buying);
-      });
-    },
+    createPhoneNumber: (call) =>
+      records.create({ ...call, body: { ...call.query, ...call.body } }, (tx, wanted, now) =>
+        buy(tx, wanted, { carrier, outside, now }),
+      ),
 
     updatePhoneNumber: async (call) =>
       records.updateAfter(
-        await named(call),
+        await withId(call),
         // Offers and buyers are locked before their numbers.
-        (tx, fields: Fields) => referencesOf(tx, fields),
-        async (tx, id, { fields, now, ahead }) => {
-          const where = { company_id_id: { company_id: tx.company_id, id } };
-          const before = await tx.prisma.number.findUniqueOrThrow({
-            where,
-            select: { forward_type: true, buyer_id: true },
-          });
-          const own = columnsOf(fields, ahead);
-          requireBuyer({ ...before, ...own });
-          await tx.prisma.number.update({
-            where,
-            data: { ...own, user_updated_at: now, updated_at: now },
-          });
-        },
+        (tx, fields: SentFields) => lockReferences(tx, fields),
+        async (tx, id, { fields, now, ahead: references }) =>
+          update(tx, id, { own: columnsOf(fields, references), now }),
       ),
 
     deletePhoneNumber: async (call) =>
-      records.delete(await named(call), (tx, id, now) =>
+      records.delete(await withId(call), (tx, id, now) =>
         releaseNumber(tx, id, { carrier, queue, now }),
       ),
   } satisfies Partial<Handlers>;
 };
 
-/** The call with the id of the number in place of the telephone number that names it. */
-async function named<C extends { params: { id: Reference }; db: Db }>(call: C): Promise<C> {
-  const digits = telephoneOf(String(call.params.id));
-  if (digits === undefined) return call;
-  const [row] = await call.db.query<{ id: string }>({
-    text: 'SELECT id::text FROM numbers WHERE company_id = $1 AND phone_number = $2::bigint AND deleted_at IS NULL',
-    values: [call.db.company_id, digits],
-  });
-  if (!row) throw notFound();
-  return { ...call, params: { ...call.params, id: row.id } };
-}
+const REFERENCES = {
+  offer_id: 'offers',
+  traffic_source_id: 'traffic_sources',
+  buyer_id: 'buyers',
+} as const;
 
-const PREFIX = /^[ +]?[\d ().-]*\d[\d ().-]*$/;
-const QUERY = /^[ +]?[\da-z* ().-]*[\da-z*][\da-z* ().-]*$/i;
+const FILTERS = {
+  country: 't.country = upper({country})',
+  toll_free: { cases: { true: 't.toll_free', false: 'NOT t.toll_free' } },
+  number: 't.phone_number = {number}::bigint',
+};
 
-interface Searched {
-  country?: string;
-  toll_free?: boolean;
-  prefix?: string | null;
-  query?: string | null;
-}
-
-/** A search as carriers are asked. A plus sign in a query string arrives as a space. */
-function searchOf({
-  country = DEFAULTS.country,
-  toll_free = DEFAULTS.toll_free,
-  prefix,
-  query,
-}: Searched): NumberSearch {
-  if (prefix && !PREFIX.test(prefix))
-    throw HttpProblem.field(
-      'prefix',
-      'must be the digits that a number begins with, such as 212 or +44161',
-    );
-  if (query && !QUERY.test(query))
-    throw HttpProblem.field('query', 'must be digits, letters of a keypad, or * for any one digit');
-  return {
-    country,
-    toll_free,
-    ...(prefix && { prefix: prefix.replace(/^ /, '+') }),
-    ...(query && { query: query.replace(/^ /, '+') }),
-  };
-}
-
-/** Where a page of a search begins by its cursor. */
-function placeOf(cursor: string): number {
-  if (cursor === '-1') return 0;
-  if (cursor === END) return MAX_NUMBERS;
-  if (!/^\d{1,4}$/.test(cursor))
-    throw HttpProblem.field('cursor', 'must be -1 or the metadata.next_cursor of a page');
-  return Number(cursor);
-}
-
-type References = Pick<NumberFields, 'offer_id' | 'buyer_id' | 'traffic_source_id'>;
-
-/** What a number refers to, locked in the order of locks: offer, buyer, traffic source. */
-async function referencesOf(
+/** Buys the number that a request asks for and returns its id. */
+async function buy(
   db: Db,
-  { offer_id, buyer_id, traffic_source_id }: Fields,
-): Promise<References> {
-  const resolve = async (
-    table: 'offers' | 'buyers' | 'traffic_sources',
-    field: keyof References,
-    reference: Reference | null | undefined,
-  ) => {
-    if (reference === undefined || reference === null)
-      return reference === null ? { [field]: null } : {};
-    return { [field]: (await resolveReferences(db, table, [reference], { field }))[0]! };
-  };
-  return {
-    ...(await resolve('offers', 'offer_id', offer_id)),
-    ...(await resolve('buyers', 'buyer_id', buyer_id)),
-    ...(await resolve('traffic_sources', 'traffic_source_id', traffic_source_id)),
-  };
+  wanted: Omit<Schemas['NumberCreate'], 'serializer'>,
+  buying: Buying,
+): Promise<bigint> {
+  const { requested_number, country, toll_free, prefix, ...fields } = wanted;
+  const own = columnsOf(fields, await lockReferences(db, fields));
+  requireBuyer({ ...DEFAULTS, buyer_id: null, ...own });
+  if (requested_number === undefined)
+    return buyAny(db, searchOf({ country, toll_free, prefix }), own, buying);
+  const digits = await callerNumber(db, requested_number, 'requested_number');
+  const number = numberFacts(`+${digits}`, country);
+  if (!number)
+    throw HttpProblem.field(
+      'requested_number',
+      `must be a number of ${country ?? 'US, CA, GB or AU'}, as a search returns it`,
+    );
+  return buyRequested(db, number, own, buying);
 }
 
-/** The columns of the number's row among the fields. */
-function columnsOf(
-  { name, forward_type, external_record_id }: Fields,
-  references: References,
-): NumberFields {
-  return {
-    ...references,
-    ...(name !== undefined && { name }),
-    ...(forward_type !== undefined && { forward_type }),
-    ...(external_record_id !== undefined && { external_record_id }),
-  };
+async function update(
+  db: Db,
+  id: bigint,
+  { own, now }: { own: NumberFields; now: Date },
+): Promise<void> {
+  const where = { company_id_id: { company_id: db.company_id, id } };
+  const select = { forward_type: true, buyer_id: true };
+  const before = await db.prisma.number.findUniqueOrThrow({ where, select });
+  requireBuyer({ ...before, ...own });
+  const data = { ...own, user_updated_at: now, updated_at: now };
+  await db.prisma.number.update({ where, data });
 }
 
-function requireBuyer({
-  forward_type,
-  buyer_id,
-}: {
-  forward_type?: string;
-  buyer_id?: bigint | null;
-}): void {
-  if (forward_type === 'buyer_id' && !buyer_id)
-    throw HttpProblem.field('buyer_id', 'must name a buyer while forward_type is buyer_id');
+/** The call with the number's id where the URL names it by its telephone number. */
+async function withId<C extends { params: { id: Reference }; db: Db }>(call: C): Promise<C> {
+  const phone_number = telephoneOf(String(call.params.id));
+  if (phone_number === undefined) return call;
+  const id = await findNumber(call.db, phone_number);
+  if (id === undefined) throw notFound();
+  return { ...call, params: { ...call.params, id } };
 }

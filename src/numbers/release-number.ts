@@ -1,10 +1,12 @@
 import type { Carrier } from '../carriers/carrier';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
+import { HttpProblem } from '../errors';
 import type { JobContext, Queue } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
-import { HttpProblem } from '../errors';
 import { carrierUnavailable } from './find-numbers';
+import { REMOVE_NUMBER_FROM_LEADS } from './queries/leads';
+import { DELETE_OWNER } from './queries/number-lookups';
 
 interface Releasing {
   carrier: Carrier;
@@ -13,8 +15,8 @@ interface Releasing {
 }
 
 /**
- * Gives a locked number of the company back. The carrier is asked last: what it refuses has changed nothing, and what it did before this process died
- * it answers again as done.
+ * Gives a locked number of the company back to the carrier. The carrier is asked last: when it
+ * declines, nothing has changed, and releasing again what it has released before is no error.
  */
 export async function releaseNumber(
   db: Db,
@@ -26,18 +28,16 @@ export async function releaseNumber(
     where,
     data: { deleted_at: now, updated_at: now, user_updated_at: now },
   });
-  await db.query({
-    text: 'DELETE FROM number_lookups WHERE phone_number = $1::bigint AND company_id = $2',
-    values: [number.phone_number, db.company_id],
-  });
+  await db.sql(DELETE_OWNER, { phone_number: number.phone_number });
   await queue.add(db, 'forget_number', { company_id: String(db.company_id), id: String(id) });
   if (number.carrier_number_id === null) return;
   if (number.carrier !== carrier.name) {
-    // What the sandbox sold was never anybody's.
+    // The sandbox never sold a real number.
     if (number.carrier === 'sandbox') return;
     throw HttpProblem.field(
       'carrier',
-      `is ${number.carrier}, and this installation works with ${carrier.name} now: the number can be released there only`,
+      `is ${number.carrier}, and this installation works with ${carrier.name} now: ` +
+        `only ${number.carrier} can release the number`,
     );
   }
   const released = await carrier.releaseNumber(number.carrier_number_id);
@@ -46,26 +46,22 @@ export async function releaseNumber(
   throw HttpProblem.field('phone_number', `cannot be released (${released.message})`);
 }
 
-const BATCH = 10_000;
-
-/** Takes a released number from the leads that had it, in the order of their ids: no index of leads is kept for what happens so seldom. */
+/**
+ * Removes a released number from the leads that had it, in batches in the order of their ids. No
+ * index of leads exists for this rare job.
+ */
 export async function forgetNumber(
   { company_id, id }: Tasks['forget_number'],
   { signal }: JobContext,
   { tenants }: Pick<Deps, 'tenants'>,
 ): Promise<void> {
   const db = tenants.of(BigInt(company_id));
-  const text = `WITH batch AS (SELECT l.id FROM leads l WHERE l.company_id = $1 AND l.id > $3::bigint ORDER BY l.id LIMIT ${BATCH}),
-    theirs AS (SELECT l.id FROM leads l JOIN batch b ON b.id = l.id WHERE l.company_id = $1 AND $2::bigint IN (l.sms_number_id, l.dial_number_id) ORDER BY l.id FOR UPDATE OF l),
-    changed AS (UPDATE leads l SET sms_number_id = nullif(l.sms_number_id, $2::bigint), dial_number_id = nullif(l.dial_number_id, $2::bigint)
-      FROM theirs t WHERE l.company_id = $1 AND l.id = t.id)
-    SELECT max(id)::text AS last FROM batch`;
-  for (let last: string | null = '0'; last !== null;) {
+  for (let after: string | null = '0'; after !== null;) {
     signal.throwIfAborted();
-    const rows: { last: string | null }[] = await db.query({
-      text,
-      values: [company_id, id, last],
+    const rows: { last: string | null }[] = await db.sql(REMOVE_NUMBER_FROM_LEADS, {
+      after,
+      number_id: id,
     });
-    last = rows[0]!.last;
+    after = rows[0]!.last;
   }
 }

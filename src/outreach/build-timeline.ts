@@ -1,29 +1,29 @@
 import type { Schemas } from '../contract';
-import type { ContactState, DueLead } from './queries/due-leads';
 import type { Db } from '../db/tenant';
-import { nextContact } from '../time/contact-hours';
 import {
   forecast,
-  type PlannedStep,
   type Obstacle,
+  type PlannedStep,
   type Situation,
 } from '../schedules/engine/forecast';
 import { progressOf } from '../schedules/engine/plan';
+import { nextContact } from '../time/contact-hours';
 import { formatInstant } from '../time/zone';
-import { draft, type Edges } from './deliver';
-import { planFor, type OutreachContext } from './context';
+import type { OutreachContext } from './context';
+import { draft, type Channels, type Draft, type Fault } from './draft';
+import type { DueLead } from './load-leads';
+import type { ContactState } from './lock-contacts';
+import { READ_HISTORY } from './queries/lead-logs';
 
 interface Viewing {
   contact: ContactState;
-  world: OutreachContext;
-  edges: Edges;
+  outreach: OutreachContext;
+  channels: Channels;
   /** IANA zone of the times. */
   zone: string;
 }
 
-const MOST_EVENTS = 1_000;
-
-const WORDS: Record<Obstacle | 'daylight_hours' | 'business_hours', string> = {
+const MESSAGES: Record<Obstacle | 'daylight_hours' | 'business_hours', string> = {
   opt_out: 'the number has opted out',
   blacklist: 'the number is on the blacklist of the company',
   suppressed: 'the number is on a suppression list of the schedule or its offer',
@@ -36,25 +36,17 @@ const WORDS: Record<Obstacle | 'daylight_hours' | 'business_hours', string> = {
   business_hours: 'put off until the business is open',
 };
 
-/** What happened to a lead and what will. */
+/** What happened to a lead, and what its schedule will do if nothing else changes. */
 export async function timelineOf(
   db: Db,
   lead: DueLead,
   viewing: Viewing,
 ): Promise<Schemas['Timeline']> {
-  const { contact, world, zone } = viewing;
-  const past = await db.query<{
-    created_at: Date;
-    event: Schemas['LeadEvent'];
-    message: string | null;
-    schedule_action_id: string | null;
-  }>({
-    text: `SELECT * FROM (SELECT id, created_at, event, message, schedule_action_id FROM lead_logs WHERE company_id = $1 AND lead_id = $2 ORDER BY id DESC LIMIT ${MOST_EVENTS}) l ORDER BY id`,
-    values: [db.company_id, lead.id],
-  });
+  const { contact, outreach, zone } = viewing;
+  const past = await db.sql(READ_HISTORY, { lead_id: lead.id });
   const future =
-    lead.is_live && !world.isOrphan(lead)
-      ? forecast(progressOf(lead), planFor(world, lead), situationOf(lead, contact, world))
+    lead.is_live && !outreach.isOrphan(lead)
+      ? forecast(progressOf(lead), outreach.planFor(lead), situationOf(lead, contact, outreach))
       : [];
   return {
     past: past.map(({ created_at, event, message, schedule_action_id }) => ({
@@ -63,71 +55,76 @@ export async function timelineOf(
       message,
       schedule_action_id: schedule_action_id === null ? null : Number(schedule_action_id),
     })),
-    future: future.map((step) => shown(lead, step, viewing)),
+    future: future.map((step) => timelineStep(lead, step, viewing)),
   };
 }
 
-/** Leads that were stopped stay so until somebody tells them to go on. */
-const PARKED: Record<string, Obstacle> = { opt_out: 'opt_out', blocked: 'blacklist' };
+/** Leads with these statuses stay stopped until a user changes that. */
+const STOPPED: Record<string, Obstacle> = { opt_out: 'opt_out', blocked: 'blacklist' };
 
-function situationOf(lead: DueLead, contact: ContactState, world: OutreachContext): Situation {
-  const { now } = world;
-  const parked = PARKED[lead.status];
-  const delayed_by = delayOf(lead, world);
-  const more = { ...(parked && { parked }), ...(delayed_by && { delayed_by }) };
+function situationOf(lead: DueLead, contact: ContactState, outreach: OutreachContext): Situation {
+  const parked = STOPPED[lead.status];
+  const delayed_by = delayOf(lead, outreach);
   return {
-    now,
+    now: outreach.now,
     zones: lead.zones,
-    standing: world.standingOf(lead, contact),
+    standing: outreach.standingOf(lead, contact),
     in_schedule: lead.schedule_id !== null,
-    ...more,
+    ...(parked && { parked }),
+    ...(delayed_by && { delayed_by }),
   };
 }
 
-/** What put the lead off to the time that it waits for; undefined when that time was meant. */
-function delayOf(lead: DueLead, world: OutreachContext): Situation['delayed_by'] {
+/** Why the lead waits longer than its schedule says; undefined when it does not. */
+function delayOf(lead: DueLead, outreach: OutreachContext): Situation['delayed_by'] {
   const { delay_reason, next_action_at, callback_at, zones, tries } = lead;
   if (tries > 0 && delay_reason === 'carrier' && !callback_at) return 'carrier';
   if (callback_at || (delay_reason !== 'daylight_hours' && delay_reason !== 'business_hours'))
     return undefined;
-  const open = nextContact(planFor(world, lead).hours, zones, world.now);
+  const open = nextContact(outreach.planFor(lead).hours, zones, outreach.now);
   return open?.at.getTime() === next_action_at?.getTime() ? delay_reason : undefined;
 }
 
-function shown(
-  lead: DueLead,
-  { at, kind, action, delayed_by, blocked_by, message, until }: PlannedStep,
-  { world, edges, zone }: Viewing,
-): Schemas['TimelineStep'] {
-  const row = action && world.scheduleOf(lead)?.rows.get(action.id);
-  const meant =
-    row && ['sms', 'email', 'dial'].includes(kind) ? draft(lead, row, { world, edges }) : undefined;
-  const text =
-    !meant || 'fault' in meant
-      ? undefined
-      : meant.table === 'text_messages'
-        ? meant.row.body
-        : meant.table === 'emails'
-          ? meant.row.subject
-          : `connects to ${meant.row.connect_to}`;
-  const why = blocked_by ?? delayed_by;
+function timelineStep(lead: DueLead, step: PlannedStep, viewing: Viewing): Schemas['TimelineStep'] {
+  const { at, kind, action, delayed_by, blocked_by } = step;
+  const { outreach, channels, zone } = viewing;
+  const row = action && outreach.scheduleOf(lead)?.rows.get(action.id);
+  const is_delivery = ['sms', 'email', 'dial'].includes(kind);
+  const delivery = row && is_delivery ? draft(lead, row, { outreach, channels }) : undefined;
   return {
     at: at && formatInstant(at, zone),
     action: kind,
     schedule_action_id: row ? Number(row.id) : null,
     name: row?.name ?? null,
     end_of_schedule: row?.end_of_schedule ?? false,
-    text: text ?? null,
+    text: textOf(delivery),
     delayed_by: delayed_by ?? null,
     blocked_by: blocked_by ?? null,
-    message:
-      message ??
-      (until
-        ? `until ${formatInstant(until, zone)}`
-        : why
-          ? WORDS[why]
-          : meant && 'fault' in meant
-            ? meant.fault
-            : null),
+    message: messageOf(step, delivery, zone),
   };
+}
+
+/** What a delivery says, in short. */
+function textOf(delivery: Draft | Fault | undefined): string | null {
+  if (!delivery || 'fault' in delivery) return null;
+  switch (delivery.table) {
+    case 'text_messages':
+      return delivery.row.body;
+    case 'emails':
+      return delivery.row.subject;
+    case 'calls':
+      return `connects to ${delivery.row.connect_to}`;
+  }
+}
+
+function messageOf(
+  { message, until, blocked_by, delayed_by }: PlannedStep,
+  delivery: Draft | Fault | undefined,
+  zone: string,
+): string | null {
+  if (message) return message;
+  if (until) return `until ${formatInstant(until, zone)}`;
+  const reason = blocked_by ?? delayed_by;
+  if (reason) return MESSAGES[reason];
+  return delivery && 'fault' in delivery ? delivery.fault : null;
 }

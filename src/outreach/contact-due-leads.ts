@@ -1,33 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import { changeContacts } from '../leads/queries/contacts';
-import {
-  claimDue,
-  contactKey,
-  letGo,
-  lockContacts,
-  lockLeads,
-  type DueKey,
-  type DueLead,
-} from './queries/due-leads';
-import { writeLogs } from '../leads/queries/logs';
-import { giveNumbers, recordSteps, type Recording } from './queries/record-steps';
-import type { Db } from '../db/tenant';
+import { sqlOn } from '../db/sql';
 import { inTransaction } from '../db/transaction';
 import type { Deps } from '../deps';
-import { uuidv7 } from '../db/uuid';
-import {
-  advanceLead,
-  FAULTY_MS,
-  putOff,
-  type Advanced,
-  type Courier,
-  type Errand,
-} from './run-steps';
-import { isInstant, send, type Edges } from './deliver';
+import { FAULT_DELAY_MS } from './advance-lead';
+import { advanceLeads } from './advance-leads';
+import { claimDueLeads, releaseLeads } from './claim-leads';
+import { isInstant, send } from './deliver';
+import type { Channels } from './draft';
+import type { LeadKey } from './load-leads';
+import { CHECK_CONNECTION } from './queries/claim-leads';
 import { resumeDelivery } from './resume-delivery';
-import { openContext } from './context';
-import { moveLeads } from './move-lead';
+import type { Sender } from './step-context';
+
+// Outreach contacts leads when they are due, by the calls, text messages and e-mails of their
+// schedules. A worker claims a batch of leads under a lease. The steps of a lead are decided and
+// recorded in one transaction that locks, in this order: contacts, leads, the rows of what is sent,
+// counters, numbers. Every step has a key of its own, so that it is done once, however many workers
+// there are and wherever they die.
 
 export type OutreachDeps = Pick<
   Deps,
@@ -35,256 +25,143 @@ export type OutreachDeps = Pick<
 >;
 
 export interface OutreachOptions {
-  /** A worker that dies loses its claims after so long, and others take its leads over. */
+  /** How long a worker has its claims; when it dies, others take the leads over after that. */
   lease_ms?: number;
-  /** Aborted when the worker is to end soon: what is being sent is sent, and the other leads are let go. */
+  /** Aborted to end the worker soon: deliveries in progress finish, other leads are released. */
   signal?: AbortSignal;
 }
 
 const LEASE_MS = 20_000;
-/** Leads a worker takes at once; fewer of those that need a carrier outside, so that several workers share what is due. */
-const BATCH = { instant: 400, distant: 40 };
-/** Of them, those that are being sent to at the same time: each holds a connection to the database meanwhile. */
-const AT_ONCE = 4;
+/**
+ * Leads that a worker claims at once: fewer when a carrier outside must be asked, so that several
+ * workers share the work.
+ */
+const BATCH_SIZE = { instant: 400, external: 40 };
+/** Leads sent to at the same time; each holds a database connection meanwhile. */
+const MAX_CONCURRENT = 4;
 
-interface Round {
+interface Batch {
   claim_id: string;
   lease_ms: number;
   now: Date;
 }
 
-/**
- * Contacts leads that are due, one batch of them, and answers how many there were. Any number of workers may do so at the same time: a lead is one
- * worker's, what is done for it is decided and recorded under locks of its contact and of itself, and every step has a key of its own, so that
- * none is done twice.
- */
+/** Contacts one batch of the leads that are due, and returns how many there were. */
 export async function contactDueLeads(
   deps: OutreachDeps,
   { lease_ms = LEASE_MS, signal }: OutreachOptions = {},
 ): Promise<number> {
-  const round = { claim_id: randomUUID(), lease_ms, now: deps.clock() };
-  const limit = deps.carrier.instant && deps.mailer.instant ? BATCH.instant : BATCH.distant;
-  const keys = await claimDue(deps.database.pool, { ...round, limit, lease_until: leaseOf(round) });
-  if (keys.length === 0) return 0;
-  const left = await advanceAll(keys, round, deps);
-  await inParallel(left, AT_ONCE, (key) => sendTo(key, round, { deps, signal }));
+  const { database, carrier, mailer, clock } = deps;
+  const sql = sqlOn(database.pool);
+  const batch = { claim_id: randomUUID(), lease_ms, now: clock() };
+  const limit = carrier.instant && mailer.instant ? BATCH_SIZE.instant : BATCH_SIZE.external;
+  const leads = await claimDueLeads(sql, { ...batch, limit, lease_until: leaseEnd(batch) });
+  if (leads.length === 0) return 0;
+  const deferred = await advanceBatch(leads, batch, deps);
+  await inParallel(deferred, MAX_CONCURRENT, (lead) => deliverTo(lead, batch, { deps, signal }));
   if (signal?.aborted)
-    await letGo(deps.database.pool, { claim_id: round.claim_id, keys: left, due_at: deps.clock() });
-  return keys.length;
+    await releaseLeads(sql, { claim_id: batch.claim_id, leads: deferred, due_at: clock() });
+  return leads.length;
 }
 
-const leaseOf = ({ now, lease_ms }: Round): Date => new Date(now.getTime() + lease_ms);
+const leaseEnd = ({ now, lease_ms }: Batch): Date => new Date(now.getTime() + lease_ms);
 
-/** Takes the turns of all leads and answers those for which something is to be sent outside; what one of them breaks does not stop the others. */
-async function advanceAll(keys: DueKey[], round: Round, deps: OutreachDeps): Promise<DueKey[]> {
-  const courier: Courier = async (_, draft) =>
-    isInstant(draft, edgesOf(deps)) ? send(draft, {}, edgesOf(deps)) : 'next turn';
-  const attempt = (some: DueKey[]) =>
-    inTransaction(deps.database.bulk, (client) =>
-      takeTurns(client, some, { round, deps, courier }),
-    );
+const channelsOf = ({ carrier, mailer, config }: OutreachDeps): Channels => ({
+  carrier,
+  mailer,
+  mail_from: config.mail_from,
+});
+
+/**
+ * Advances a batch in one transaction, and returns the leads that something outside must be sent
+ * to. When the transaction fails twice, each lead gets one of its own, so that a lead whose data
+ * fails does not stop the others.
+ */
+async function advanceBatch(
+  leads: readonly LeadKey[],
+  batch: Batch,
+  deps: OutreachDeps,
+): Promise<LeadKey[]> {
+  const { bulk, pool } = deps.database;
+  const channels = channelsOf(deps);
+  const sendInstantly: Sender = async (_, draft) =>
+    isInstant(draft, channels) ? send(draft, {}, channels) : 'deferred';
+  const context = { ...batch, lease_until: leaseEnd(batch), channels, send: sendInstantly, deps };
+  const attempt = (some: readonly LeadKey[]) =>
+    inTransaction(bulk, (client) => advanceLeads(client, some, context));
   try {
-    return await attempt(keys).catch(() => attempt(keys));
+    return await attempt(leads).catch(() => attempt(leads));
   } catch (error) {
-    deps.log.warn({ err: error }, 'a batch of leads failed: they are taken one by one');
-    // Not when it is the database that fails.
-    await deps.database.pool.query('SELECT 1');
+    deps.log.warn({ err: error }, 'a batch of leads failed; its leads are tried one by one');
+    // Throws when the database is down: then the leads are not at fault.
+    await sqlOn(pool)(CHECK_CONNECTION, {});
   }
-  const left: DueKey[] = [];
-  for (const key of keys)
-    left.push(
-      ...(await attempt([key]).catch(async (error: unknown) => fail(key, error, { round, deps }))),
-    );
-  return left;
+  const deferred: LeadKey[] = [];
+  for (const lead of leads) {
+    const rest = await attempt([lead]).catch(async (error: unknown) => {
+      await putOffFailed(lead, batch, { error, deps });
+      return [];
+    });
+    deferred.push(...rest);
+  }
+  return deferred;
 }
 
-/** Sends to one lead, one thing in each of its turns: in between others may change it, and it is decided anew. */
-async function sendTo(
-  key: DueKey,
-  from: Round,
+/** SQLSTATE classes of temporary errors: connections, deadlocks, resources, locks, shutdown. */
+const TEMPORARY = /^(08|40|53|55|57)/;
+
+/** Puts a lead off whose statements fail. After a temporary error the lease ends by itself. */
+async function putOffFailed(
+  lead: LeadKey,
+  { claim_id, now }: Batch,
+  { error, deps }: { error: unknown; deps: OutreachDeps },
+): Promise<void> {
+  deps.log.error(
+    { err: error, lead_id: lead.id, company_id: lead.company_id },
+    'a lead could not be contacted; it is tried again later',
+  );
+  if (TEMPORARY.test((error as { code?: string }).code ?? '')) return;
+  const due_at = new Date(now.getTime() + FAULT_DELAY_MS);
+  await releaseLeads(sqlOn(deps.database.pool), { claim_id, leads: [lead], due_at });
+}
+
+/**
+ * Sends everything that is due to one lead, one message in each transaction. Others may change the
+ * lead in between, so that each transaction decides again.
+ */
+async function deliverTo(
+  lead: LeadKey,
+  batch: Batch,
   { deps, signal }: { deps: OutreachDeps; signal: AbortSignal | undefined },
 ): Promise<void> {
-  for (let left = [key]; left.length > 0 && !signal?.aborted;) {
-    const round = { ...from, now: deps.clock() };
-    left = await inTransaction(deps.database.bulk, (client) =>
-      takeTurns(client, left, { round, deps, courier: oneAtATime(client, round, deps) }),
+  const channels = channelsOf(deps);
+  for (let rest = [lead]; rest.length > 0 && !signal?.aborted;) {
+    const current = { ...batch, now: deps.clock() };
+    const context = { ...current, lease_until: leaseEnd(current), channels, deps };
+    rest = await inTransaction(deps.database.bulk, (client) =>
+      advanceLeads(client, rest, { ...context, send: oneMessage(client, current, deps) }),
     ).catch((error: unknown) => {
       deps.log.error(
-        { err: error, lead_id: key.id, company_id: key.company_id },
-        'a lead could not be contacted: it is tried again when the lease is over',
+        { err: error, lead_id: lead.id, company_id: lead.company_id },
+        'a lead could not be contacted; it is tried again when the lease is over',
       );
       return [];
     });
   }
 }
 
-function oneAtATime(client: PoolClient, { now }: Round, deps: OutreachDeps): Courier {
-  const edges = edgesOf(deps);
+/** Sends one draft to an external service and defers the next. */
+function oneMessage(client: PoolClient, { now }: Batch, deps: OutreachDeps): Sender {
+  const channels = channelsOf(deps);
   let is_sent = false;
   return async (lead, draft) => {
-    if (isInstant(draft, edges)) return send(draft, {}, edges);
-    if (is_sent) return 'next turn';
+    if (isInstant(draft, channels)) return send(draft, {}, channels);
+    if (is_sent) return 'deferred';
     is_sent = true;
-    return resumeDelivery(lead, draft, { client, aside: deps.database.pool, edges, now });
+    const [sql, outside] = [sqlOn(client), sqlOn(deps.database.pool)];
+    return resumeDelivery(lead, draft, { sql, outside, channels, now });
   };
 }
-
-const edgesOf = ({ carrier, mailer, config }: OutreachDeps): Edges => ({
-  carrier,
-  mailer,
-  mail_from: config.mail_from,
-});
-
-/** SQLSTATE classes of what is no fault of a statement: connections, deadlocks, what is short, locked or shut down. */
-const PASSING = /^(08|40|53|55|57)/;
-
-/** Puts a lead off whose turn breaks its transaction. */
-async function fail(
-  key: DueKey,
-  error: unknown,
-  { round, deps }: { round: Round; deps: OutreachDeps },
-): Promise<[]> {
-  deps.log.error(
-    { err: error, lead_id: key.id, company_id: key.company_id },
-    'a lead could not be contacted: it is tried again later',
-  );
-  // Taken again when the lease is over.
-  if (PASSING.test((error as { code?: string }).code ?? '')) return [];
-  await letGo(deps.database.pool, {
-    claim_id: round.claim_id,
-    keys: [key],
-    due_at: new Date(round.now.getTime() + FAULTY_MS),
-  });
-  return [];
-}
-
-interface Taking {
-  round: Round;
-  deps: OutreachDeps;
-  courier: Courier;
-}
-
-/** The turns of claimed leads, within one transaction: locks, decisions, sending, and the record of it all. Answers those that have another turn at once. */
-async function takeTurns(
-  client: PoolClient,
-  keys: DueKey[],
-  { round, deps, courier }: Taking,
-): Promise<DueKey[]> {
-  const { now } = round;
-  const contacts = await lockContacts(client, keys, { now, newUuid: () => uuidv7(now.getTime()) });
-  const leads = await lockLeads(client, round.claim_id, keys);
-  if (leads.length === 0) return [];
-  const world = await openContext(client, leads, now);
-  const turns: Advanced[] = [];
-  for (const lead of leads) {
-    const errand = {
-      world,
-      contact: contacts.get(contactKey(lead))!,
-      edges: edgesOf(deps),
-      courier,
-      lease_until: leaseOf(round),
-    };
-    turns.push(
-      await advanceLead(lead, errand).catch((error: unknown) =>
-        faulty(lead, errand, { error, deps }),
-      ),
-    );
-  }
-  const recording = together(turns);
-  const log_ids = await recordSteps(client, recording, now);
-  await follow(client, turns, { log_ids, deps, now });
-  await giveNumbers(client, recording.numbers, now);
-  return turns.flatMap(({ lead, state }) => (state.keeps_claim ? [lead] : []));
-}
-
-/** What breaks before anything is asked of the database concerns this lead alone. */
-function faulty(
-  lead: DueLead,
-  errand: Errand,
-  { error, deps }: { error: unknown; deps: OutreachDeps },
-): Advanced {
-  deps.log.error(
-    { err: error, lead_id: lead.id, company_id: lead.company_id },
-    'it cannot be worked out what is due for a lead: it is put off',
-  );
-  return putOff(lead, errand);
-}
-
-/** One recording of many turns. */
-function together(turns: readonly Advanced[]): Recording {
-  const all: Recording = {
-    text_messages: [],
-    emails: [],
-    calls: [],
-    logs: [],
-    leads: [],
-    contacts: [],
-    callbacks: [],
-    numbers: [],
-    given_up: [],
-  };
-  const contacts = new Map<string, Recording['contacts'][number]>();
-  for (const { lead, state, made, counts } of turns) {
-    for (const kind of Object.keys(made) as (keyof typeof made)[])
-      (all[kind] as unknown[]).push(...made[kind]);
-    all.leads.push(state);
-    if (counts.calls + counts.sms + counts.emails === 0) continue;
-    const { company_id, caller_number } = lead;
-    const sum = contacts.get(contactKey(lead)) ?? {
-      company_id,
-      caller_number,
-      calls: 0,
-      sms: 0,
-      emails: 0,
-    };
-    contacts.set(contactKey(lead), {
-      company_id,
-      caller_number,
-      calls: sum.calls + counts.calls,
-      sms: sum.sms + counts.sms,
-      emails: sum.emails + counts.emails,
-    });
-  }
-  return { ...all, contacts: [...contacts.values()] };
-}
-
-/** What the turns lead to beyond the leads themselves. */
-async function follow(
-  client: PoolClient,
-  turns: readonly Advanced[],
-  { log_ids, deps, now }: { log_ids: readonly string[]; deps: OutreachDeps; now: Date },
-): Promise<void> {
-  let first_log = 0;
-  const context = {
-    now,
-    message: 'by the schedule of a lead of this number',
-    newUuid: () => uuidv7(now.getTime()),
-  };
-  for (const { lead, made, webhooks, contact_changes } of turns) {
-    const { company_id, caller_number } = lead;
-    const db = companyOf(client, company_id);
-    for (const place of webhooks)
-      await deps.queue.add(db, 'send_action_webhook', {
-        company_id,
-        lead_log_id: log_ids[first_log + place]!,
-      });
-    first_log += made.logs.length;
-    for (const change of contact_changes)
-      await changeContacts(db, change, [Number(caller_number)], context);
-  }
-  const moves = turns.flatMap(({ lead, move_to }) => (move_to ? [{ lead, to: move_to }] : []));
-  await writeLogs(
-    { query: async (statement) => (await client.query(statement)).rows as never },
-    await moveLeads(client, moves, now),
-    now,
-  );
-}
-
-const companyOf = (client: PoolClient, company_id: string): Pick<Db, 'company_id' | 'query'> => ({
-  company_id: BigInt(company_id),
-  query: async <Row>(statement: { text: string; values: unknown[] }) =>
-    (await client.query(statement)).rows as Row[],
-});
 
 async function inParallel<T>(
   items: readonly T[],

@@ -1,179 +1,221 @@
+import type { Sql } from '../db/sql';
+import { chooseNumber } from '../numbers/choose-number';
+import { loadNumbers, type OwnNumber } from '../numbers/own-numbers';
+import type { Candidate } from '../routing/engine/eligibility';
+import { availableInOrder } from '../routing/engine/route';
+import { loadCandidates } from '../routing/queries/candidates';
+import type { Action, Plan } from '../schedules/engine/cadence';
+import type { Standing } from '../schedules/engine/next-step';
 import {
+  compileSchedule,
+  planOf,
+  type ActionRow,
+  type CompiledSchedule,
+} from '../schedules/engine/plan';
+import type { TokenSource } from '../tokens/substitute';
+import { leadTokens } from '../tokens/system';
+import {
+  findSuppressions,
   loadCallFacts,
   loadOffers,
   loadSchedules,
-  loadSuppressed,
+  recordKey,
   type CallFacts,
-  type ContactState,
-  type DueLead,
   type OfferRow,
-} from './queries/due-leads';
-import { loadCandidates } from '../routing/queries/candidates';
-import { availableInOrder } from '../routing/engine/route';
-import type { Facts, Plan, Progress } from '../schedules/engine/cadence';
-import { offerTurn, type OfferVerdict } from '../schedules/engine/offer-next-step';
-import { compileSchedule, planOf, type CompiledSchedule } from '../schedules/engine/plan';
-import { turn, type Standing, type Turn } from '../schedules/engine/next-step';
-import type { TokenSource } from '../tokens/substitute';
-import { leadTokens } from '../tokens/system';
-import { chooseNumber } from '../numbers/choose-number';
-import { type Executor } from '../db/executor';
-import { loadNumbers, type OwnNumber } from '../numbers/own-numbers';
+} from './load-context';
+import type { DueLead } from './load-leads';
+import type { ContactState } from './lock-contacts';
 
+/** The column of a lead with the number that it is texted or called from. */
 export type NumberColumn = 'sms_number_id' | 'dial_number_id';
 
-/** All that decides what comes of some leads, as it stands at one moment. */
-export interface OutreachContext {
-  now: Date;
-  scheduleOf(lead: DueLead): CompiledSchedule | undefined;
-  /** Whether its schedule, or the offer it belongs to, is gone. */
-  isOrphan(lead: DueLead): boolean;
-  standingOf(lead: DueLead, contact: ContactState): Standing;
-  /** `service_number` is the one it is contacted from; unless told the one it was given. */
-  tokensOf(lead: DueLead, service_number?: OwnNumber): TokenSource;
-  numberFor(lead: DueLead, column: NumberColumn): OwnNumber | undefined;
-  /** The company's own number of these digits. */
-  ownNumber(lead: DueLead, digits: string): OwnNumber | undefined;
-  /** To whom a lead that asked for a call is connected: where its schedule would connect it, else the buyer of its offer whose turn it is. */
-  connectionOf(lead: DueLead): Connection | undefined;
-}
-
-/** To whom an answered call is connected. */
+/** The party that an answered call is connected to. */
 export interface Connection {
+  /** A telephone number or a sip: address. */
   connect_to: string;
   timeout_seconds: number;
 }
 
-const key = ({ company_id }: { company_id: string }, id: string | null) => `${company_id}/${id}`;
+interface Loaded {
+  now: Date;
+  /** By `recordKey`. */
+  schedules: ReadonlyMap<string, CompiledSchedule>;
+  offers: ReadonlyMap<string, OfferRow>;
+  /** Numbers of each company. */
+  numbers: ReadonlyMap<string, readonly OwnNumber[]>;
+  /** By the id of the lead. */
+  suppressed_by: ReadonlyMap<string, number>;
+  calls: ReadonlyMap<string, CallFacts>;
+  /** Buyers that the due callbacks of leads may be connected to. */
+  candidates: ReadonlyMap<DueLead, readonly Candidate[]>;
+}
 
-/** Loads what the leads depend on, in a fixed number of statements. */
+/** Everything that decides what happens to some leads, as it was when it was loaded. */
+export class OutreachContext {
+  readonly now: Date;
+  /** The buyer that a due callback is connected to, by the id of the lead. */
+  private readonly buyers: ReadonlyMap<string, Candidate | undefined>;
+
+  constructor(private readonly loaded: Loaded) {
+    this.now = loaded.now;
+    this.buyers = new Map(
+      [...loaded.candidates].map(([lead, candidates]) => {
+        const facts = { now: loaded.now, tokens: this.tokensOf(lead) };
+        return [lead.id, availableInOrder(candidates, facts)[0]];
+      }),
+    );
+  }
+
+  scheduleOf(lead: Pick<DueLead, 'company_id' | 'schedule_id'>): CompiledSchedule | undefined {
+    return this.loaded.schedules.get(recordKey({ ...lead, id: lead.schedule_id }));
+  }
+
+  /** An action of the lead's schedule as it is stored. */
+  actionOf(lead: DueLead, { id }: Pick<Action, 'id'>): ActionRow {
+    return this.scheduleOf(lead)!.rows.get(id)!;
+  }
+
+  private offerOf(lead: DueLead): OfferRow | undefined {
+    return this.loaded.offers.get(recordKey({ ...lead, id: lead.offer_id }));
+  }
+
+  /** Whether the lead's schedule, or without one its offer, was deleted. */
+  isOrphan(lead: DueLead): boolean {
+    return lead.schedule_id === null
+      ? this.offerOf(lead) === undefined
+      : this.scheduleOf(lead) === undefined;
+  }
+
+  standingOf(lead: DueLead, { blocked, opt_out }: ContactState): Standing {
+    return {
+      blocked,
+      opt_out,
+      paused: (this.scheduleOf(lead)?.row.paused ?? false) || (this.offerOf(lead)?.paused ?? false),
+      suppressed_by: this.loaded.suppressed_by.get(lead.id) ?? null,
+      has_email: lead.email !== null,
+      has_number: this.numberFor(lead, 'dial_number_id') !== undefined,
+    };
+  }
+
+  /** The tokens of a lead that is contacted from `service_number`; by default from its own. */
+  tokensOf(lead: DueLead, service_number = this.serviceNumberOf(lead)): TokenSource {
+    const calls = this.loaded.calls.get(lead.id);
+    return leadTokens(lead.data, {
+      caller_id: `+${lead.caller_number}`,
+      service_number: service_number && `+${service_number.number}`,
+      offer_name: this.offerOf(lead)?.name,
+      buyer_name: lead.buyer_name ?? undefined,
+      call_uuid: calls?.call_uuid,
+      total_duration: calls?.total_duration,
+      revenue: lead.revenue,
+      payout: lead.payout,
+      previous_buyer_fleet_ids: lead.buyer_fleet ? [lead.buyer_fleet] : [],
+      calls_last: calls?.calls_last ?? { 1: 0, 7: 0, 30: 0, 90: 0 },
+    });
+  }
+
+  private serviceNumberOf({ company_id, dial_number_id, sms_number_id }: DueLead) {
+    const numbers = this.numbersOf(company_id);
+    return (
+      numbers.find(({ id }) => id === dial_number_id) ??
+      numbers.find(({ id }) => id === sms_number_id)
+    );
+  }
+
+  /** The number that a lead is texted or called from. */
+  numberFor(lead: DueLead, column: NumberColumn): OwnNumber | undefined {
+    return chooseNumber(this.numbersOf(lead.company_id), lead, lead[column]);
+  }
+
+  /** The number of the lead's company that has these digits. */
+  ownNumber({ company_id }: DueLead, digits: string): OwnNumber | undefined {
+    return this.numbersOf(company_id).find(({ number }) => number === digits);
+  }
+
+  private numbersOf(company_id: string): readonly OwnNumber[] {
+    return this.loaded.numbers.get(company_id) ?? [];
+  }
+
+  /**
+   * The party that a lead which asked for a call is connected to: the one of the first dial action
+   * of its schedule, else the first available buyer of its offer.
+   */
+  connectionOf(lead: DueLead): Connection | undefined {
+    const dial = dialActionOf(this.scheduleOf(lead));
+    if (dial) return { connect_to: dial.connect_to!, timeout_seconds: dial.timeout_seconds! };
+    const buyer = this.buyers.get(lead.id);
+    return buyer && { connect_to: buyer.number!, timeout_seconds: buyer.timeout_seconds };
+  }
+
+  /** The plan of a lead by its schedule and its tokens. */
+  planFor(lead: DueLead): Plan {
+    return planOf(this.scheduleOf(lead), lead, this.tokensOf(lead));
+  }
+}
+
+const dialActionOf = (schedule: CompiledSchedule | undefined) =>
+  schedule?.row.actions.find(({ action_type }) => action_type === 'dial');
+
+/** Loads what decides about leads, in a fixed number of statements. */
 export async function openContext(
-  client: Executor,
+  sql: Sql,
   leads: readonly DueLead[],
   now: Date,
 ): Promise<OutreachContext> {
-  const named = (column: 'schedule_id' | 'offer_id') =>
+  const keysOf = (column: 'schedule_id' | 'offer_id') =>
     leads.map((lead) => ({ company_id: lead.company_id, id: lead[column] }));
-  const rows = await loadSchedules(client, named('schedule_id'));
-  const schedules = new Map([...rows].map(([name, row]) => [name, compileSchedule(row)]));
-  const offers = await loadOffers(client, named('offer_id'));
-  const scheduleOf = (lead: DueLead) => schedules.get(key(lead, lead.schedule_id));
-  const offerOf = (lead: DueLead): OfferRow | undefined => offers.get(key(lead, lead.offer_id));
-  const lists = (lead: DueLead) => [
-    ...(scheduleOf(lead)?.row.lists ?? []),
-    ...(offerOf(lead)?.lists ?? []),
-  ];
-  const asked = leads.map((lead) => ({
+  const rows = await loadSchedules(sql, keysOf('schedule_id'));
+  const schedules = new Map([...rows].map(([key, row]) => [key, compileSchedule(row)]));
+  const offers = await loadOffers(sql, keysOf('offer_id'));
+  const scheduleOf = (lead: DueLead) => schedules.get(recordKey({ ...lead, id: lead.schedule_id }));
+  const offerOf = (lead: DueLead) => offers.get(recordKey({ ...lead, id: lead.offer_id }));
+  const checks = leads.map((lead) => ({
     company_id: lead.company_id,
     caller_number: lead.caller_number,
-    lists: lists(lead),
+    lists: [...(scheduleOf(lead)?.row.lists ?? []), ...(offerOf(lead)?.lists ?? [])],
   }));
-  const suppressed = await loadSuppressed(client, asked);
-  const suppressed_by = new Map([...suppressed].map(([n, list]) => [leads[n]!.id, Number(list)]));
+  const suppressions = await findSuppressions(sql, checks);
   const numbers = await loadNumbers(
-    client,
+    sql,
     leads.map(({ company_id }) => company_id),
   );
-  const called = await loadCallFacts(
-    client,
-    leads.filter((lead) => scheduleOf(lead)?.uses_calls),
+  const with_call_tokens = leads.filter((lead) => scheduleOf(lead)?.uses_calls);
+  const calls = await loadCallFacts(sql, with_call_tokens, now);
+  const to_connect = leads.filter(
+    (lead) => isCallbackDue(lead, now) && !dialActionOf(scheduleOf(lead)),
+  );
+  return new OutreachContext({
     now,
-  );
-  const numberFor = (lead: DueLead, column: NumberColumn) =>
-    chooseNumber(numbers.get(lead.company_id) ?? [], lead, lead[column]);
-  const dialOf = (lead: DueLead) =>
-    scheduleOf(lead)?.row.actions.find(({ action_type }) => action_type === 'dial');
-  const waiting = leads.filter(
-    (lead) =>
-      lead.callback_at !== null &&
-      lead.callback_at <= now &&
-      !dialOf(lead) &&
-      lead.offer_id !== null,
-  );
-  const candidates = await loadCandidates(
-    client,
-    waiting.map(({ company_id, offer_id, caller_number }) => ({
-      company_id,
-      offer_id: offer_id!,
-      caller_number,
-    })),
-    now,
-  );
-  const ownBy = (lead: DueLead, name: 'id' | 'number', value: string | null) =>
-    value === null
-      ? undefined
-      : numbers.get(lead.company_id)?.find((number) => number[name] === value);
-  const tokensOf = (
-    lead: DueLead,
-    service_number = ownBy(lead, 'id', lead.dial_number_id) ??
-      ownBy(lead, 'id', lead.sms_number_id),
-  ) =>
-    leadTokens(
-      lead.data,
-      factsOf(lead, { called: called.get(lead.id), service_number, offer: offerOf(lead) }),
-    );
-  const buyers = new Map(
-    waiting.map((lead, n) => [
-      lead.id,
-      availableInOrder(candidates.get(n) ?? [], { now, tokens: tokensOf(lead) })[0],
-    ]),
-  );
-  return {
-    now,
-    scheduleOf,
-    numberFor,
-    ownNumber: (lead, digits) => ownBy(lead, 'number', digits),
-    tokensOf,
-    connectionOf: (lead) => {
-      const dial = dialOf(lead);
-      if (dial) return { connect_to: dial.connect_to!, timeout_seconds: dial.timeout_seconds! };
-      const buyer = buyers.get(lead.id);
-      return buyer && { connect_to: buyer.number!, timeout_seconds: buyer.timeout_seconds };
-    },
-    isOrphan: (lead) =>
-      lead.schedule_id === null ? offerOf(lead) === undefined : scheduleOf(lead) === undefined,
-    standingOf: (lead, { blocked, opt_out }) => ({
-      blocked,
-      opt_out,
-      paused: (scheduleOf(lead)?.row.paused ?? false) || (offerOf(lead)?.paused ?? false),
-      suppressed_by: suppressed_by.get(lead.id) ?? null,
-      has_email: lead.email !== null,
-      has_number: numberFor(lead, 'dial_number_id') !== undefined,
+    schedules,
+    offers,
+    numbers,
+    calls,
+    suppressed_by: new Map(
+      [...suppressions].map(([place, list_id]) => [leads[place]!.id, Number(list_id)]),
+    ),
+    candidates: await loadBuyers(sql, to_connect, now),
+  });
+}
+
+const isCallbackDue = ({ callback_at, offer_id }: DueLead, now: Date): boolean =>
+  callback_at !== null && callback_at <= now && offer_id !== null;
+
+/** The buyers of the offers of leads. */
+async function loadBuyers(
+  sql: Sql,
+  leads: readonly DueLead[],
+  now: Date,
+): Promise<Map<DueLead, Candidate[]>> {
+  const callers = leads.map(({ company_id, offer_id, caller_number }) => ({
+    company_id,
+    offer_id: offer_id!,
+    caller_number,
+  }));
+  const client = {
+    query: async (bound: object) => ({
+      rows: await sql({ bind: () => bound } as never, {} as never),
     }),
   };
-}
-
-interface Known {
-  called: CallFacts | undefined;
-  service_number: OwnNumber | undefined;
-  offer: OfferRow | undefined;
-}
-
-function factsOf(lead: DueLead, { called, service_number, offer }: Known) {
-  return {
-    caller_id: `+${lead.caller_number}`,
-    service_number: service_number && `+${service_number.number}`,
-    offer_name: offer?.name,
-    buyer_name: lead.buyer_name ?? undefined,
-    call_uuid: called?.call_uuid,
-    total_duration: called?.total_duration,
-    revenue: lead.revenue,
-    payout: lead.payout,
-    previous_buyer_fleet_ids: lead.buyer_fleet ? [lead.buyer_fleet] : [],
-    calls_last: called?.calls_last ?? { 1: 0, 7: 0, 30: 0, 90: 0 },
-  };
-}
-
-/** The plan of a lead as its schedule and its tokens now are. */
-export const planFor = (world: OutreachContext, lead: DueLead): Plan =>
-  planOf(world.scheduleOf(lead), lead, world.tokensOf(lead));
-
-/** What is to be done for a lead that stands at `progress`, now. */
-export function turnOf(
-  lead: DueLead,
-  progress: Progress,
-  plan: Plan,
-  facts: Facts & { standing: Standing },
-): Omit<Turn, 'verdict'> & { verdict: OfferVerdict } {
-  return lead.schedule_id === null ? offerTurn(progress, plan, facts) : turn(progress, plan, facts);
+  const candidates = await loadCandidates(client, callers, now);
+  return new Map(leads.map((lead, place) => [lead, candidates.get(place) ?? []]));
 }

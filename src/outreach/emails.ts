@@ -5,6 +5,8 @@ import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 
+// E-mails that outreach sent to leads. Read only.
+
 const projection = {
   schema: 'Email',
   singular: 'email',
@@ -33,7 +35,6 @@ const projection = {
   },
 } as const satisfies Projection<'Email', 'email', 'emails'>;
 
-/** What was mailed to leads. */
 export const emails = ({ clock }: Deps) =>
   ({
     listEmails: ({ query, db }) =>

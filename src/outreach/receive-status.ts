@@ -1,25 +1,18 @@
 import { FAILURE_CODES, isOver, type CallStatus, type MessageStatus } from '../carriers/carrier';
-import { writeLogs } from '../leads/queries/logs';
-import { callRank, messageRank } from './status-rank';
 import type { Db } from '../db/tenant';
+import { completedStatus } from '../leads/final-status';
+import { writeLogs } from '../leads/write-logs';
+import {
+  LOCK_LEAD_OF_CALL,
+  LOCK_LEAD_OF_MESSAGE,
+  UPDATE_CALL,
+  UPDATE_CALLED_LEAD,
+  UPDATE_MESSAGE,
+} from './queries/carrier-reports';
 
-interface Changed {
-  id: string;
-  lead_id: string | null;
-  schedule_action_id: string | null;
-}
-
-/** Leads are locked before what is sent to them, as by who sends: a report that comes meanwhile waits until the sending has been recorded. */
-const lockLead = (db: Db, table: 'text_messages' | 'calls', key: string) =>
-  db.query({
-    text: `SELECT l.id FROM leads l WHERE l.company_id = $1::bigint AND l.id = (SELECT lead_id FROM ${table} WHERE company_id = $1::bigint AND uuid = $2::uuid) FOR NO KEY UPDATE`,
-    values: [db.company_id, key],
-  });
-
-const meaningOf = (code: string): string =>
-  Object.hasOwn(FAILURE_CODES, code)
-    ? FAILURE_CODES[code as keyof typeof FAILURE_CODES]
-    : `the carrier says ${code.replaceAll('_', ' ')}`;
+// Reports of carriers about messages and calls. They may come twice, late, and before the delivery
+// has been recorded. The lead is locked first, as it is while it is being contacted: a report
+// waits until the delivery is recorded.
 
 export interface MessageReport {
   /** uuid of the message. */
@@ -29,7 +22,9 @@ export interface MessageReport {
   error_code: string | undefined;
 }
 
-/** Takes what the carrier says of a message. Reports may come twice, late, and before the message's own sending was recorded. */
+const FINAL_MESSAGE_STATUSES: readonly string[] = ['delivered', 'undelivered', 'failed'];
+
+/** Records what a carrier reports of a text message. */
 export async function receiveMessageStatus(
   db: Db,
   { key, carrier_message_id, status, error_code }: MessageReport,
@@ -37,42 +32,33 @@ export async function receiveMessageStatus(
 ): Promise<void> {
   const error_message = error_code === undefined ? null : meaningOf(error_code);
   await db.transaction(async (tx) => {
-    await lockLead(tx, 'text_messages', key);
-    const [changed] = await tx.query<Changed>({
-      text: `UPDATE text_messages SET status = $3, error_code = coalesce($4, error_code), error_message = coalesce($7, error_message), carrier_message_id = coalesce(carrier_message_id, $5),
-          updated_at = $6::timestamptz, sent_at = CASE WHEN $3 = 'failed' THEN sent_at ELSE coalesce(sent_at, $6::timestamptz) END,
-          delivered_at = CASE WHEN $3 = 'delivered' THEN $6::timestamptz ELSE delivered_at END
-        WHERE company_id = $1::bigint AND uuid = $2::uuid AND direction = 'outbound' AND ${messageRank('status')} < ${messageRank('$3')}
-        RETURNING id::text, lead_id::text, schedule_action_id::text`,
-      values: [
-        tx.company_id,
-        key,
-        status,
-        error_code ?? null,
-        carrier_message_id,
-        now.toISOString(),
-        error_message,
-      ],
-    });
-    if (!changed?.lead_id || !['delivered', 'undelivered', 'failed'].includes(status)) return;
-    const { id, lead_id, schedule_action_id } = changed;
-    const message = error_message ? `${status}: ${error_message}` : status;
-    await writeLogs(
-      tx,
-      [
-        {
-          company_id: tx.company_id,
-          lead_id,
-          event: 'sms_changed',
-          message,
-          schedule_action_id,
-          text_message_id: id,
-        },
-      ],
+    await tx.sql(LOCK_LEAD_OF_MESSAGE, { key });
+    const [message] = await tx.sql(UPDATE_MESSAGE, {
+      key,
+      status,
+      error_code: error_code ?? null,
+      error_message,
+      carrier_message_id,
       now,
-    );
+    });
+    if (!message?.lead_id || !FINAL_MESSAGE_STATUSES.includes(status)) return;
+    const { id, lead_id, schedule_action_id } = message;
+    const entry = {
+      company_id: tx.company_id,
+      lead_id,
+      event: 'sms_changed',
+      message: error_message ? `${status}: ${error_message}` : status,
+      schedule_action_id,
+      text_message_id: id,
+    };
+    await writeLogs(tx.sql, [entry], now);
   });
 }
+
+const meaningOf = (code: string): string =>
+  Object.hasOwn(FAILURE_CODES, code)
+    ? FAILURE_CODES[code as keyof typeof FAILURE_CODES]
+    : `the carrier says ${code.replaceAll('_', ' ')}`;
 
 export interface CallReport {
   /** uuid of the call. */
@@ -83,58 +69,62 @@ export interface CallReport {
   duration: number | undefined;
 }
 
-/** SQL of a lead that is no longer being called. */
-export const NOT_RUNNING = `CASE WHEN l.due_at IS NOT NULL THEN 'scheduled' WHEN l.schedule_id IS NULL THEN 'queue' ELSE 'waiting' END`;
-
-/** Takes what the carrier says of a call, and what follows for its lead. */
+/** Records what a carrier reports of a call, for the call and its lead. */
 export async function receiveCallStatus(
   db: Db,
   { key, carrier_call_id, status, duration }: CallReport,
   now: Date,
 ): Promise<void> {
-  const over = isOver(status);
-  const answered = status === 'in_progress' || status === 'completed';
+  const is_over = isOver(status);
+  const is_answered = status === 'in_progress' || status === 'completed';
   await db.transaction(async (tx) => {
-    await lockLead(tx, 'calls', key);
-    const [changed] = await tx.query<Changed>({
-      text: `UPDATE calls SET status = $3, carrier_call_id = coalesce(carrier_call_id, $4), total_duration = coalesce($5::int, total_duration), updated_at = $6::timestamptz,
-          answered_at = CASE WHEN $7::boolean THEN coalesce(answered_at, $6::timestamptz - coalesce($5::int, 0) * interval '1 second') ELSE answered_at END,
-          ended_at = CASE WHEN $8::boolean THEN $6::timestamptz ELSE ended_at END
-        WHERE company_id = $1::bigint AND uuid = $2::uuid AND ${callRank('status')} < ${callRank('$3')} RETURNING id::text, lead_id::text, schedule_action_id::text`,
-      values: [
-        tx.company_id,
-        key,
-        status,
-        carrier_call_id,
-        duration ?? null,
-        now.toISOString(),
-        answered,
-        over,
-      ],
+    const [lead] = await tx.sql(LOCK_LEAD_OF_CALL, { key });
+    const [call] = await tx.sql(UPDATE_CALL, {
+      key,
+      status,
+      carrier_call_id,
+      duration: duration ?? null,
+      is_answered,
+      is_over,
+      now,
     });
-    if (!changed?.lead_id) return;
-    const { id, lead_id, schedule_action_id } = changed;
-    await tx.query({
-      text: `UPDATE leads l SET updated_at = $4::timestamptz, connected_call_id = CASE WHEN $5::boolean THEN $3::bigint ELSE connected_call_id END,
-          status = CASE WHEN l.status = 'running' AND $6::boolean THEN ${NOT_RUNNING} WHEN l.status = 'completed_attempted' AND $5::boolean THEN 'completed_connected' ELSE l.status END
-        WHERE l.company_id = $1::bigint AND l.id = $2::bigint`,
-      values: [tx.company_id, lead_id, id, now.toISOString(), answered, over],
+    if (!call || !lead) return;
+    const { id, schedule_action_id } = call;
+    const lead_id = lead.id;
+    await tx.sql(UPDATE_CALLED_LEAD, {
+      lead_id,
+      connected_call_id: is_answered ? id : null,
+      status: statusAfterReport(lead, { is_answered, is_over }),
+      now,
     });
-    const message = over && duration !== undefined ? `${status} after ${duration} s` : status;
-    if (answered || over)
-      await writeLogs(
-        tx,
-        [
-          {
-            company_id: tx.company_id,
-            lead_id,
-            event: 'call_changed',
-            message,
-            schedule_action_id,
-            call_id: id,
-          },
-        ],
-        now,
-      );
+    if (!is_answered && !is_over) return;
+    const entry = {
+      company_id: tx.company_id,
+      lead_id,
+      event: 'call_changed',
+      message: is_over && duration !== undefined ? `${status} after ${duration} s` : status,
+      schedule_action_id,
+      call_id: id,
+    };
+    await writeLogs(tx.sql, [entry], now);
   });
+}
+
+interface CalledLead {
+  status: string;
+  due_at: Date | null;
+  schedule_id: string | null;
+}
+
+/** The status of a lead after a report about its call. */
+function statusAfterReport(
+  { status, due_at, schedule_id }: CalledLead,
+  { is_answered, is_over }: { is_answered: boolean; is_over: boolean },
+): string {
+  if (status === 'running' && is_over) {
+    if (due_at !== null) return 'scheduled';
+    return schedule_id === null ? 'queue' : 'waiting';
+  }
+  const was_attempted = status === completedStatus({ attempted: true });
+  return was_attempted && is_answered ? completedStatus({ connected: true }) : status;
 }

@@ -1,74 +1,76 @@
-import type { DueLead } from './queries/due-leads';
-import { recordIntent } from './queries/record-steps';
-import { send, withStatus, type Draft, type Edges, type Sent } from './deliver';
-import { type Executor } from '../db/executor';
+import type { Sql } from '../db/sql';
+import { send, withStatus, type Sent } from './deliver';
+import type { Channels, Draft } from './draft';
+import type { DueLead } from './load-leads';
+import {
+  CALL_IDS_OF_NUMBER,
+  MESSAGE_IDS_OF_NUMBER,
+  READ_CALL,
+  READ_EMAIL,
+  READ_TEXT_MESSAGE,
+} from './queries/deliveries';
+import { recordIntent } from './record-steps';
 
-/** SQL of what carriers have made of other requests to the number. */
-const TAKEN = {
-  text_messages: `SELECT m.carrier_message_id AS id FROM leads l JOIN text_messages m ON m.company_id = l.company_id AND m.lead_id = l.id
-    WHERE l.company_id = $1 AND l.caller_number = $2 AND m.carrier_message_id IS NOT NULL AND m.direction = 'outbound'`,
-  calls: `SELECT c.carrier_call_id AS id FROM calls c WHERE c.company_id = $1 AND c.caller_number = $2 AND c.carrier_call_id IS NOT NULL AND c.direction = 'outbound'`,
-};
-
-/** What a try is: whoever looks for what became of it asks for just this. */
-const CONTENT = {
-  text_messages: ['from_number', 'to_number', 'body'],
-  calls: ['from_number', 'to_number', 'connect_to'],
-  emails: ['from_email', 'to_email', 'subject', 'body', 'html'],
-};
-
-interface Row {
-  created_at: Date;
-  status: string;
-  error_code: string | null;
-}
-
-export interface HandingOver {
+export interface Delivering {
   /** The transaction that holds the lead. */
-  client: Executor;
-  /** Another connection: what is written there stays, whatever becomes of the transaction. */
-  aside: Executor;
-  edges: Edges;
+  sql: Sql;
+  /** A connection outside the transaction: what it writes remains when the transaction fails. */
+  outside: Sql;
+  channels: Channels;
   now: Date;
 }
 
 /**
- * Hands a draft over to a carrier or a mailer outside, at most once however often processes end in the middle: it is written down first, so that
- * the next one knows. A carrier is then asked what it made of the earlier try, as that was written; an e-mail cannot be asked after.
+ * Sends a draft to an external carrier or mailer at most once, even when processes die in the
+ * middle. The intent is committed first. When an earlier try left one behind, the carrier is asked
+ * what became of the request as it was recorded then; a mailer cannot be asked, so that the e-mail
+ * is not sent again.
  */
 export async function resumeDelivery(
   lead: DueLead,
   draft: Draft,
-  { client, aside, edges, now }: HandingOver,
+  { sql, outside, channels, now }: Delivering,
 ): Promise<Sent> {
-  const { company_id, uuid } = draft.row;
-  const text = `SELECT created_at, status, error_code, ${CONTENT[draft.table].join(', ')} FROM ${draft.table} WHERE company_id = $1 AND uuid = $2::uuid`;
-  const [row] = (await client.query({ text, values: [company_id, uuid] })).rows as Row[];
-  // Nobody has tried, or it is certain that no try got through.
-  if (!row || (row.status === 'sending' && row.error_code !== null)) {
-    await recordIntent(aside, draft.table, draft.row, now);
-    return send(draft, {}, edges);
+  const { company_id } = draft.row;
+  const earlier = await readEarlier(sql, draft);
+  const certainly_not_sent =
+    !earlier || (earlier.status === 'sending' && earlier.error_code !== null);
+  if (certainly_not_sent) {
+    await recordIntent(outside, draft.table, draft.row, now);
+    return send(draft, {}, channels);
   }
-  const { created_at: tried_at, status, error_code, ...content } = row;
-  const written = { ...draft, row: { ...draft.row, ...content } } as Draft;
-  // The carrier has told of it before whoever sent it could record that.
+  const { created_at: tried_at, status, error_code, ...content } = earlier;
+  const recorded = { ...draft, row: { ...draft.row, ...content } } as Draft;
+  // The carrier reported a status before the process that sent the request could record it.
   if (status !== 'sending')
     return {
-      draft: withStatus(written, status, { code: error_code, message: null }),
+      draft: withStatus(recorded, status, { code: error_code, message: null }),
       ok: status !== 'failed',
       retryable: false,
     };
   if (draft.table === 'emails') {
-    const message = 'the process ended while it was handed over; it is not sent again';
+    const message =
+      'the process ended while the e-mail was being handed over; it is not sent again';
     return {
-      draft: withStatus(written, 'unknown', { code: 'unknown', message }),
+      draft: withStatus(recorded, 'unknown', { code: 'unknown', message }),
       ok: false,
       retryable: false,
     };
   }
-  const { rows } = await client.query({
-    text: TAKEN[draft.table],
-    values: [company_id, lead.caller_number],
-  });
-  return send(written, { tried_at, taken: (rows as { id: string }[]).map(({ id }) => id) }, edges);
+  const idsOfNumber = draft.table === 'calls' ? CALL_IDS_OF_NUMBER : MESSAGE_IDS_OF_NUMBER;
+  const taken = await sql(idsOfNumber, { company_id, caller_number: lead.caller_number });
+  return send(recorded, { tried_at, taken: taken.map(({ carrier_id }) => carrier_id) }, channels);
+}
+
+/** The row that an earlier try of the same step recorded, with the content it had then. */
+async function readEarlier(sql: Sql, { table, row: { company_id, uuid } }: Draft) {
+  const key = { company_id, uuid };
+  switch (table) {
+    case 'text_messages':
+      return (await sql(READ_TEXT_MESSAGE, key))[0];
+    case 'calls':
+      return (await sql(READ_CALL, key))[0];
+    case 'emails':
+      return (await sql(READ_EMAIL, key))[0];
+  }
 }

@@ -1,35 +1,41 @@
-import { readLead, type DueLead } from './queries/due-leads';
-import type { ActionRow } from '../schedules/engine/plan';
-import { writeLogs } from '../leads/queries/logs';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
-import type { JobContext } from '../jobs/queue';
-import type { Tasks } from '../jobs/tasks';
-import type { TokenSource } from '../tokens/substitute';
 import type { Answered, Outgoing } from '../egress/guarded-request';
 import { filled, storable } from '../egress/request-template';
+import type { JobContext } from '../jobs/queue';
+import type { Tasks } from '../jobs/tasks';
+import { writeLogs } from '../leads/write-logs';
+import type { ActionRow } from '../schedules/engine/plan';
+import type { TokenSource } from '../tokens/substitute';
 import { openContext } from './context';
-import { executorOf } from '../db/executor';
+import { readLead, type DueLead } from './load-leads';
+import {
+  READ_QUEUED_WEBHOOK,
+  READ_WEBHOOK_ACTION,
+  UPDATE_QUEUED_WEBHOOK,
+} from './queries/lead-logs';
 
 type Context = Pick<Deps, 'tenants' | 'clock' | 'request'>;
 
 const TIMEOUT_MS = 15_000;
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
+const MAX_RESPONSE_CHARS = 1_000;
 const NO_ACTION: Answered = {
   ok: false,
-  reason: 'the action is gone, or sends no webhook any more',
+  reason: 'the action is gone, or no longer sends a webhook',
   duration_ms: 0,
 };
 
 interface Queued {
+  lead_log_id: string;
   lead_id: string;
   schedule_action_id: string;
   details: { tries?: number; over?: boolean } | null;
 }
 
 /**
- * Sends the webhook of a schedule's action, with the tokens of the lead as they now are. What fails is tried five times in all; each try carries the
- * same `Webhook-Id`. Throws to be run again.
+ * Sends the webhook of a schedule's action with the lead's current tokens. A failed webhook is
+ * tried five times in all, each time with the same `Webhook-Id`. Throws so that the job runs again.
  */
 export async function sendActionWebhook(
   { company_id, lead_log_id }: Tasks['send_action_webhook'],
@@ -37,54 +43,39 @@ export async function sendActionWebhook(
   { tenants, clock, request }: Context,
 ): Promise<void> {
   const db = tenants.of(BigInt(company_id));
-  const [queued] = await db.query<Queued>({
-    text: 'SELECT lead_id, schedule_action_id, details FROM lead_logs WHERE company_id = $1 AND id = $2',
-    values: [company_id, lead_log_id],
-  });
-  const lead = queued && (await readLead(executorOf(db), company_id, queued.lead_id));
+  const queued = await readQueued(db, lead_log_id);
+  const lead = queued && (await readLead(db.sql, company_id, queued.lead_id));
   if (!lead || queued.details?.over) return;
-  const world = await openContext(executorOf(db), [lead], clock());
-  const [action] = await db.query<Pick<ActionRow, 'url' | 'method' | 'headers' | 'body'>>({
-    text: 'SELECT url, method, headers, body FROM schedule_actions WHERE company_id = $1 AND id = $2 AND url IS NOT NULL AND deleted_at IS NULL',
-    values: [company_id, queued.schedule_action_id],
-  });
+  const outreach = await openContext(db.sql, [lead], clock());
+  const [action] = await db.sql(READ_WEBHOOK_ACTION, { id: queued.schedule_action_id });
   signal.throwIfAborted();
-  const answered = action
-    ? await request(
-        webhookOf(lead, action, {
-          tokens: world.tokensOf(lead),
-          webhook_id: `lead_log_${lead_log_id}`,
-        }),
-      )
+  const webhook_id = `lead_log_${lead_log_id}`;
+  const answer = action
+    ? await request(webhookOf(lead, action, { tokens: outreach.tokensOf(lead), webhook_id }))
     : NO_ACTION;
   const tries = (queued.details?.tries ?? 0) + (action ? 1 : 0);
-  const delivered = answered.ok && answered.code >= 200 && answered.code < 300;
-  const over =
-    delivered ||
-    tries >= MOST_TRIES ||
-    !action ||
-    (!answered.ok && answered.reason.startsWith('refused_'));
-  await db.transaction((tx) =>
-    record(tx, { lead_log_id, queued, answered, tries, over, delivered, now: clock() }),
-  );
-  if (!over) throw new Error(`the webhook was not delivered: ${wordsOf(answered)}`);
+  const delivered = answer.ok && answer.code >= 200 && answer.code < 300;
+  const was_refused = !answer.ok && answer.reason.startsWith('refused_');
+  const over = delivered || tries >= MAX_TRIES || !action || was_refused;
+  const outcome = { answer, tries, delivered, over, now: clock() };
+  await db.transaction((tx) => record(tx, queued, outcome));
+  if (!over) throw new Error(`the webhook was not delivered: ${resultOf(answer)}`);
 }
 
-interface Sending {
-  tokens: TokenSource;
-  webhook_id: string;
+async function readQueued(db: Db, lead_log_id: string): Promise<Queued | undefined> {
+  const [log] = await db.sql(READ_QUEUED_WEBHOOK, { id: lead_log_id });
+  return log && { ...log, lead_log_id };
 }
+
+type WebhookAction = Pick<ActionRow, 'url' | 'method' | 'headers' | 'body'>;
 
 function webhookOf(
   lead: DueLead,
-  { url, method, headers, body }: Pick<ActionRow, 'url' | 'method' | 'headers' | 'body'>,
-  { tokens, webhook_id }: Sending,
+  { url, method, headers, body }: WebhookAction,
+  { tokens, webhook_id }: { tokens: TokenSource; webhook_id: string },
 ): Outgoing {
-  const request = filled(
-    { url: url!, method: method ?? 'post', headers: headers ?? {}, body },
-    tokens,
-    JSON.stringify(summaryOf(lead)),
-  );
+  const template = { url: url!, method: method ?? 'post', headers: headers ?? {}, body };
+  const request = filled(template, tokens, JSON.stringify(summaryOf(lead)));
   return {
     ...request,
     headers: { ...request.headers, 'Webhook-Id': webhook_id },
@@ -92,74 +83,56 @@ function webhookOf(
   };
 }
 
-const summaryOf = ({
-  id,
-  uuid,
-  caller_number,
-  email,
-  offer_id,
-  schedule_id,
-  status,
-  data,
-}: DueLead) => ({
-  lead_id: Number(id),
-  uuid,
-  caller_id: `+${caller_number}`,
-  email,
-  offer_id: offer_id && Number(offer_id),
-  schedule_id: schedule_id && Number(schedule_id),
-  status,
-  data,
+/** The body of a webhook whose action has none. */
+const summaryOf = (lead: DueLead) => ({
+  lead_id: Number(lead.id),
+  uuid: lead.uuid,
+  caller_id: `+${lead.caller_number}`,
+  email: lead.email,
+  offer_id: lead.offer_id && Number(lead.offer_id),
+  schedule_id: lead.schedule_id && Number(lead.schedule_id),
+  status: lead.status,
+  data: lead.data,
 });
 
-const wordsOf = (answered: Answered): string =>
-  answered.ok ? `answered ${answered.code}` : answered.reason;
+const resultOf = (answer: Answered): string =>
+  answer.ok ? `answered ${answer.code}` : answer.reason;
 
-/** Half of a pair where it is cut is left out. */
-const cut = (text: string): string =>
-  storable(text.slice(0, 1_000).replace(/[\ud800-\udbff]$/, ''), 1_000);
+/** The beginning of a response, without half a surrogate pair. */
+const beginningOf = (text: string): string =>
+  storable(text.slice(0, MAX_RESPONSE_CHARS).replace(/[\ud800-\udbff]$/, ''), MAX_RESPONSE_CHARS);
 
 interface Outcome {
-  lead_log_id: string;
-  queued: Queued;
-  answered: Answered;
+  answer: Answered;
   tries: number;
-  over: boolean;
   delivered: boolean;
+  /** It is not tried again. */
+  over: boolean;
   now: Date;
 }
 
-/** Two runs of one job record one outcome: whoever is second finds it over. */
+/** Records a try once, even when two runs of the job end at the same time. */
 async function record(
   db: Db,
-  { lead_log_id, queued, answered, tries, over, delivered, now }: Outcome,
+  { lead_log_id, lead_id, schedule_action_id }: Queued,
+  { answer, tries, delivered, over, now }: Outcome,
 ): Promise<void> {
-  const changed = await db.query({
-    text: `UPDATE lead_logs SET details = $3::jsonb WHERE company_id = $1 AND id = $2::bigint AND coalesce((details->>'over')::boolean, false) = false RETURNING id`,
-    values: [db.company_id, lead_log_id, JSON.stringify({ tries, over, last: wordsOf(answered) })],
+  const result = resultOf(answer);
+  const changed = await db.sql(UPDATE_QUEUED_WEBHOOK, {
+    id: lead_log_id,
+    details: JSON.stringify({ tries, over, last: result }),
   });
   if (!over || changed.length === 0) return;
-  const { lead_id, schedule_action_id } = queued;
-  const details = {
-    tries,
-    duration_ms: answered.duration_ms,
-    ...(answered.ok
-      ? { code: answered.code, response_body: cut(answered.body) }
-      : { reason: answered.reason }),
+  const response = answer.ok
+    ? { code: answer.code, response_body: beginningOf(answer.body) }
+    : { reason: answer.reason };
+  const entry = {
+    company_id: db.company_id,
+    lead_id,
+    event: delivered ? 'webhook_delivered' : 'webhook_failed',
+    message: result,
+    schedule_action_id,
+    details: { tries, duration_ms: answer.duration_ms, ...response },
   };
-  const event = delivered ? 'webhook_delivered' : 'webhook_failed';
-  await writeLogs(
-    db,
-    [
-      {
-        company_id: db.company_id,
-        lead_id: String(lead_id),
-        event,
-        message: wordsOf(answered),
-        schedule_action_id: String(schedule_action_id),
-        details,
-      },
-    ],
-    now,
-  );
+  await writeLogs(db.sql, [entry], now);
 }

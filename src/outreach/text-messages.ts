@@ -1,14 +1,18 @@
-import { callerNumber } from '../phone/caller-number';
 import { commonColumns, type Projection } from '../db/projection';
 import { byReference } from '../db/records';
+import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
+import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { written } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
-import { uuidv7 } from '../db/uuid';
-import { HttpProblem } from '../errors';
+import { findNumber } from '../numbers/find-number';
+import { callerNumber } from '../phone/caller-number';
 import { receiveTextMessage } from './receive-text-message';
+
+// Text messages to leads and their replies. Outreach writes the first, carriers deliver the others;
+// with the sandbox, users can send replies to try them out.
 
 const projection = {
   schema: 'TextMessage',
@@ -38,7 +42,6 @@ const projection = {
   },
 } as const satisfies Projection<'TextMessage', 'text_message', 'text_messages'>;
 
-/** What was texted to leads, and what they answered. */
 export const textMessages = ({ clock, carrier }: Deps) =>
   ({
     listTextMessages: async ({ query, db }) => {
@@ -64,11 +67,8 @@ export const textMessages = ({ clock, carrier }: Deps) =>
       const now = clock();
       const from = await callerNumber(db, body.from, 'from');
       const to = await callerNumber(db, body.to, 'to');
-      const owned = await db.query({
-        text: 'SELECT FROM numbers WHERE company_id = $1 AND phone_number = $2::bigint AND deleted_at IS NULL',
-        values: [db.company_id, to],
-      });
-      if (owned.length === 0) throw HttpProblem.field('to', 'is no number of the company');
+      if (!(await findNumber(db, to!)))
+        throw HttpProblem.field('to', 'is no number of the company');
       const message = {
         from,
         to,

@@ -1,101 +1,102 @@
-import { candidatesOf } from '../routing/queries/candidates';
-import {
-  loadOffers,
-  loadSuppressed,
-  readContact,
-  readLead,
-  type DueLead,
-} from './queries/due-leads';
 import { visibleBuyers } from '../db/access-scope';
 import { findRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
-import type { Handlers } from '../http/handlers';
 import { notFound } from '../errors';
+import type { Handlers } from '../http/handlers';
 import { eligibility } from '../routing/engine/eligibility';
+import { candidatesOf } from '../routing/queries/candidates';
 import { ianaName } from '../time/zone';
-import { openContext } from './context';
 import { timelineOf } from './build-timeline';
-import { executorOf } from '../db/executor';
+import { openContext, type OutreachContext } from './context';
+import { findSuppressions, loadOffers } from './load-context';
+import { readLead, type DueLead } from './load-leads';
+import { readContact, type ContactState } from './lock-contacts';
 
-async function worldOf(db: Db, reference: Reference, now: Date) {
-  const id = await findRecord(db, 'leads', reference);
-  const client = executorOf(db);
-  const lead = await readLead(client, String(db.company_id), String(id));
-  if (!lead) throw notFound();
-  const [contact, world] = [
-    await readContact(client, lead),
-    await openContext(client, [lead], now),
-  ];
-  return { lead, contact, world };
-}
+// The timeline of a lead, and the buyers of its offer that are available for it. Reads only.
 
-/** The list that keeps its calls from the offer; those of a schedule are about what goes out. */
-async function suppressedOnOffer(
-  db: Db,
-  { company_id, offer_id, caller_number }: DueLead,
-): Promise<string | undefined> {
-  const client = executorOf(db);
-  const [offer] = (await loadOffers(client, [{ company_id, id: offer_id }])).values();
-  return (
-    offer &&
-    (await loadSuppressed(client, [{ company_id, caller_number, lists: offer.lists }])).get(0)
-  );
-}
-
-/** What would come of a lead. */
+/** The history and forecast of leads, and the availability of their buyers. */
 export const leadTimeline = ({ clock, carrier, mailer, config }: Deps) =>
   ({
     showLeadTimeline: async ({ params, query, db }) => {
-      const { lead, contact, world } = await worldOf(db, params.id, clock());
-      const edges = { carrier, mailer, mail_from: config.mail_from };
-      const timeline = await timelineOf(db, lead, {
-        contact,
-        world,
-        edges,
-        zone: ianaName(query.time_zone ?? 'UTC') ?? 'UTC',
-      });
+      const found = await loadLead(db, params.id, clock());
+      const channels = { carrier, mailer, mail_from: config.mail_from };
+      const zone = ianaName(query.time_zone ?? 'UTC') ?? 'UTC';
+      const timeline = await timelineOf(db, found.lead, { ...found, channels, zone });
       return { status: 200, success: true, errors: {}, timeline, metadata: { root: 'timeline' } };
     },
 
     showBuyerAvailability: async ({ params, db }) => {
       const now = clock();
-      const { lead, contact, world } = await worldOf(db, params.id, now);
-      const all =
-        lead.offer_id === null
-          ? []
-          : await candidatesOf(db, lead.offer_id, lead.caller_number, now);
-      const seen = await visibleBuyers(
-        db,
-        all.map(({ id }) => id),
-      );
-      const candidates = all.filter(({ id }) => seen.has(id));
+      const { lead, contact, outreach } = await loadLead(db, params.id, now);
+      const candidates = await visibleCandidates(db, lead, now);
       const buyers = candidates.map((candidate) =>
-        eligibility(candidate, { now, tokens: world.tokensOf(lead) }),
+        eligibility(candidate, { now, tokens: outreach.tokensOf(lead) }),
       );
-      const { paused } = world.standingOf(lead, contact);
-      const suppressed_by = await suppressedOnOffer(db, lead);
-      const reason =
-        lead.offer_id === null
-          ? 'the lead belongs to no offer'
-          : contact.blocked
-            ? 'the number is on the blacklist of the company'
-            : suppressed_by
-              ? `the number is on the suppression list ${suppressed_by}`
-              : paused
-                ? 'its offer or schedule is paused'
-                : buyers.length === 0
-                  ? 'the offer has no buyers'
-                  : null;
-      const buyer_is_available = reason === null && buyers.some(({ available }) => available);
+      const reason = await unavailability(db, lead, {
+        contact,
+        outreach,
+        has_buyers: buyers.length > 0,
+      });
       return {
         status: 200,
         success: true,
         errors: {},
-        buyer_is_available,
+        buyer_is_available: reason === null && buyers.some(({ available }) => available),
         reason,
         buyers,
         metadata: { root: 'buyers' },
       };
     },
   }) satisfies Partial<Handlers>;
+
+async function loadLead(db: Db, reference: Reference, now: Date) {
+  const id = await findRecord(db, 'leads', reference);
+  const lead = await readLead(db.sql, String(db.company_id), String(id));
+  if (!lead) throw notFound();
+  const contact = await readContact(db.sql, lead);
+  return { lead, contact, outreach: await openContext(db.sql, [lead], now) };
+}
+
+/** The buyers of the lead's offer that the caller of the API may see. */
+async function visibleCandidates(db: Db, { offer_id, caller_number }: DueLead, now: Date) {
+  if (offer_id === null) return [];
+  const candidates = await candidatesOf(db, offer_id, caller_number, now);
+  const visible = await visibleBuyers(
+    db,
+    candidates.map(({ id }) => id),
+  );
+  return candidates.filter(({ id }) => visible.has(id));
+}
+
+/** Why no buyer of the lead's offer is available; null when that depends on the buyers. */
+async function unavailability(
+  db: Db,
+  lead: DueLead,
+  {
+    contact,
+    outreach,
+    has_buyers,
+  }: { contact: ContactState; outreach: OutreachContext; has_buyers: boolean },
+): Promise<string | null> {
+  const list_id = await suppressionOfOffer(db, lead);
+  if (lead.offer_id === null) return 'the lead belongs to no offer';
+  if (contact.blocked) return 'the number is on the blacklist of the company';
+  if (list_id) return `the number is on the suppression list ${list_id}`;
+  if (outreach.standingOf(lead, contact).paused) return 'its offer or schedule is paused';
+  return has_buyers ? null : 'the offer has no buyers';
+}
+
+/**
+ * The suppression list that keeps calls of the number from the lead's offer. The lists of its
+ * schedule apply only to what is sent to the lead.
+ */
+async function suppressionOfOffer(
+  { sql }: Db,
+  { company_id, offer_id, caller_number }: DueLead,
+): Promise<string | undefined> {
+  const [offer] = (await loadOffers(sql, [{ company_id, id: offer_id }])).values();
+  if (!offer) return undefined;
+  const { lists } = offer;
+  return (await findSuppressions(sql, [{ company_id, caller_number, lists }])).get(0);
+}

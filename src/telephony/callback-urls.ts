@@ -1,8 +1,8 @@
 import { BASE_PATH } from '../contract';
-import type { Hooks } from './twiml';
+import type { CallbackUrls } from './twiml';
 
-/** A call that a carrier is to ask and tell about. */
-export interface Hooked {
+/** A call whose carrier needs callback URLs. */
+export interface CarriedCall {
   uuid: string;
   /** The round that is being dialed. */
   round: number;
@@ -10,19 +10,28 @@ export interface Hooked {
   number_called: number | null;
 }
 
-/** Our URLs for the carrier to call about a call: what it sends there of a buyer's leg names neither the call nor a number of ours, so the URLs do. */
-export function hooksOf(
+/**
+ * The URLs that a carrier calls about a call. What it sends there about a leg to a buyer names
+ * neither the call nor a number of the company, so the URLs do.
+ */
+export function callbackUrlsOf(
   public_url: string,
-  { uuid, round, number_called }: Hooked,
-): Hooks & { key(attempt: string): string } {
+  { uuid, round, number_called }: CarriedCall,
+): CallbackUrls & { key(attempt: string): string } {
   const base = `${public_url.replace(/\/+$/, '')}${BASE_PATH}/telephony`;
-  const hook = (name: string, more: Record<string, string> = {}) =>
-    `${base}/${name}?${new URLSearchParams({ call: uuid, ...more, number: String(number_called ?? '') }).toString()}`;
+  const url = (name: string, more: Record<string, string> = {}) => {
+    const query = new URLSearchParams({
+      call: uuid,
+      ...more,
+      number: String(number_called ?? ''),
+    });
+    return `${base}/${name}?${query.toString()}`;
+  };
   return {
-    dial_status: hook('dial_status', { round: String(round) }),
-    voicemail: hook('voicemail'),
-    attempt_status: (attempt) => hook('attempt_status', { attempt }),
-    whisper: (attempt) => hook('whisper', { attempt }),
-    key: (attempt) => hook('key', { attempt }),
+    dial_status: url('dial_status', { round: String(round) }),
+    voicemail: url('voicemail'),
+    attempt_status: (attempt) => url('attempt_status', { attempt }),
+    whisper: (attempt) => url('whisper', { attempt }),
+    key: (attempt) => url('key', { attempt }),
   };
 }

@@ -1,29 +1,24 @@
+import { saveRecording } from '../calls/change-call';
+import { handleCallEvent, type ReportedEvent } from '../calls/handle-event';
+import { attemptOfLeg, readAttempts, readCall, type AttemptRow } from '../calls/read-call';
 import type { CallStatus } from '../carriers/carrier';
-import {
-  attemptOfLeg,
-  saveRecording,
-  readAttempts,
-  readCall,
-  type AttemptRow,
-} from '../calls/queries/calls';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { isOpen } from '../routing/engine/progress';
 import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
-import { handleCallEvent, type CallNews } from '../calls/handle-event';
 
-/** What a carrier says when it no longer dials the buyers of a round. */
+/** What a carrier reports when it has finished dialing the buyers of a round. */
 export interface DialEnd {
   call: Reference;
   round: number;
-  /** Of all of them as one: that somebody took the call, or why nobody did. */
+  /** Of all buyers together: that one took the call, or why none did. */
   status: CallStatus;
-  /** What the carrier calls the leg of the buyer that took the call, or was tried last. */
+  /** The leg of the buyer that took the call, or that was dialed last. */
   leg_sid: string | undefined;
   /** Seconds since a buyer answered. */
   duration: number | undefined;
   recording_url: string | undefined;
-  /** Whether it was connected to the caller; undefined where the carrier does not say. */
+  /** Whether a buyer was connected to the caller; undefined where the carrier does not say. */
   bridged: boolean | undefined;
   /** Whether the caller has hung up. */
   caller_left: boolean;
@@ -31,34 +26,37 @@ export interface DialEnd {
 }
 
 /**
- * Takes it that a round is over: a buyer that was connected ends the call, everybody else of it has not taken the call, and who is next is looked
- * for with the last of them. Told again, or of a round that was settled before, it changes nothing.
+ * Handles the end of a round. If a buyer was connected, the call ends. Otherwise no buyer of the
+ * round has taken it, and the event of the last of them starts the next round. If it is reported
+ * again, or about a round that is over already, it changes nothing.
  */
 export async function endDial(db: Db, end: DialEnd, now: Date): Promise<void> {
   const call = await readCall(db, end.call);
-  const tell = (news: CallNews) =>
-    handleCallEvent(db, call.id, { ...news, vetoes: end.vetoes }, now);
+  const handle = (event: ReportedEvent) =>
+    handleCallEvent(db, call.id, { ...event, vetoes: end.vetoes }, now);
   if (end.recording_url) await saveRecording(db, call.id, end.recording_url, now);
   const open = (await readAttempts(db, call.id)).filter(
     (attempt) => attempt.round === end.round && isOpen(attempt),
   );
-  const took =
-    open.find(({ status }) => status === 'connected') ?? (await unheard(db, call.id, open, end));
-  if (took?.status === 'ringing') await tell({ event: 'answered', attempt: took.uuid });
-  if (took || end.bridged || end.caller_left) {
-    // Where a key is asked for the carrier's clock starts before it is pressed.
-    const duration = took?.press_one_to_accept ? undefined : end.duration;
-    await tell({ event: 'completed', duration: took && duration });
+  const taker =
+    open.find(({ status }) => status === 'connected') ??
+    (await unreportedTaker(db, call.id, open, end));
+  if (taker?.status === 'ringing') await handle({ event: 'answered', attempt: taker.uuid });
+  if (taker || end.bridged || end.caller_left) {
+    // If a key is asked for, the carrier's clock starts before it is pressed.
+    const duration = taker?.press_one_to_accept ? undefined : end.duration;
+    await handle({ event: 'completed', duration: taker && duration });
     return;
   }
-  for (const { uuid } of open) await tell({ event: eventOf(end.status), attempt: uuid });
+  for (const { uuid } of open) await handle({ event: eventOf(end.status), attempt: uuid });
 }
 
 /**
- * Who took the call where that was not told before its end: the buyer of the leg, or the only one it can be. Who must press 1 has not, unless it did:
- * the carrier calls it completed too when such a buyer answers and hangs up.
+ * The buyer that took the call if no event said so before: the one of the leg, or the only one that
+ * it can be. A buyer who must press 1 did not take it without that event; the carrier also reports
+ * completed when such a buyer answers and hangs up.
  */
-async function unheard(
+async function unreportedTaker(
   db: Db,
   call_id: number,
   open: readonly AttemptRow[],
@@ -74,5 +72,5 @@ async function unheard(
   return ringing.length === 1 ? ringing[0] : undefined;
 }
 
-const eventOf = (status: CallStatus): CallNews['event'] =>
+const eventOf = (status: CallStatus): ReportedEvent['event'] =>
   status === 'busy' || status === 'failed' ? status : 'no_answer';

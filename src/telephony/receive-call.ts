@@ -1,24 +1,28 @@
-import { isWithheld } from '../carriers/twilio-words';
-import { calledNumber } from '../numbers/queries/called-number';
-import { callerNumber, numberReaderOf } from '../phone/caller-number';
-import type { Db } from '../db/tenant';
-import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
 import { beginCall, type Begun } from '../calls/begin-call';
+import { isWithheld } from '../carriers/twilio-words';
+import type { Db } from '../db/tenant';
+import { calledNumber } from '../numbers/called-number';
+import { callerNumber, numberReaderOf } from '../phone/caller-number';
+import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
 
-export interface CarriedIn {
+/** An inbound call as a carrier reports it. */
+export interface CarrierCall {
   call_sid: string;
-  /** As the carrier has it: a number, a SIP address, or a word for a withheld one. */
+  /** A number, a SIP address, or a word for a withheld number. */
   from: string | undefined;
-  /** A number of ours. */
+  /** A number of the company. */
   to: string;
   caller_city: string | undefined;
   vetoes?: PreDialVetoes | undefined;
 }
 
-/** Takes a call that a carrier brings. Undefined when the number called leads nowhere. A caller who shows no telephone number is one who withholds it. */
+/**
+ * Begins a call that a carrier brings. Returns undefined if the number called forwards to nothing.
+ * A caller who does not show a telephone number counts as one who withholds it.
+ */
 export async function receiveCall(
   db: Db,
-  { call_sid, from = '', to, caller_city, vetoes }: CarriedIn,
+  { call_sid, from = '', to, caller_city, vetoes }: CarrierCall,
   now: Date,
 ): Promise<Begun | undefined> {
   const number_called = await callerNumber(db, to, 'To');

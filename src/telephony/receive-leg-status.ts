@@ -1,12 +1,12 @@
+import { handleCallEvent, type ReportedEvent } from '../calls/handle-event';
+import { readAttempts, readCall } from '../calls/read-call';
 import type { CallStatus } from '../carriers/carrier';
-import { readAttempts, readCall } from '../calls/queries/calls';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
-import { handleCallEvent, type CallNews } from '../calls/handle-event';
 
-/** What a carrier says of the leg to one buyer. */
-export interface AttemptReport {
+/** What a carrier reports about the leg to one buyer. */
+export interface LegReport {
   call: Reference;
   attempt: string;
   status: CallStatus;
@@ -14,8 +14,8 @@ export interface AttemptReport {
   vetoes?: PreDialVetoes | undefined;
 }
 
-/** That a leg is over says by itself nothing: how, and for whom, the end of the dialing tells. */
-const EVENTS: Partial<Record<CallStatus, CallNews['event']>> = {
+/** The end of a leg alone is no event: the end of the dialing says how it ended. */
+const EVENTS: Partial<Record<CallStatus, ReportedEvent['event']>> = {
   ringing: 'ringing',
   in_progress: 'answered',
   busy: 'busy',
@@ -24,18 +24,20 @@ const EVENTS: Partial<Record<CallStatus, CallNews['event']>> = {
 };
 
 /**
- * Takes what a carrier says of one of the buyers it dials. The end of the last that rings is left to the end of the dialing, which comes right after
- * and knows whether the caller is still there: nobody is dialed, and counted, for a caller who has gone.
+ * Handles what a carrier reports about one of the buyers it dials. The end of the last leg is left
+ * to the report of the end of the dialing, which follows at once and says whether the caller is
+ * still there: no buyer is dialed, and counted, for a caller who has hung up.
  */
-export async function receiveAttemptStatus(
+export async function receiveLegStatus(
   db: Db,
-  { call: reference, attempt, status, leg_sid, vetoes }: AttemptReport,
+  { call: reference, attempt, status, leg_sid, vetoes }: LegReport,
   now: Date,
 ): Promise<void> {
   const call = await readCall(db, reference);
   const own = (await readAttempts(db, call.id)).find(({ uuid }) => uuid === attempt.toLowerCase());
-  // Who hangs up instead of pressing a key has declined.
+  // A buyer who hangs up instead of pressing a key has declined.
   const event = status === 'completed' && own?.status === 'answered' ? 'no_answer' : EVENTS[status];
-  if (event)
-    await handleCallEvent(db, call.id, { event, attempt, leg_sid, told_again: true, vetoes }, now);
+  if (!event) return;
+  const reported = { event, attempt, leg_sid, ends_separately: true, vetoes };
+  await handleCallEvent(db, call.id, reported, now);
 }

@@ -1,7 +1,7 @@
-import type { DialBuyer, Instruction } from '../routing/engine/instruction';
 import { DIAL_LIMIT_SECONDS } from '../calls/session';
+import type { DialBuyer, Instruction } from '../routing/engine/instruction';
 
-/** What of a buyer goes into the dialing of it. */
+/** What is needed to dial a buyer. */
 export type DialedLeg = Pick<
   DialBuyer,
   | 'attempt'
@@ -13,70 +13,77 @@ export type DialedLeg = Pick<
   | 'record_calls'
 >;
 
-/** Where the carrier asks what to do next, and tells what has become of those it dials. */
-export interface Hooks {
-  /** When a <Dial> is over, whoever ended it. */
+/** Where the carrier asks what to do next, and reports about the buyers it dials. */
+export interface CallbackUrls {
+  /** When a <Dial> is over, by whichever side. */
   dial_status: string;
   voicemail: string;
   attempt_status(attempt: string): string;
   whisper(attempt: string): string;
 }
 
-export interface Speaking {
-  hooks: Hooks;
-  /** What the caller hears before anybody is dialed; null when it has heard it. */
+export interface TwimlContext {
+  urls: CallbackUrls;
+  /** What the caller hears before a buyer is dialed; null when it has heard that. */
   greeting: string | null;
-  /** The number of ours that was called: + and digits. */
+  /** The number of the company that was called: + and digits. */
   number_called: string;
-  /** Whether the call has not been answered yet, by a greeting or by anybody. */
+  /** Whether the call has not been answered yet, by a greeting or by a buyer. */
   unanswered: boolean;
 }
 
-/** The carrier takes no more nouns in one <Dial>. */
-export const MOST_LEGS = 10;
-/** The shortest and the longest ring time that the carrier takes, seconds. */
-const RING = { least: 5, most: 600 };
+/** The carrier accepts no more nouns in one <Dial>. */
+export const MAX_LEGS = 10;
+/** The shortest and the longest ring time that the carrier accepts. */
+const RING_SECONDS = { min: 5, max: 600 };
 const VOICEMAIL_SECONDS = 120;
 const KEY_SECONDS = 10;
 const EVENTS = 'initiated ringing answered completed';
 
-/** Why a caller is turned away without a word. */
-const UNWANTED = new Set(['blacklisted', 'offer_suppressed']);
+/** Reasons for which a call is rejected instead of answered. */
+const REJECTED_REASONS = new Set(['blacklisted', 'offer_suppressed']);
 
-/** The carrier is to do nothing of its own: it bridges, or hangs up where nothing is left to do. */
+/** Without verbs the carrier bridges the call, or hangs up when nothing is left to do. */
 export const NOTHING = document('');
 export const HANG_UP = document('<Hangup/>');
 export const REJECT = document('<Reject/>');
 
-/** What the carrier does with a call as its instruction says. Pure. */
+/** The instruction of a call as TwiML. Pure. */
 export function twimlOf(
   { action, reason, dial, fallback }: Instruction<DialedLeg>,
-  speaking: Speaking,
+  context: TwimlContext,
 ): string {
   switch (action) {
     case 'dial':
-      return document(say(speaking.greeting) + dialOf(dial, speaking));
+      return document(say(context.greeting) + dialOf(dial, context));
     case 'fallback':
-      return document(say(fallback!.message) + fallbackOf(fallback!, speaking));
+      return document(say(fallback!.message) + fallbackOf(fallback!, context));
     case 'hang_up':
-      return speaking.unanswered && UNWANTED.has(reason ?? '') ? REJECT : HANG_UP;
+      return context.unanswered && REJECTED_REASONS.has(reason ?? '') ? REJECT : HANG_UP;
     default:
       return NOTHING;
   }
 }
 
-/** What a buyer who must press 1 hears. Silence, and what is no key, end in <Hangup/>. */
-export const whisperTwiml = (key_url: string): string =>
-  document(
-    `<Gather${attributes({ numDigits: 1, timeout: KEY_SECONDS, action: key_url, actionOnEmptyResult: true })}>${say('Press 1 to take this call.')}</Gather><Hangup/>`,
-  );
+/** What a buyer who must press 1 hears. Without a key the leg ends in <Hangup/>. */
+export function whisperTwiml(key_url: string): string {
+  const gather = {
+    numDigits: 1,
+    timeout: KEY_SECONDS,
+    action: key_url,
+    actionOnEmptyResult: true,
+  };
+  return document(element('Gather', gather, say('Press 1 to take this call.')) + '<Hangup/>');
+}
 
 function fallbackOf(
   { type, number }: NonNullable<Instruction<DialedLeg>['fallback']>,
-  { hooks }: Speaking,
+  { urls }: TwimlContext,
 ): string {
-  if (type === 'voicemail')
-    return `<Record${attributes({ action: hooks.voicemail, maxLength: VOICEMAIL_SECONDS })}/><Hangup/>`;
+  if (type === 'voicemail') {
+    const record = { action: urls.voicemail, maxLength: VOICEMAIL_SECONDS };
+    return `<Record${attributes(record)}/><Hangup/>`;
+  }
   if (type !== 'number' || !number) return '<Hangup/>';
   return element(
     'Dial',
@@ -85,29 +92,29 @@ function fallbackOf(
   );
 }
 
-function dialOf(dial: readonly DialedLeg[], { hooks, number_called }: Speaking): string {
+function dialOf(dial: readonly DialedLeg[], { urls, number_called }: TwimlContext): string {
   const ring = Math.max(...dial.map(({ timeout_seconds }) => timeout_seconds));
-  const about = {
-    timeout: Math.min(Math.max(ring, RING.least), RING.most),
+  const of_dial = {
+    timeout: Math.min(Math.max(ring, RING_SECONDS.min), RING_SECONDS.max),
     callerId: callerIdOf(dial, number_called),
-    action: hooks.dial_status,
+    action: urls.dial_status,
     record: dial.some(({ record_calls }) => record_calls) ? 'record-from-answer' : undefined,
     timeLimit: DIAL_LIMIT_SECONDS,
     answerOnBridge: true,
   };
   return element(
     'Dial',
-    about,
+    of_dial,
     dial
-      .slice(0, MOST_LEGS)
-      .map((leg) => legOf(leg, hooks))
+      .slice(0, MAX_LEGS)
+      .map((leg) => legOf(leg, urls))
       .join(''),
   );
 }
 
 /**
- * A <Dial> shows one number to all it rings. Without one the carrier would show the caller's, which some must not see: then, and where they are to
- * see different ones, they see the number that was called.
+ * A <Dial> shows one number to all buyers. Without one the carrier would show the caller's, which
+ * some must not see: then, and if they should see different ones, they see the number called.
  */
 function callerIdOf(dial: readonly DialedLeg[], number_called: string): string {
   const [shown, ...others] = new Set(dial.map(({ caller_id }) => caller_id));
@@ -116,17 +123,17 @@ function callerIdOf(dial: readonly DialedLeg[], number_called: string): string {
 
 function legOf(
   { attempt, number, dtmf_tones, press_one_to_accept }: DialedLeg,
-  hooks: Hooks,
+  urls: CallbackUrls,
 ): string {
   const noun = nounOf(number);
-  const about = {
-    // Only a telephone number can be sent tones.
+  const of_leg = {
+    // Tones can be sent to telephone numbers only.
     sendDigits: noun === 'Number' && dtmf_tones ? dtmf_tones.replaceAll('W', 'ww') : undefined,
-    url: press_one_to_accept ? hooks.whisper(attempt) : undefined,
-    statusCallback: hooks.attempt_status(attempt),
+    url: press_one_to_accept ? urls.whisper(attempt) : undefined,
+    statusCallback: urls.attempt_status(attempt),
     statusCallbackEvent: EVENTS,
   };
-  return element(noun, about, text(number));
+  return element(noun, of_leg, text(number));
 }
 
 const nounOf = (number: string): 'Sip' | 'Number' => (/^sips?:/i.test(number) ? 'Sip' : 'Number');
@@ -135,23 +142,24 @@ const say = (words: string | null): string =>
 
 type Attributes = Record<string, string | number | boolean | undefined>;
 
-const element = (name: string, about: Attributes, content: string): string =>
-  `<${name}${attributes(about)}>${content}</${name}>`;
-const attributes = (about: Attributes): string =>
-  Object.entries(about)
+const element = (name: string, own: Attributes, content: string): string =>
+  `<${name}${attributes(own)}>${content}</${name}>`;
+const attributes = (own: Attributes): string =>
+  Object.entries(own)
     .map(([name, value]) => (value === undefined ? '' : ` ${name}="${text(String(value))}"`))
     .join('');
 
 function document(content: string): string {
-  return `<?xml version="1.0" encoding="UTF-8"?>${content ? `<Response>${content}</Response>` : '<Response/>'}`;
+  const response = content ? `<Response>${content}</Response>` : '<Response/>';
+  return `<?xml version="1.0" encoding="UTF-8"?>${response}`;
 }
 
-/** Characters that XML 1.0 has no place for, not even escaped. */
-const UNSPEAKABLE = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
+/** Characters that XML 1.0 does not allow, not even escaped. */
+const NOT_IN_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
 
-/** Any text as XML, in an element as in an attribute. */
+/** Any text as XML, in an element or an attribute. */
 function text(value: string): string {
   return value
-    .replace(UNSPEAKABLE, ' ')
+    .replace(NOT_IN_XML, ' ')
     .replace(/[<>&"'\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -115,7 +115,7 @@ describe('a purchase', () => {
     const requested_number = '+12125550120';
     await bought({ requested_number });
     for (const [by, words] of [
-      [api, 'is a number of yours already'],
+      [api, 'is already a number of yours'],
       [other, 'is not for sale'],
     ] as const) {
       const res = await buy({ requested_number }, by);
@@ -297,7 +297,7 @@ describe('a purchase that is cut short', () => {
     expect(await lookups(requested_number)).toMatchObject([
       { number_id: String(id), company_id: String(market.theirs.id), purchase_key: null },
     ]);
-    await expect(add()).rejects.toThrow('phone_number belongs to somebody already');
+    await expect(add()).rejects.toThrow('phone_number already belongs to a company');
   });
 
   test('is no owner: what comes in for the number is nobody’s', async () => {

@@ -238,7 +238,7 @@ describe('a callback', () => {
     const { lead } = await atOffer({ expires_in: 60 });
     await hours(0.1);
     expect((await told(lead)).slice(-1)).toEqual([
-      'call_failed: there is nobody to whom the callback could be connected',
+      'call_failed: there is no one the callback could be connected to',
     ]);
     expect(await leadRow(world, lead)).toMatchObject({
       status: 'queue',
@@ -268,7 +268,7 @@ describe('a callback', () => {
       'delayed: daylight_hours until 2027-01-13T16:00:00.000Z',
     ]);
     await until('2027-01-13T16:00:00Z');
-    expect((await told(lead)).at(-1)).toMatch(/^call_failed: there is nobody/);
+    expect((await told(lead)).at(-1)).toMatch(/^call_failed: there is no one/);
   });
 });
 
@@ -318,14 +318,14 @@ describe('what the carrier and the mailer say', () => {
       'a text without a word once its tokens are in',
       { ...SMS, body: ' {{none}} ' },
       {},
-      ['sms_failed: the text is empty once its tokens are put in'],
+      ['sms_failed: the text is empty once its tokens are filled in'],
     ],
     [
       'a text that its tokens make too long',
       { ...SMS, body: '{{long}}' },
       { long: 'x'.repeat(1601) },
       [
-        'sms_failed: the text has 1601 characters once its tokens are put in; at most 1600 can be sent',
+        'sms_failed: the text has 1601 characters once its tokens are filled in; at most 1600 can be sent',
       ],
     ],
   ])('%s is told, and the schedule goes on', async (_, action, fields, words) => {

@@ -3,7 +3,7 @@ import { twimlOf, whisperTwiml, type DialedLeg } from '../../src/telephony/twiml
 import type { Instruction } from '../../src/routing/engine/instruction';
 import { readTwiml } from '../support/twiml-caller';
 
-const hooks = {
+const urls = {
   dial_status: 'https://a.example/dial_status?call=1&round=1',
   voicemail: 'https://a.example/voicemail?call=1',
   attempt_status: (attempt: string) => `https://a.example/attempt_status?call=1&attempt=${attempt}`,
@@ -29,15 +29,15 @@ const none: Instruction<DialedLeg> = {
   fallback: null,
   report_within_seconds: null,
 };
-const speaking = {
-  hooks,
+const context = {
+  urls,
   greeting: null as string | null,
   number_called: '+12125550100',
   unanswered: true,
 };
 const dialing = (...dial: DialedLeg[]) => ({ ...none, action: 'dial' as const, dial });
-const read = (instruction: Instruction<DialedLeg>, more: Partial<typeof speaking> = {}) =>
-  readTwiml(twimlOf(instruction, { ...speaking, ...more }));
+const read = (instruction: Instruction<DialedLeg>, more: Partial<typeof context> = {}) =>
+  readTwiml(twimlOf(instruction, { ...context, ...more }));
 
 test('a dial has the attributes that carriers know, and its URLs whole', () => {
   expect(
@@ -53,7 +53,7 @@ test('a dial has the attributes that carriers know, and its URLs whole', () => {
         attributes: {
           timeout: '30',
           callerId: '+13105550188',
-          action: hooks.dial_status,
+          action: urls.dial_status,
           record: 'record-from-answer',
           timeLimit: '14400',
           answerOnBridge: 'true',
@@ -63,8 +63,8 @@ test('a dial has the attributes that carriers know, and its URLs whole', () => {
             name: 'Number',
             attributes: {
               sendDigits: '1www2',
-              url: hooks.whisper('a'),
-              statusCallback: hooks.attempt_status('a'),
+              url: urls.whisper('a'),
+              statusCallback: urls.attempt_status('a'),
               statusCallbackEvent: 'initiated ringing answered completed',
             },
             text: '+12125550101',
@@ -136,10 +136,10 @@ test('whatever is written into it, the answer has exactly the elements that are 
   fc.assert(
     fc.property(anything, anything, anything, anything, (words, number, caller_id, tones) => {
       const about = {
-        ...speaking,
+        ...context,
         greeting: `x${words}`,
         number_called: caller_id,
-        hooks: { ...hooks, dial_status: words },
+        urls: { ...urls, dial_status: words },
       };
       const dialed = leg({ attempt: words, number, caller_id, dtmf_tones: tones });
       const noun = /^sips?:/i.test(number) ? 'Sip' : 'Number';

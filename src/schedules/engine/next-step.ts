@@ -186,7 +186,3 @@ function restart(action: Action, progress: Progress, plan: Plan, now: Date): Out
     event: { event: 'restarted', action },
   };
 }
-
-// Earlier names, until outreach uses the new ones.
-export { nextStep as turn };
-export type { NextStep as Turn, StepEvent as TurnEvent };

@@ -34,6 +34,3 @@ export function nextOfferStep(
     return { ...step, verdict: { ...verdict, at: expiry } };
   return step;
 }
-
-// Earlier name, until outreach uses the new one.
-export { nextOfferStep as offerTurn };

@@ -1,0 +1,52 @@
+import { identify, type Reference } from '../db/records';
+import type { Db } from '../db/tenant';
+import { FIND_CALL, LOCK_CALL_ROW, LOCK_LEAD, READ_EDITABLE_CALL } from './queries/change-call';
+
+/** A call, inbound or outbound, as needed to change it afterwards. Amounts are dollars. */
+export interface EditableCall {
+  id: number;
+  uuid: string;
+  direction: 'inbound' | 'outbound';
+  status: string;
+  carrier: string;
+  carrier_call_id: string | null;
+  lead_id: number | null;
+  /** The buyer it was connected to, else the last one that was dialed. */
+  buyer_id: number | null;
+  /** The group through which that buyer was dialed. */
+  buyer_group_id: number | null;
+  revenue: number;
+  payout: number;
+  /** The part of the revenue that other buyers pay. */
+  others_revenue: number;
+  buyer_converted: boolean;
+  token_values: Record<string, unknown>;
+  connected_at: Date | null;
+  ended_at: Date | null;
+  /** Seconds. */
+  answered_duration: number | null;
+}
+
+/**
+ * Reads a call and locks it until the transaction ends; undefined when there is none. The lead of
+ * an outbound call is locked before the call, as in placing one; the lead of an inbound call is
+ * locked after it, as in handling its events.
+ */
+export async function lockEditableCall(
+  db: Pick<Db, 'sql'>,
+  reference: Reference,
+): Promise<EditableCall | undefined> {
+  const named = identify(reference);
+  const [found] = named ? await db.sql(FIND_CALL[named.key], { value: named.value }) : [];
+  if (!found) return undefined;
+  const { id, direction, lead_id } = found;
+  if (direction === 'outbound' && lead_id !== null) await lockLead(db, lead_id);
+  await db.sql(LOCK_CALL_ROW, { id });
+  // A statement of its own: it sees what the previous holder of the lock wrote to other tables.
+  return (await db.sql(READ_EDITABLE_CALL, { id }))[0];
+}
+
+/** Locks a lead against other writers until the transaction ends. */
+export async function lockLead(db: Pick<Db, 'sql'>, lead_id: string): Promise<void> {
+  await db.sql(LOCK_LEAD, { lead_id });
+}

@@ -1,0 +1,227 @@
+import { sql, statement } from '../../db/sql';
+
+// What is written to a call apart from its routing: money, tokens, recordings.
+
+export const FIND_CALL = {
+  id: statement(
+    'calls.find_by_id',
+    sql`
+    SELECT c.id::text AS id, c.direction, c.lead_id::text AS lead_id
+    FROM calls c
+    WHERE c.company_id = {company_id} AND c.id = {value}::bigint AND c.deleted_at IS NULL`,
+    { prepared: true, nullable: ['lead_id'] },
+  ),
+  uuid: statement(
+    'calls.find_by_uuid',
+    sql`
+    SELECT c.id::text AS id, c.direction, c.lead_id::text AS lead_id
+    FROM calls c
+    WHERE c.company_id = {company_id} AND c.uuid = {value}::uuid AND c.deleted_at IS NULL`,
+    { prepared: true, nullable: ['lead_id'] },
+  ),
+};
+
+export const LOCK_LEAD = statement(
+  'calls.lock_lead',
+  sql`
+    SELECT l.id
+    FROM leads l
+    WHERE l.company_id = {company_id} AND l.id = {lead_id}::bigint
+    FOR NO KEY UPDATE`,
+  { prepared: true },
+);
+
+export const LOCK_CALL_ROW = statement(
+  'calls.lock_row',
+  sql`
+    SELECT c.id
+    FROM calls c
+    WHERE c.company_id = {company_id} AND c.id = {id}::bigint
+    FOR UPDATE`,
+  { prepared: true },
+);
+
+export const READ_EDITABLE_CALL = statement(
+  'calls.read_editable_call',
+  sql`
+    SELECT
+      c.id::float8 AS id, c.uuid::text AS uuid, c.direction, c.status, c.carrier,
+      c.carrier_call_id, c.lead_id::float8 AS lead_id, c.buyer_id::float8 AS buyer_id,
+      a.buyer_group_id::float8 AS buyer_group_id, c.revenue::float8 AS revenue,
+      c.payout::float8 AS payout, c.buyer_converted, c.token_values, c.connected_at, c.ended_at,
+      c.answered_duration,
+      coalesce(
+        (
+          SELECT sum(v.revenue)
+          FROM conversions v
+          WHERE v.company_id = c.company_id
+            AND v.call_id = c.id
+            AND v.buyer_id IS DISTINCT FROM c.buyer_id
+        ),
+        0
+      )::float8 AS others_revenue
+    FROM calls c
+    LEFT JOIN call_attempts a
+      ON a.company_id = c.company_id AND a.call_id = c.id AND a.buyer_id = c.buyer_id
+    WHERE c.company_id = {company_id} AND c.id = {id}::bigint`,
+  { prepared: true, nullable: ['lead_id', 'buyer_id', 'buyer_group_id'] },
+).returning<{
+  direction: 'inbound' | 'outbound';
+  status: string;
+  carrier: string;
+  buyer_converted: boolean;
+  token_values: Record<string, unknown>;
+}>();
+
+export const ADD_TOKENS = statement(
+  'calls.add_tokens',
+  sql`
+    UPDATE calls
+    SET
+      token_values = token_values || {tokens}::jsonb,
+      updated_at = {now}::timestamptz,
+      user_updated_at = {now}::timestamptz
+    WHERE company_id = {company_id} AND id = {call_id}::bigint`,
+  { prepared: true },
+);
+
+export const READ_TOKENS_OF_BUYER = statement(
+  'calls.read_tokens_of_buyer',
+  sql`
+    SELECT b.record_token_additional_data AS pairs
+    FROM buyers b
+    WHERE b.company_id = {company_id}
+      AND b.id = {buyer_id}::bigint
+      AND cardinality(b.record_token_additional_data) > 0`,
+  { prepared: true },
+).returning<{ pairs: string[] }>();
+
+/** A lead that would exceed its limit of 128 kB keeps the tokens that it has. */
+export const ADD_TOKENS_OF_BUYER = statement(
+  'calls.add_tokens_of_buyer',
+  sql`
+    WITH call AS (
+      UPDATE calls
+      SET token_values = token_values || {tokens}::jsonb
+      WHERE company_id = {company_id} AND id = {call_id}::bigint
+      RETURNING lead_id
+    )
+    UPDATE leads l
+    SET data = l.data || {tokens}::jsonb, updated_at = {now}::timestamptz
+    FROM call
+    WHERE l.company_id = {company_id}
+      AND l.id = call.lead_id
+      AND octet_length((l.data || {tokens}::jsonb)::text) <= 131072`,
+  { prepared: true },
+);
+
+export const ADD_REVENUE = statement(
+  'calls.add_revenue',
+  sql`
+    WITH call AS (
+      UPDATE calls
+      SET
+        revenue = revenue + {amount}::numeric,
+        buyer_revenue = buyer_revenue + {amount}::numeric,
+        updated_at = {now}::timestamptz
+      WHERE company_id = {company_id} AND id = {call_id}::bigint
+      RETURNING lead_id
+    ),
+    conversion AS (
+      UPDATE conversions
+      SET revenue = revenue + {amount}::numeric
+      WHERE company_id = {company_id}
+        AND call_id = {call_id}::bigint
+        AND buyer_id = {buyer_id}::bigint
+    )
+    UPDATE leads
+    SET revenue = leads.revenue + {amount}::numeric, updated_at = {now}::timestamptz
+    FROM call
+    WHERE leads.company_id = {company_id} AND leads.id = call.lead_id`,
+  { prepared: true },
+);
+
+/** `converts`: the source counts as paid even if the amount is 0. */
+export const ADD_PAYOUT = statement(
+  'calls.add_payout',
+  sql`
+    WITH call AS (
+      UPDATE calls
+      SET
+        payout = payout + {amount}::numeric,
+        traffic_source_converted =
+          traffic_source_converted OR {converts}::boolean OR payout + {amount}::numeric > 0,
+        updated_at = {now}::timestamptz
+      WHERE company_id = {company_id} AND id = {call_id}::bigint
+      RETURNING lead_id
+    ),
+    conversion AS (
+      UPDATE conversions
+      SET payout = payout + {amount}::numeric
+      WHERE company_id = {company_id}
+        AND call_id = {call_id}::bigint
+        AND buyer_id = {buyer_id}::bigint
+    )
+    UPDATE leads
+    SET
+      payout = leads.payout + {amount}::numeric,
+      offer_converted =
+        leads.offer_converted OR {converts}::boolean OR leads.payout + {amount}::numeric > 0,
+      updated_at = {now}::timestamptz
+    FROM call
+    WHERE leads.company_id = {company_id} AND leads.id = call.lead_id`,
+  { prepared: true },
+);
+
+export const FLOOR_USED_DOLLARS = statement(
+  'calls.floor_used_dollars',
+  sql`
+    UPDATE call_limits l
+    SET
+      revenue_total_used = greatest(0, l.revenue_total_used),
+      revenue_monthly_used = greatest(0, l.revenue_monthly_used),
+      revenue_daily_used = greatest(0, l.revenue_daily_used),
+      revenue_hourly_used = greatest(0, l.revenue_hourly_used),
+      earned_revenue_total_used = greatest(0, l.earned_revenue_total_used),
+      earned_revenue_monthly_used = greatest(0, l.earned_revenue_monthly_used),
+      earned_revenue_daily_used = greatest(0, l.earned_revenue_daily_used),
+      earned_revenue_hourly_used = greatest(0, l.earned_revenue_hourly_used)
+    WHERE l.company_id = {company_id}
+      AND (l.buyer_group_id = {buyer_group_id}::bigint OR l.buyer_id = {buyer_id}::bigint)
+      AND least(
+        l.revenue_total_used, l.revenue_monthly_used,
+        l.revenue_daily_used, l.revenue_hourly_used,
+        l.earned_revenue_total_used, l.earned_revenue_monthly_used,
+        l.earned_revenue_daily_used, l.earned_revenue_hourly_used
+      ) < 0`,
+  { prepared: true },
+);
+
+export const MARK_REPEAT_CALLER_OF_BUYER = statement(
+  'calls.mark_repeat_caller_of_buyer',
+  sql`
+    UPDATE calls
+    SET buyer_repeat_caller = true
+    WHERE company_id = {company_id} AND id = {call_id}::bigint AND NOT buyer_repeat_caller
+    RETURNING id`,
+  { prepared: true },
+);
+
+export const MARK_REPEAT_CALLER_OF_SOURCE = statement(
+  'calls.mark_repeat_caller_of_source',
+  sql`
+    UPDATE calls
+    SET traffic_source_repeat_caller = true
+    WHERE company_id = {company_id} AND id = {call_id}::bigint AND NOT traffic_source_repeat_caller
+    RETURNING id`,
+  { prepared: true },
+);
+
+export const SAVE_RECORDING = statement(
+  'calls.save_recording',
+  sql`
+    UPDATE calls
+    SET recording_url = {recording_url}, updated_at = {now}::timestamptz
+    WHERE company_id = {company_id} AND id = {call_id}::bigint AND recording_url IS NULL`,
+  { prepared: true },
+);

@@ -1,0 +1,90 @@
+import { countRows } from '../../db/counters';
+import { sql, statement } from '../../db/sql';
+
+/** The offers of a schedule and of a number of the company; null where there is none. */
+export const READ_OFFERS_OF = statement(
+  'calls.read_offers_of_schedule_and_number',
+  sql`
+    SELECT
+      (
+        SELECT s.offer_id::text
+        FROM schedules s
+        WHERE s.company_id = {company_id} AND s.id = {schedule_id}::bigint
+      ) AS of_schedule,
+      (
+        SELECT n.offer_id::text
+        FROM numbers n
+        WHERE n.company_id = {company_id}
+          AND n.phone_number = {number}::bigint
+          AND n.deleted_at IS NULL
+      ) AS of_number`,
+  { prepared: false, nullable: ['of_schedule', 'of_number'] },
+);
+
+/** A call about which it is not known whether the carrier placed it, if it is recent. */
+export const FIND_UNCONFIRMED_CALL = statement(
+  'calls.find_unconfirmed_call',
+  sql`
+    SELECT c.uuid::text AS uuid
+    FROM calls c
+    WHERE c.company_id = {company_id}
+      AND c.caller_number = {caller_number}::bigint
+      AND c.direction = 'outbound'
+      AND c.status = 'sending'
+      AND c.error_code IS NULL
+      AND c.schedule_action_id IS NULL
+      AND c.lead_id IS NOT DISTINCT FROM {lead_id}::bigint
+      AND c.created_at > {now}::timestamptz - interval '15 minutes'
+    ORDER BY c.id
+    LIMIT 1`,
+  { prepared: false },
+);
+
+export const FIND_PLACED_CALL = statement(
+  'calls.find_placed_call',
+  sql`SELECT id::text AS id FROM calls WHERE company_id = {company_id} AND uuid = {uuid}::uuid`,
+  { prepared: false },
+);
+
+export const RECORD_CALL_OF_LEAD = statement(
+  'calls.record_call_of_lead',
+  sql`
+    UPDATE leads
+    SET
+      attempted_call_id = {call_id}::bigint,
+      connected_call_id = CASE
+        WHEN {status} IN ('in_progress', 'completed') THEN {call_id}::bigint
+        ELSE connected_call_id
+      END,
+      status = CASE
+        WHEN is_live
+          AND status IN ('queue', 'scheduled', 'waiting')
+          AND {status} IN ('queued', 'ringing', 'in_progress')
+          THEN 'running'
+        ELSE status
+      END,
+      contact_attempts = contact_attempts + 1,
+      dial_number_id = coalesce(dial_number_id, {number_id}::bigint),
+      last_call_at = {now}::timestamptz,
+      last_action_at = {now}::timestamptz,
+      first_action_at = coalesce(first_action_at, {now}::timestamptz),
+      updated_at = {now}::timestamptz
+    WHERE company_id = {company_id} AND id = {lead_id}::bigint`,
+  { prepared: false },
+);
+
+/** A call that was written before the carrier was asked, and was not placed. */
+export const DELETE_UNPLACED_CALL = statement(
+  'calls.delete_unplaced_call',
+  sql`
+    WITH deleted AS (
+      DELETE FROM calls
+      WHERE company_id = {company_id}
+        AND uuid = {uuid}::uuid
+        AND status = 'sending'
+        AND carrier_call_id IS NULL
+      RETURNING company_id
+    )
+    ${countRows('calls', 'deleted', -1)}`,
+  { prepared: false },
+);

@@ -1,0 +1,139 @@
+import { findNamed, type Reference, type Table } from '../db/records';
+import type { Db, Statements } from '../db/tenant';
+import { HttpProblem } from '../errors';
+import { readLead, type DueLead } from '../outreach/load-leads';
+import { callerNumber } from '../phone/caller-number';
+import { READ_OFFERS_OF } from './queries/place-call';
+
+/** A call to be placed, as it is requested. */
+export interface CallOrder {
+  from?: string | undefined;
+  to?: string | undefined;
+  lead_id?: Reference | null | undefined;
+  schedule_id?: Reference | null | undefined;
+  offer_id?: Reference | null | undefined;
+}
+
+/** A call to be placed, with its references found. */
+export interface ReadOrder {
+  /** E.164 digits; null for any number that may be used. */
+  from: string | null;
+  /** The person who is called, as a lead with the offer and schedule of the call; not locked. */
+  target: DueLead;
+  /** Null for a person who is not a lead. */
+  lead_id: string | null;
+  /** The fields for problems with the person called, and with where the call is connected to. */
+  fields: { to: string; owner: string };
+}
+
+/** A person who is not a lead. */
+const NO_LEAD: Omit<DueLead, 'company_id' | 'caller_number' | 'created_at' | 'entered_at'> = {
+  id: '0',
+  uuid: '',
+  email: null,
+  data: {},
+  zones: [],
+  offer_id: null,
+  schedule_id: null,
+  buyer_id: null,
+  status: 'queue',
+  is_live: true,
+  phase: 'actions',
+  position: null,
+  exit_reason: null,
+  contact_attempts: 0,
+  callback_at: null,
+  scheduled_callback_id: null,
+  next_action_at: null,
+  hours_to_expire: null,
+  expires_in: null,
+  max_contact_attempts: null,
+  sms_number_id: null,
+  dial_number_id: null,
+  attempted_call_id: null,
+  connected_call_id: null,
+  buyer_converted: false,
+  revenue: '0',
+  payout: '0',
+  first_action_at: null,
+  last_action_at: null,
+  last_call_at: null,
+  buyer_name: null,
+  buyer_fleet: null,
+  suppressed: false,
+  unreachable: false,
+  step: 0,
+  tries: 0,
+  delay_reason: null,
+};
+
+/** Finds what an order refers to. Throws 422. */
+export async function readCallOrder(db: Db, order: CallOrder): Promise<ReadOrder> {
+  const lead_id = await idOf(db, 'leads', order.lead_id, 'lead_id');
+  const schedule_id = await idOf(db, 'schedules', order.schedule_id, 'schedule_id');
+  const offer_id = await idOf(db, 'offers', order.offer_id, 'offer_id');
+  if (order.to === undefined && lead_id === null)
+    throw HttpProblem.field('to', 'must be given, or lead_id: the person to call');
+  const from = digits(await callerNumber(db, order.from, 'from'));
+  const to = digits(await callerNumber(db, order.to, 'to'));
+  const lead = lead_id === null ? undefined : await leadOf(db, lead_id);
+  const owner = await ownerOf(db, { schedule_id, offer_id }, { lead, from });
+  const person = lead ?? {
+    ...NO_LEAD,
+    company_id: String(db.company_id),
+    caller_number: '',
+    created_at: new Date(0),
+    entered_at: new Date(0),
+  };
+  const target = { ...person, ...owner, caller_number: to ?? person.caller_number };
+  const fields = {
+    to: to === null ? 'lead_id' : 'to',
+    owner: owner.schedule_id === null ? 'offer_id' : 'schedule_id',
+  };
+  return { from, target, lead_id, fields };
+}
+
+const digits = (number: number | undefined) => (number === undefined ? null : String(number));
+
+async function idOf(
+  db: Db,
+  table: Table,
+  reference: Reference | null | undefined,
+  field: string,
+): Promise<string | null> {
+  if (reference === undefined || reference === null || reference === '') return null;
+  return String(await findNamed(db, table, { reference, field }));
+}
+
+/** A lead as it is now. */
+async function leadOf(db: Statements, lead_id: string): Promise<DueLead> {
+  const lead = await readLead(db.sql, String(db.company_id), lead_id);
+  if (!lead) throw HttpProblem.field('lead_id', `names no record of yours: ${lead_id}`);
+  return lead;
+}
+
+type Owner = Pick<DueLead, 'schedule_id' | 'offer_id'>;
+
+/**
+ * The schedule and the offer of a call: those that are named, else the lead's, else the offer of
+ * the number that it comes from. The offer of a schedule is the schedule's.
+ */
+async function ownerOf(
+  db: Db,
+  named: Owner,
+  { lead, from }: { lead: DueLead | undefined; from: string | null },
+): Promise<Owner> {
+  const is_named = named.schedule_id !== null || named.offer_id !== null;
+  const { schedule_id, offer_id } = is_named ? named : (lead ?? named);
+  const [known] = await db.sql(READ_OFFERS_OF, { schedule_id, number: from });
+  const owner = {
+    schedule_id,
+    offer_id: offer_id ?? (schedule_id === null ? known!.of_number : known!.of_schedule),
+  };
+  if (owner.schedule_id === null && owner.offer_id === null)
+    throw HttpProblem.field(
+      'offer_id',
+      'must be given, or schedule_id: they say where the call is connected to',
+    );
+  return owner;
+}

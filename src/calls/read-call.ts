@@ -1,0 +1,111 @@
+import { identify, type Reference } from '../db/records';
+import type { Db } from '../db/tenant';
+import { notFound } from '../errors';
+import {
+  candidateIds,
+  unpackDecision,
+  type Decision,
+  type StoredDecision,
+} from '../routing/engine/decision';
+import type { DialBuyer } from '../routing/engine/instruction';
+import type { AttemptState } from '../routing/engine/progress';
+import {
+  FIND_ATTEMPT_OF_LEG,
+  FIND_CALL_BY_SID,
+  LOCK_CALL,
+  LOCK_CALL_SID,
+  READ_ATTEMPTS,
+  READ_BUYER_NAMES,
+  READ_CALL,
+  READ_DECISIONS,
+  READ_KEY_PRESSES,
+} from './queries/calls';
+
+type Sql = Pick<Db, 'sql'>;
+
+/** An inbound call as its routing needs it. */
+export interface CallRow {
+  id: number;
+  uuid: string;
+  created_at: Date;
+  status: string;
+  carrier: string;
+  carrier_call_id: string | null;
+  /** E.164 without the plus; null when it is withheld. */
+  caller_number: number | null;
+  number_called: number | null;
+  offer_id: number | null;
+  lead_id: number | null;
+  traffic_source_id: number | null;
+  buyer_id: number | null;
+  round: number;
+  fallback: string | null;
+  hangup_cause: string | null;
+  token_values: Record<string, unknown>;
+  connected_at: Date | null;
+  ended_at: Date | null;
+}
+
+/** A buyer that was dialed for a call. */
+export interface AttemptRow extends AttemptState {
+  round: number;
+  buyer_id: number;
+  buyer_group_id: number | null;
+  created_at: Date;
+  connected_at: Date | null;
+  dial: DialBuyer;
+}
+
+/** An inbound call, without a lock. Throws 404. */
+export async function readCall(db: Sql, reference: Reference): Promise<CallRow> {
+  const named = identify(reference);
+  const [call] = named ? await db.sql(READ_CALL[named.key], { value: named.value }) : [];
+  if (!call) throw notFound();
+  return call;
+}
+
+/** The same, locked until the transaction ends: events about one call are handled one by one. */
+export async function lockCall(db: Sql, reference: Reference): Promise<CallRow | undefined> {
+  const named = identify(reference);
+  return named && (await db.sql(LOCK_CALL[named.key], { value: named.value }))[0];
+}
+
+/** The call that its carrier or softswitch calls `call_sid`. */
+export const findCall = async (
+  db: Sql,
+  carrier: string,
+  call_sid: string,
+): Promise<CallRow | undefined> => (await db.sql(FIND_CALL_BY_SID, { carrier, call_sid }))[0];
+
+/** Makes other requests about the same new call wait until the transaction ends. */
+export async function lockCallSid(db: Sql, carrier: string, call_sid: string): Promise<void> {
+  await db.sql(LOCK_CALL_SID, { carrier, call_sid });
+}
+
+/** The buyers that were dialed for a call, in that order. */
+export const readAttempts = async (db: Sql, call_id: number): Promise<AttemptRow[]> =>
+  (await db.sql(READ_ATTEMPTS, { call_id })) as AttemptRow[];
+
+/** uuid of the attempt for which the carrier named this leg in an earlier event. */
+export const attemptOfLeg = async (
+  db: Sql,
+  call_id: number,
+  leg_sid: string,
+): Promise<string | undefined> =>
+  (await db.sql(FIND_ATTEMPT_OF_LEG, { call_id, leg_sid }))[0]?.attempt ?? undefined;
+
+/** The keys to be played to the buyer of a call, in order. */
+export const readKeyPresses = (
+  db: Sql,
+  call_id: number,
+): Promise<{ id: number; digits: string }[]> => db.sql(READ_KEY_PRESSES, { call_id });
+
+/** The decisions about a call in order of time, with the names that the buyers have now. */
+export async function readDecisions(db: Sql, call_id: number): Promise<Decision[]> {
+  const rows = await db.sql(READ_DECISIONS, { call_id });
+  const decisions = rows.map(({ decision }) => decision as StoredDecision);
+  const ids = new Set(decisions.flatMap(candidateIds));
+  const buyers = await db.sql(READ_BUYER_NAMES, { ids: [...ids] });
+  const names = new Map(buyers.map(({ id, name }) => [id, name]));
+  return decisions.map((decision) => unpackDecision(decision, names));
+}

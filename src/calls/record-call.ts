@@ -1,0 +1,147 @@
+import type { TakenSlot } from '../buyers/caps';
+import type { Db } from '../db/tenant';
+import type { StoredDecision } from '../routing/engine/decision';
+import type { DialBuyer } from '../routing/engine/instruction';
+import type { AttemptStatus } from '../routing/engine/progress';
+import { INSERT_CALL, INSERT_EVENT, RECORD_PROGRESS, RECORD_ROUND } from './queries/record-call';
+import type { AttemptRow } from './read-call';
+
+// The writers of inbound calls and of what happens to them, each of one statement.
+
+/** An inbound call before it is written. */
+export interface NewCall {
+  uuid: string;
+  carrier: string;
+  carrier_call_id: string | null;
+  caller_number: number | null;
+  caller_country: string | null;
+  caller_city: string | null;
+  number_called: number | null;
+  number_id: string | null;
+  offer_id: number | null;
+  lead_id: number | null;
+  schedule_id: number | null;
+  traffic_source_id: number | null;
+  sub_id: string | null;
+  contact_field_type: string | null;
+  token_values: Record<string, unknown>;
+}
+
+export interface NewEvent {
+  event: string;
+  message?: string | null;
+  buyer_id?: number | null;
+  details?: object | null;
+}
+
+/** The outcome of one search for a buyer. */
+export interface Round {
+  round: number;
+  now: Date;
+  decision: StoredDecision;
+  dial: readonly DialBuyer[];
+  slots: readonly TakenSlot[];
+  lease_until: Date;
+  events: readonly NewEvent[];
+  /** The columns of the call from now on. */
+  set: {
+    status: string;
+    fallback: string | null;
+    hangup_cause: string | null;
+    ended_at: Date | null;
+  };
+}
+
+/** Writes a new call with its first round (attempts, slots, decision, events); returns its id. */
+export async function recordNewCall(
+  db: Pick<Db, 'sql'>,
+  call: NewCall,
+  round: Round,
+): Promise<number> {
+  const token_values = JSON.stringify(call.token_values);
+  const [row] = await db.sql(INSERT_CALL, { ...call, ...valuesOf(round), token_values });
+  return row!.id;
+}
+
+/** Writes a further round of a call: attempts, slots, decision, events, and the changed call. */
+export async function recordRound(
+  db: Pick<Db, 'sql'>,
+  call_id: number,
+  round: Round,
+): Promise<void> {
+  await db.sql(RECORD_ROUND, { ...valuesOf(round), call_id });
+}
+
+function valuesOf({ dial, events, slots, set, now, lease_until, decision, round }: Round) {
+  return {
+    ...set,
+    round,
+    now,
+    lease_until,
+    buyer_id: dial[0]?.buyer_id ?? null,
+    connect_to: dial[0]?.number ?? null,
+    decision: JSON.stringify(decision),
+    dial: JSON.stringify(dial),
+    slots: JSON.stringify(slots),
+    events: JSON.stringify(events),
+  };
+}
+
+/** What an event changes about a call; null leaves a column as it is. */
+export interface Progress {
+  call_id: number;
+  now: Date;
+  /** New statuses by uuid. */
+  attempts: ReadonlyMap<string, AttemptStatus>;
+  events: readonly NewEvent[];
+  status: string;
+  /** The attempt whose buyer was just connected. */
+  connected: Pick<AttemptRow, 'buyer_id' | 'dial'> | undefined;
+  ended_at: Date | null;
+  /** Seconds. */
+  answered_duration: number | null;
+  hangup_cause: string | null;
+  recording_url: string | null;
+  lease_until: Date;
+}
+
+/** Writes what an event has changed. */
+export async function recordProgress(
+  db: Pick<Db, 'sql'>,
+  { attempts, events, connected, ...progress }: Progress,
+): Promise<void> {
+  const statuses = [...attempts].map(([uuid, status]) => ({ uuid, status }));
+  await db.sql(RECORD_PROGRESS, {
+    ...progress,
+    buyer_id: connected?.buyer_id ?? null,
+    connect_to: connected?.dial.number ?? null,
+    has_answer: statuses.some(({ status }) => status === 'answered' || status === 'connected'),
+    attempts: JSON.stringify(statuses),
+    events: JSON.stringify(events),
+  });
+}
+
+/** Writes one event of a call. */
+export async function recordEvent(
+  db: Pick<Db, 'sql'>,
+  {
+    event,
+    message = null,
+    buyer_id = null,
+    details,
+    call_id,
+    now,
+  }: NewEvent & {
+    call_id: number;
+    now: Date;
+  },
+): Promise<void> {
+  await db.sql(INSERT_EVENT, {
+    call_id,
+    event,
+    message,
+    buyer_id,
+    details: details ? JSON.stringify(details) : null,
+    now,
+  });
+}

@@ -1,0 +1,76 @@
+import { sql, statement } from '../../db/sql';
+
+// Statements of this room that write to leads: the numbers that a lead is contacted from.
+
+export const LOCK_NUMBERS_OF_LEAD = statement(
+  'numbers.lock_numbers_of_lead',
+  sql`
+    SELECT dial_number_id, sms_number_id
+    FROM leads
+    WHERE company_id = {company_id} AND id = {lead_id}
+    FOR UPDATE
+  `,
+  { prepared: false },
+);
+
+const ASSIGNED = sql`
+    assigned AS (
+      UPDATE numbers
+      SET last_assigned_at = {now}::timestamptz
+      WHERE company_id = {company_id} AND id = {number_id}::bigint
+    )`;
+
+export const ASSIGN_DIAL_NUMBER = statement(
+  'numbers.assign_dial_number',
+  sql`
+    WITH ${ASSIGNED}
+    UPDATE leads
+    SET dial_number_id = {number_id}::bigint
+    WHERE company_id = {company_id} AND id = {lead_id}
+  `,
+  { prepared: false },
+);
+
+export const ASSIGN_SMS_NUMBER = statement(
+  'numbers.assign_sms_number',
+  sql`
+    WITH ${ASSIGNED}
+    UPDATE leads
+    SET sms_number_id = {number_id}::bigint
+    WHERE company_id = {company_id} AND id = {lead_id}
+  `,
+  { prepared: false },
+);
+
+/** Takes a number from the next 10,000 leads after an id, in the order of ids. */
+export const REMOVE_NUMBER_FROM_LEADS = statement(
+  'numbers.remove_number_from_leads',
+  sql`
+    WITH batch AS (
+      SELECT l.id
+      FROM leads l
+      WHERE l.company_id = {company_id} AND l.id > {after}::bigint
+      ORDER BY l.id
+      LIMIT 10000
+    ),
+    using_it AS (
+      SELECT l.id
+      FROM leads l
+      JOIN batch b ON b.id = l.id
+      WHERE l.company_id = {company_id}
+        AND {number_id}::bigint IN (l.sms_number_id, l.dial_number_id)
+      ORDER BY l.id
+      FOR UPDATE OF l
+    ),
+    changed AS (
+      UPDATE leads l
+      SET sms_number_id = nullif(l.sms_number_id, {number_id}::bigint),
+        dial_number_id = nullif(l.dial_number_id, {number_id}::bigint)
+      FROM using_it u
+      WHERE l.company_id = {company_id} AND l.id = u.id
+    )
+    SELECT max(id) AS last
+    FROM batch
+  `,
+  { prepared: false, nullable: ['last'] },
+);

@@ -1,0 +1,79 @@
+import type { Carrier, NumberSearch } from '../carriers/carrier';
+import { MAX_NUMBERS } from '../carriers/number-search';
+import type { Schemas } from '../contract';
+import type { Db } from '../db/tenant';
+import { HttpProblem } from '../errors';
+import type { Handlers } from '../http/handlers';
+import { END, pageReply, type ListQuery } from '../http/list';
+import { carrierUnavailable, findNumbers } from './find-numbers';
+import { DEFAULTS } from './number-fields';
+
+const PREFIX = /^[ +]?[\d ().-]*\d[\d ().-]*$/;
+const QUERY = /^[ +]?[\da-z* ().-]*[\da-z*][\da-z* ().-]*$/i;
+
+interface SentSearch {
+  country?: string;
+  toll_free?: boolean;
+  prefix?: string | null;
+  query?: string | null;
+}
+
+/** A search as carriers take it. A plus sign in a query string arrives as a space. */
+export function searchOf({
+  country = DEFAULTS.country,
+  toll_free = DEFAULTS.toll_free,
+  prefix,
+  query,
+}: SentSearch): NumberSearch {
+  if (prefix && !PREFIX.test(prefix))
+    throw HttpProblem.field(
+      'prefix',
+      'must be the digits that a number begins with, such as 212 or +44161',
+    );
+  if (query && !QUERY.test(query))
+    throw HttpProblem.field('query', 'must be digits, letters of a keypad, or * for any one digit');
+  return {
+    country,
+    toll_free,
+    ...(prefix && { prefix: prefix.replace(/^ /, '+') }),
+    ...(query && { query: query.replace(/^ /, '+') }),
+  };
+}
+
+/** One page of the numbers that the carrier sells. */
+export async function searchNumbers(
+  db: Db,
+  query: ListQuery & SentSearch,
+  selling: { carrier: Carrier; now: Date },
+): ReturnType<Handlers['searchPhoneNumbers']> {
+  const { page = 1, per_page = 25, cursor } = query;
+  const found = await findNumbers(db, { ...searchOf(query), limit: MAX_NUMBERS }, selling);
+  if (!found.ok) throw carrierUnavailable(found, 'Nothing was found.');
+  const first = cursor === undefined ? (page - 1) * per_page : placeOf(cursor);
+  const next = first + per_page;
+  return pageReply('phone_number_search_results', query, {
+    records: found.numbers.slice(first, next).map(recordOf),
+    total_count: found.numbers.length,
+    next_cursor: next < found.numbers.length ? String(next) : 0,
+  });
+}
+
+function recordOf({ phone_number, country }: { phone_number: string; country: string }): string {
+  const record: Schemas['PhoneNumberSearchResult'] = {
+    id: phone_number,
+    legacy_id: phone_number,
+    type: 'PhoneNumberSearchResult',
+    phone_number,
+    country,
+  };
+  return JSON.stringify(record);
+}
+
+/** The index of the first number of a page, by its cursor. */
+function placeOf(cursor: string): number {
+  if (cursor === '-1') return 0;
+  if (cursor === END) return MAX_NUMBERS;
+  if (!/^\d{1,4}$/.test(cursor))
+    throw HttpProblem.field('cursor', 'must be -1 or the metadata.next_cursor of a page');
+  return Number(cursor);
+}

@@ -1,0 +1,158 @@
+import type { Action, Plan } from '../schedules/engine/cadence';
+import { nextStep, type ParkReason } from '../schedules/engine/next-step';
+import { nextOfferStep, type OfferVerdict } from '../schedules/engine/offer-next-step';
+import { contactLead } from './contact-lead';
+import type { Channels } from './draft';
+import { iso } from './lead-state';
+import type { DueLead } from './load-leads';
+import type { ContactState } from './lock-contacts';
+import type { StepContext } from './step-context';
+import { StepRecorder, type AdvancedLead } from './step-recorder';
+
+/** When a lead whose next step could not be determined is tried again. */
+export const FAULT_DELAY_MS = 600_000;
+/** More steps than a reasonable schedule takes at once; the rest follow in the next batch. */
+const MAX_STEPS = 50;
+
+/** Takes the steps of a locked lead that are due now, until it waits, stops or ends. */
+export async function advanceLead(locked: DueLead, context: StepContext): Promise<AdvancedLead> {
+  const { outreach, contact } = context;
+  const recorder = new StepRecorder(locked, outreach);
+  if (outreach.isOrphan(locked)) {
+    end(recorder, 'disabled', context.channels);
+    return recorder.result();
+  }
+  const plan = outreach.planFor(locked);
+  for (let n = 0; n < MAX_STEPS; n++) {
+    const { progress, events, verdict } = decide(recorder, plan, { outreach, contact });
+    recorder.proceed(progress, events);
+    if (await apply(recorder, verdict, { plan, context })) return recorder.result();
+  }
+  recorder.wait({ at: outreach.now });
+  return recorder.result();
+}
+
+/** Puts off a lead whose next step could not be determined, and changes nothing else of it. */
+export function putOff(locked: DueLead, { outreach }: StepContext): AdvancedLead {
+  const recorder = new StepRecorder(locked, outreach);
+  const { state, now } = recorder;
+  const at = new Date(now.getTime() + FAULT_DELAY_MS);
+  if (state.delay_reason !== 'fault')
+    recorder.log(
+      'delayed',
+      `the next step could not be determined; tried again at ${at.toISOString()}`,
+    );
+  Object.assign(state, { due_at: iso(at), delay_reason: 'fault' });
+  return recorder.result();
+}
+
+/** The next step of a lead, by its schedule or its offer. Pure. */
+function decide(
+  { lead, progress }: StepRecorder,
+  plan: Plan,
+  { outreach, contact }: Pick<StepContext, 'outreach' | 'contact'>,
+) {
+  const { now } = outreach;
+  const facts = { now, zones: lead.zones, standing: outreach.standingOf(lead, contact) };
+  const next = lead.schedule_id === null ? nextOfferStep : nextStep;
+  return next(progress, plan, facts);
+}
+
+/** Carries a verdict out. Returns whether the lead has no more steps now. */
+async function apply(
+  recorder: StepRecorder,
+  verdict: OfferVerdict,
+  { plan, context }: { plan: Plan; context: StepContext },
+): Promise<boolean> {
+  switch (verdict.kind) {
+    case 'contact':
+      return contactLead(recorder, verdict.action, context);
+    case 'webhook':
+      recorder.addWebhook(verdict.action);
+      recorder.noteAction();
+      return false;
+    case 'opt_out':
+    case 'block':
+      changeContact(recorder, verdict.kind, { action: verdict.action, contact: context.contact });
+      return false;
+    case 'move':
+      recorder.moveTo(context.outreach.actionOf(recorder.lead, verdict.action).to_schedule_id!);
+      recorder.wait({ at: recorder.now });
+      return true;
+    case 'park':
+      park(recorder, verdict.reason);
+      return true;
+    case 'queue':
+      recorder.setWaiting({ status: 'queue', at: verdict.at ?? null, reason: null });
+      recorder.state.next_action_at = null;
+      return true;
+    case 'later':
+      recorder.wait(verdict);
+      return true;
+    case 'end': {
+      const is_finished = verdict.reason === 'completed';
+      end(recorder, is_finished ? finalStatus(recorder, plan) : verdict.reason, context.channels);
+      return true;
+    }
+  }
+}
+
+const PARKED = {
+  blocked: { event: 'blocked', message: 'its number is on the blacklist' },
+  opt_out: { event: 'opted_out', message: 'its number has opted out' },
+  disabled: { event: 'disabled', message: 'its offer or schedule is paused' },
+};
+
+/** Stops the lead where it is until the reason is gone. */
+function park(recorder: StepRecorder, status: ParkReason): void {
+  const { state, progress, contact_changes } = recorder;
+  Object.assign(state, {
+    status,
+    due_at: null,
+    delay_reason: null,
+    next_action_at: iso(progress.not_before),
+  });
+  // An opt-out or block by the lead's own schedule has been logged.
+  const is_own_change = contact_changes.some(
+    (change) => status === (change === 'block' ? 'blocked' : change),
+  );
+  if (!is_own_change) recorder.log(PARKED[status].event, PARKED[status].message);
+}
+
+function changeContact(
+  recorder: StepRecorder,
+  change: 'opt_out' | 'block',
+  { action, contact }: { action: Action; contact: ContactState },
+): void {
+  recorder.contact_changes.push(change);
+  contact[change === 'block' ? 'blocked' : 'opt_out'] = true;
+  recorder.log(change === 'block' ? 'blocked' : 'opted_out', 'by its schedule', action);
+  recorder.noteAction();
+}
+
+/** Ends the lead. */
+function end(recorder: StepRecorder, status: string, { carrier, mailer }: Channels): void {
+  const { state, progress, now } = recorder;
+  Object.assign(state, {
+    status,
+    is_live: false,
+    due_at: null,
+    next_action_at: null,
+    delay_reason: null,
+    schedule_ended_at: iso(now),
+  });
+  if (progress.callback_at) recorder.endCallback('canceled', { reason: 'the lead has ended' });
+  // An external service may have been asked in a transaction that failed.
+  if (state.tries > 0 || !carrier.instant || !mailer.instant) recorder.abandonDelivery();
+  recorder.log('ended', status);
+}
+
+/** The status of a lead that has completed its schedule. */
+function finalStatus(recorder: StepRecorder, { actions }: Plan): string {
+  const { state } = recorder;
+  const status = recorder.completedStatus();
+  if (status !== 'completed' || state.first_action_at !== null || actions.length === 0)
+    return status;
+  if (state.suppressed) return 'dnc';
+  return state.unreachable ? 'failure' : 'completed';
+}

@@ -1,0 +1,124 @@
+import type { PoolClient } from 'pg';
+import { sqlOn, tenantSql, type Sql } from '../db/sql';
+import type { Db } from '../db/tenant';
+import type { Deps } from '../deps';
+import { changeContacts } from '../leads/change-contacts';
+import { writeLogs } from '../leads/write-logs';
+import { advanceLead, putOff } from './advance-lead';
+import { openContext } from './context';
+import type { Channels } from './draft';
+import { lockLeads, type LeadKey } from './load-leads';
+import { contactKey, lockContacts } from './lock-contacts';
+import { moveLeads } from './move-leads';
+import { emptyRecording, markNumbersAssigned, recordSteps, type Recording } from './record-steps';
+import type { Sender } from './step-context';
+import type { AdvancedLead } from './step-recorder';
+
+export interface Advancing {
+  claim_id: string;
+  now: Date;
+  lease_until: Date;
+  channels: Channels;
+  send: Sender;
+  deps: Pick<Deps, 'log' | 'queue'>;
+}
+
+/**
+ * Takes the steps of claimed leads in the open transaction: locks, decides, sends and records.
+ * Returns the leads with a deferred draft, which need another call at once.
+ */
+export async function advanceLeads(
+  client: PoolClient,
+  keys: readonly LeadKey[],
+  { claim_id, now, lease_until, channels, send, deps }: Advancing,
+): Promise<LeadKey[]> {
+  const sql = sqlOn(client);
+  const contacts = await lockContacts(sql, keys, now);
+  const leads = await lockLeads(sql, claim_id, keys);
+  if (leads.length === 0) return [];
+  const outreach = await openContext(sql, leads, now);
+  const advanced: AdvancedLead[] = [];
+  for (const lead of leads) {
+    const contact = contacts.get(contactKey(lead))!;
+    const context = { outreach, contact, channels, send, lease_until };
+    // An error before the database is asked again concerns this lead alone.
+    const result = await advanceLead(lead, context).catch((error: unknown) => {
+      deps.log.error(
+        { err: error, lead_id: lead.id, company_id: lead.company_id },
+        'the next step of a lead could not be determined; the lead is put off',
+      );
+      return putOff(lead, context);
+    });
+    advanced.push(result);
+  }
+  const recording = combine(advanced);
+  const log_ids = await recordSteps(sql, recording, now);
+  await queueWebhooks(client, advanced, { log_ids, deps });
+  await changeAllContacts(sql, advanced, now);
+  const moves = advanced.flatMap(({ lead, move }) => (move ? [{ lead, ...move }] : []));
+  await writeLogs(sql, await moveLeads(sql, moves, now), now);
+  await markNumbersAssigned(sql, recording.numbers, now);
+  return advanced.flatMap(({ lead, state }) => (state.keeps_claim ? [lead] : []));
+}
+
+/** One recording of the steps of many leads. */
+function combine(advanced: readonly AdvancedLead[]): Recording {
+  const all = emptyRecording();
+  const contacts = new Map<string, Recording['contacts'][number]>();
+  for (const { lead, state, rows, counts } of advanced) {
+    for (const kind of Object.keys(rows) as (keyof typeof rows)[])
+      (all[kind] as unknown[]).push(...rows[kind]);
+    all.leads.push(state);
+    if (counts.calls + counts.sms + counts.emails === 0) continue;
+    const { company_id, caller_number } = lead;
+    const sum = contacts.get(contactKey(lead));
+    contacts.set(contactKey(lead), {
+      company_id,
+      caller_number,
+      calls: (sum?.calls ?? 0) + counts.calls,
+      sms: (sum?.sms ?? 0) + counts.sms,
+      emails: (sum?.emails ?? 0) + counts.emails,
+    });
+  }
+  return { ...all, contacts: [...contacts.values()] };
+}
+
+/** Queues the webhooks of schedules. `log_ids` are those of all logs in the order of `advanced`. */
+async function queueWebhooks(
+  client: PoolClient,
+  advanced: readonly AdvancedLead[],
+  { log_ids, deps }: { log_ids: readonly string[]; deps: Pick<Deps, 'queue'> },
+): Promise<void> {
+  let first_log = 0;
+  for (const { lead, rows, webhooks } of advanced) {
+    const { company_id } = lead;
+    for (const index of webhooks) {
+      const lead_log_id = log_ids[first_log + index]!;
+      await deps.queue.add(queryOn(client), 'send_action_webhook', {
+        company_id,
+        lead_log_id,
+      });
+    }
+    first_log += rows.logs.length;
+  }
+}
+
+/** Applies opt-outs and blocks by schedules to the other leads of the numbers. */
+async function changeAllContacts(
+  sql: Sql,
+  advanced: readonly AdvancedLead[],
+  now: Date,
+): Promise<void> {
+  const message = 'by the schedule of a lead of this number';
+  for (const { lead, contact_changes } of advanced)
+    for (const change of contact_changes) {
+      const company = { sql: tenantSql(sql, BigInt(lead.company_id)) };
+      await changeContacts(company, change, [Number(lead.caller_number)], { now, message });
+    }
+}
+
+/** The open transaction as the job queue takes it. */
+const queryOn = (client: PoolClient): Pick<Db, 'query'> => ({
+  query: async <Row>(statement: { text: string; values: unknown[] }) =>
+    (await client.query(statement)).rows as Row[],
+});

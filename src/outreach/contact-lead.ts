@@ -1,0 +1,104 @@
+import { isAttempt, type Action } from '../schedules/engine/cadence';
+import { withStatus, type Sent } from './deliver';
+import { draft, draftCall, type Draft, type Fault } from './draft';
+import { iso } from './lead-state';
+import type { StepContext } from './step-context';
+import { KINDS, type StepRecorder } from './step-recorder';
+
+const MAX_TRIES = 8;
+const FIRST_RETRY_MS = 15_000;
+const MAX_RETRY_MS = 3_600_000;
+
+/**
+ * Texts, calls or e-mails a lead by an action of its schedule, or without one calls it back as it
+ * asked for. Returns whether the lead has no more steps now.
+ */
+export async function contactLead(
+  recorder: StepRecorder,
+  action: Action | undefined,
+  context: StepContext,
+): Promise<boolean> {
+  const { outreach, send, lease_until } = context;
+  const { lead, state } = recorder;
+  const message = draftOf(recorder, action, context);
+  if ('fault' in message) {
+    state.unreachable = true;
+    recorder.log(`${KINDS[tableOf(action)].event}_failed`, message.fault, action);
+    recorder.complete(action);
+    return false;
+  }
+  const sent = await send(lead, message);
+  if (sent === 'deferred') {
+    state.keeps_claim = true;
+    state.due_at = iso(lease_until);
+    return true;
+  }
+  if (!sent.ok && sent.retryable && state.tries + 1 < MAX_TRIES) {
+    retry(recorder, sent, action);
+    return true;
+  }
+  recordResult(recorder, sent, action);
+  // Tokens about calls must include this one: the next step loads them again.
+  const tokens_are_stale =
+    message.table === 'calls' && (outreach.scheduleOf(lead)?.uses_calls ?? false);
+  if (tokens_are_stale) recorder.wait({ at: recorder.now });
+  return tokens_are_stale;
+}
+
+function draftOf(
+  { lead }: StepRecorder,
+  action: Action | undefined,
+  { outreach, channels }: StepContext,
+): Draft | Fault {
+  if (action) return draft(lead, outreach.actionOf(lead, action), { outreach, channels });
+  const connection = outreach.connectionOf(lead);
+  if (!connection) return { fault: 'there is no one the callback could be connected to' };
+  return draftCall(lead, connection, { outreach, channels });
+}
+
+function tableOf(action: Action | undefined): Draft['table'] {
+  if (!action || action.type === 'dial') return 'calls';
+  return isAttempt(action.type) ? 'text_messages' : 'emails';
+}
+
+/** Puts the step off; each try waits twice as long as the one before. */
+function retry(recorder: StepRecorder, sent: Sent, action: Action | undefined): void {
+  const { state, now } = recorder;
+  const delay_ms = Math.min(FIRST_RETRY_MS * 2 ** state.tries, MAX_RETRY_MS);
+  recorder.addRow(sent.draft);
+  state.tries += 1;
+  recorder.wait({
+    at: new Date(now.getTime() + delay_ms),
+    reason: 'carrier',
+    ...(action && { action }),
+  });
+  // The callback delays only itself, not the next action of the schedule.
+  if (recorder.progress.callback_at) state.next_action_at = iso(recorder.progress.not_before);
+}
+
+function recordResult(recorder: StepRecorder, sent: Sent, action: Action | undefined): void {
+  const { ok } = sent;
+  const result = finalDraft(sent);
+  const { row, table } = result;
+  const { event, done, link } = KINDS[table];
+  recorder.addRow(result);
+  recorder.log(`${event}_${ok ? done : 'failed'}`, resultText(result), action, {
+    [link]: row.uuid,
+  });
+  if (ok) recorder.noteDelivery(result);
+  else if (row.status !== 'unknown') recorder.state.unreachable = true;
+  recorder.complete(action, table === 'calls' ? row.uuid : undefined);
+}
+
+/** A draft that may not be tried again has failed. */
+function finalDraft({ draft: message, ok, retryable }: Sent): Draft {
+  if (ok || !retryable) return message;
+  const { error_code: code, error_message } = message.row;
+  return withStatus(message, 'failed', { code, message: error_message });
+}
+
+/** A delivery's status with the reason where it failed, for histories. */
+export const resultText = ({ row }: Draft): string => {
+  const reason = row.error_message ?? row.error_code;
+  return reason ? `${row.status}: ${reason}` : row.status;
+};

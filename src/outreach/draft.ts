@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import type { Carrier } from '../carriers/carrier';
+import type { Mailer } from '../mail/mailer';
+import type { ActionRow } from '../schedules/engine/plan';
+import { escapeHtml, substitute, type TokenSource } from '../tokens/substitute';
+import type { Connection, NumberColumn, OutreachContext } from './context';
+import type { DueLead } from './load-leads';
+import type { CallRow, EmailRow, TextMessageRow } from './record-steps';
+
+/** The services that deliver drafts. */
+export interface Channels {
+  carrier: Carrier;
+  mailer: Mailer;
+  /** The sender of e-mails whose action and schedule name none. */
+  mail_from: string;
+}
+
+/** A text message, a call or an e-mail that is ready to be sent, as a row of `table`. */
+export type Draft =
+  | { table: 'text_messages'; row: TextMessageRow; column: NumberColumn }
+  | { table: 'calls'; row: CallRow; column: NumberColumn; timeout_seconds: number }
+  | { table: 'emails'; row: EmailRow };
+
+/** Why there is no draft, in words for the lead's history. */
+export interface Fault {
+  fault: string;
+}
+
+const MAX_SMS_CHARS = 1_600;
+
+interface Drafting {
+  outreach: OutreachContext;
+  channels: Channels;
+}
+
+/** What an action would send to a lead. Sends nothing. */
+export function draft(
+  lead: DueLead,
+  action: ActionRow,
+  { outreach, channels }: Drafting,
+): Draft | Fault {
+  switch (action.action_type) {
+    case 'email':
+      return draftEmail(lead, action, { outreach, channels });
+    case 'dial': {
+      const { connect_to, timeout_seconds } = action;
+      const connection = { connect_to: connect_to!, timeout_seconds: timeout_seconds! };
+      return draftCall(lead, connection, { outreach, channels, action });
+    }
+    default:
+      return draftSms(lead, action, { outreach, channels });
+  }
+}
+
+function draftSms(
+  lead: DueLead,
+  action: ActionRow,
+  { outreach, channels }: Drafting,
+): Draft | Fault {
+  const number = outreach.numberFor(lead, 'sms_number_id');
+  if (!number) return { fault: 'the company owns no number to text from' };
+  const body = substitute(action.body ?? '', outreach.tokensOf(lead, number)).trim();
+  if (body === '') return { fault: 'the text is empty once its tokens are filled in' };
+  if (body.length > MAX_SMS_CHARS)
+    return {
+      fault:
+        `the text has ${body.length} characters once its tokens are filled in; ` +
+        `at most ${MAX_SMS_CHARS} can be sent`,
+    };
+  const row = {
+    ...common(lead, action),
+    from_number: number.number,
+    to_number: lead.caller_number,
+    body,
+    carrier: channels.carrier.name,
+    carrier_message_id: null,
+  };
+  return { table: 'text_messages', row, column: 'sms_number_id' };
+}
+
+/** The call of a dial action, or without an action the callback that a lead asked for. */
+export function draftCall(
+  lead: DueLead,
+  { connect_to, timeout_seconds }: Connection,
+  { outreach, channels, action }: Drafting & { action?: ActionRow },
+): Draft | Fault {
+  const number = outreach.numberFor(lead, 'dial_number_id');
+  if (!number) return { fault: 'the company owns no number to call from' };
+  const row = {
+    ...common(lead, action),
+    from_number: number.number,
+    to_number: lead.caller_number,
+    connect_to,
+    carrier: channels.carrier.name,
+    carrier_call_id: null,
+  };
+  return { table: 'calls', row, column: 'dial_number_id', timeout_seconds };
+}
+
+/** A line break in a subject would begin another header. */
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+function draftEmail(
+  lead: DueLead,
+  action: ActionRow,
+  { outreach, channels }: Drafting,
+): Draft | Fault {
+  if (!lead.email) return { fault: 'the lead has no e-mail address' };
+  const tokens: TokenSource = outreach.tokensOf(lead);
+  const schedule = outreach.scheduleOf(lead)?.row;
+  const html = action.html ?? false;
+  const row = {
+    ...common(lead, action),
+    from_email: action.from_email ?? schedule?.from_email ?? channels.mail_from,
+    to_email: lead.email,
+    subject: oneLine(substitute(action.subject ?? '', tokens)),
+    body: substitute(action.body ?? '', tokens, html ? escapeHtml : undefined),
+    html,
+    mailer: channels.mailer.name,
+    message_id: null,
+  };
+  return { table: 'emails', row };
+}
+
+const common = (lead: DueLead, action?: ActionRow) => ({
+  company_id: lead.company_id,
+  uuid: keyOf(lead, action),
+  status: 'sending',
+  error_code: null,
+  error_message: null,
+  lead_id: lead.id,
+  offer_id: lead.offer_id,
+  schedule_id: lead.schedule_id,
+  schedule_action_id: action?.id ?? null,
+  token_values: lead.data,
+});
+
+/**
+ * The key of a step: of an action of the lead's schedule, or of the callback that it asked for. It
+ * is the same in every process and at every try, and differs between steps. A UUIDv7 with the
+ * lead's time.
+ */
+function keyOf(
+  { uuid, step, scheduled_callback_id, callback_at }: DueLead,
+  action: ActionRow | undefined,
+): string {
+  const name = action
+    ? `${step}/${action.id}`
+    : `callback/${scheduled_callback_id}/${callback_at?.getTime()}`;
+  const hash = createHash('sha256').update(`${uuid}/${name}`).digest('hex');
+  const variant = ((parseInt(hash[3]!, 16) & 3) | 8).toString(16);
+  const [version_part, variant_part] = [`7${hash.slice(0, 3)}`, `${variant}${hash.slice(4, 7)}`];
+  return `${uuid.slice(0, 13)}-${version_part}-${variant_part}-${hash.slice(7, 19)}`;
+}

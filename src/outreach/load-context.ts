@@ -1,0 +1,114 @@
+import type { Sql } from '../db/sql';
+import type { ScheduleRow } from '../schedules/engine/plan';
+import type { LeadKey } from './load-leads';
+import { FIND_SUPPRESSIONS, LOAD_CALL_FACTS, LOAD_OFFERS, LOAD_SCHEDULES } from './queries/context';
+
+// Records that decide what happens to leads, for many leads of several companies at once. Those
+// with an id of a company are returned by `recordKey`.
+
+export interface OfferRow {
+  company_id: string;
+  id: string;
+  name: string;
+  paused: boolean;
+  /** Ids of its suppression lists. */
+  lists: string[];
+}
+
+interface RecordKey {
+  company_id: string;
+  id: string | null;
+}
+
+/** The key of a record in maps. */
+export const recordKey = ({ company_id, id }: RecordKey): string => `${company_id}/${id}`;
+
+/** Schedules that are not deleted, with their actions in order. */
+export async function loadSchedules(
+  sql: Sql,
+  keys: readonly RecordKey[],
+): Promise<Map<string, ScheduleRow>> {
+  return byKey(await sql(LOAD_SCHEDULES, distinct(keys)));
+}
+
+/** Offers that are not deleted. */
+export async function loadOffers(
+  sql: Sql,
+  keys: readonly RecordKey[],
+): Promise<Map<string, OfferRow>> {
+  return byKey(await sql(LOAD_OFFERS, distinct(keys)));
+}
+
+const byKey = <T extends RecordKey>(rows: readonly T[]): Map<string, T> =>
+  new Map(rows.map((row) => [recordKey(row), row]));
+
+function distinct(keys: readonly RecordKey[]) {
+  const named = keys.flatMap(({ company_id, id }) => (id === null ? [] : [{ company_id, id }]));
+  const unique = [...new Map(named.map((key) => [recordKey(key), key])).values()];
+  return {
+    company_ids: unique.map(({ company_id }) => company_id),
+    ids: unique.map(({ id }) => id),
+  };
+}
+
+/** A number and the suppression lists that may hold it. */
+export interface SuppressionCheck {
+  company_id: string;
+  caller_number: string;
+  lists: readonly string[];
+}
+
+/** The id of the first list that holds the number of a check, by the index of the check. */
+export async function findSuppressions(
+  sql: Sql,
+  checks: readonly SuppressionCheck[],
+): Promise<Map<number, string>> {
+  const pairs = checks.flatMap(({ company_id, caller_number, lists }, place) =>
+    lists.map((list_id) => ({ place, company_id, caller_number, list_id })),
+  );
+  if (pairs.length === 0) return new Map();
+  const found = await sql(FIND_SUPPRESSIONS, {
+    places: pairs.map(({ place }) => place),
+    company_ids: pairs.map(({ company_id }) => company_id),
+    caller_numbers: pairs.map(({ caller_number }) => caller_number),
+    list_ids: pairs.map(({ list_id }) => list_id),
+  });
+  return new Map(found.map(({ place, list_id }) => [place!, list_id]));
+}
+
+/** Calls of a lead's number, for the tokens that show them. */
+export interface CallFacts {
+  /** Of the lead's last call. */
+  call_uuid: string | undefined;
+  /** Seconds, of the lead's last call. */
+  total_duration: number | undefined;
+  /** Number of calls in the last days. */
+  calls_last: Record<1 | 7 | 30 | 90, number>;
+}
+
+/** Facts about calls by the id of the lead. */
+export async function loadCallFacts(
+  sql: Sql,
+  leads: readonly LeadKey[],
+  now: Date,
+): Promise<Map<string, CallFacts>> {
+  if (leads.length === 0) return new Map();
+  const company_ids = leads.map(({ company_id }) => company_id);
+  const ids = leads.map(({ id }) => id);
+  const rows = await sql(LOAD_CALL_FACTS, { company_ids, ids, now });
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      {
+        call_uuid: row.call_uuid ?? undefined,
+        total_duration: row.total_duration ?? undefined,
+        calls_last: {
+          1: row.calls_1_day,
+          7: row.calls_7_days,
+          30: row.calls_30_days,
+          90: row.calls_90_days,
+        },
+      },
+    ]),
+  );
+}

@@ -1,0 +1,76 @@
+import type { Sql } from '../db/sql';
+import { LOCK_CLAIMED_LEADS, READ_LEAD } from './queries/leads';
+
+export interface LeadKey {
+  company_id: string;
+  id: string;
+  caller_number: string;
+}
+
+/** The columns of a lead that outreach uses. Ids are decimal text, money is dollars as text. */
+export interface DueLead extends LeadKey {
+  uuid: string;
+  created_at: Date;
+  email: string | null;
+  data: Record<string, unknown>;
+  zones: string[];
+  offer_id: string | null;
+  schedule_id: string | null;
+  buyer_id: string | null;
+  status: string;
+  is_live: boolean;
+  phase: 'actions' | 'end';
+  position: number | null;
+  exit_reason: 'completed' | 'expired' | 'exceeded_max_calls' | null;
+  contact_attempts: number;
+  entered_at: Date;
+  callback_at: Date | null;
+  scheduled_callback_id: string | null;
+  next_action_at: Date | null;
+  hours_to_expire: number | null;
+  /** Minutes. */
+  expires_in: number | null;
+  max_contact_attempts: number | null;
+  sms_number_id: string | null;
+  dial_number_id: string | null;
+  attempted_call_id: string | null;
+  connected_call_id: string | null;
+  buyer_converted: boolean;
+  revenue: string;
+  payout: string;
+  first_action_at: Date | null;
+  last_action_at: Date | null;
+  last_call_at: Date | null;
+  buyer_name: string | null;
+  buyer_fleet: string | null;
+  suppressed: boolean;
+  unreachable: boolean;
+  /** Number of actions that were completed; part of the key of the next. */
+  step: number;
+  /** How often the current action was tried without success. */
+  tries: number;
+  delay_reason: string | null;
+}
+
+/** Locks those of the leads that are still claimed under the id, in the order of `keys`. */
+export async function lockLeads(
+  sql: Sql,
+  claim_id: string,
+  keys: readonly LeadKey[],
+): Promise<DueLead[]> {
+  const company_ids = keys.map(({ company_id }) => company_id);
+  const ids = keys.map(({ id }) => id);
+  const leads = await sql(LOCK_CLAIMED_LEADS, { company_ids, ids, claim_id });
+  const places = new Map(keys.map(({ company_id, id }, place) => [`${company_id}/${id}`, place]));
+  const placeOf = ({ company_id, id }: LeadKey) => places.get(`${company_id}/${id}`)!;
+  return leads.toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
+/** A lead that is not deleted, without a lock. */
+export async function readLead(
+  sql: Sql,
+  company_id: string,
+  id: string,
+): Promise<DueLead | undefined> {
+  return (await sql(READ_LEAD, { company_id, id }))[0];
+}

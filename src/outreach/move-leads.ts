@@ -1,0 +1,83 @@
+import type { Sql } from '../db/sql';
+import type { CompletedStatus } from '../leads/final-status';
+import type { TenantLogEntry } from '../leads/write-logs';
+import type { DueLead } from './load-leads';
+import { END_LEADS, FIND_MOVE_TARGETS, MOVE_LEADS } from './queries/move-leads';
+
+export interface Move {
+  lead: DueLead;
+  /** Id of the schedule. */
+  to: string;
+  /** The status of the lead when it cannot be moved. */
+  status_if_ended: CompletedStatus;
+}
+
+type Target = { company_id: string; lead_id: string; name: string | null; is_taken: boolean };
+type Ending = Target & { status: CompletedStatus };
+
+/**
+ * Moves locked leads to other schedules and returns the entries for their histories. A lead ends
+ * when its number is already in the other schedule, or that is deleted. Contact attempts go with
+ * it, so that schedules which move leads to and fro end.
+ *
+ * The contacts are locked, so that only a submission can add a number to a schedule meanwhile. The
+ * unique index on leads then fails the transaction, which is run again.
+ */
+export async function moveLeads(
+  sql: Sql,
+  moves: readonly Move[],
+  now: Date,
+): Promise<TenantLogEntry[]> {
+  if (moves.length === 0) return [];
+  const targets = await sql(FIND_MOVE_TARGETS, {
+    company_ids: moves.map(({ lead }) => lead.company_id),
+    lead_ids: moves.map(({ lead }) => lead.id),
+    schedule_ids: moves.map(({ to }) => to),
+    caller_numbers: moves.map(({ lead }) => lead.caller_number),
+  });
+  const by_lead = new Map(moves.map((move) => [`${move.lead.company_id}/${move.lead.id}`, move]));
+  const arrived = new Set<string>();
+  const moving: (Target & { schedule_id: string })[] = [];
+  const ending: Ending[] = [];
+  const entries = targets.map((target): TenantLogEntry => {
+    const { company_id, lead_id, schedule_id, name, is_taken } = target;
+    const { lead, to, status_if_ended } = by_lead.get(`${company_id}/${lead_id}`)!;
+    // Two leads of one number cannot both move to a schedule: the first in the order of ids does.
+    const place = `${company_id}/${to}/${lead.caller_number}`;
+    const is_first = !arrived.has(place);
+    arrived.add(place);
+    if (schedule_id !== null && is_first && !is_taken) {
+      moving.push({ ...target, schedule_id });
+      return { company_id, lead_id, event: 'moved_to_schedule', message: name };
+    }
+    ending.push({ ...target, status: status_if_ended });
+    const reason =
+      schedule_id === null
+        ? 'the schedule it was to be moved to is gone'
+        : 'its number is already in the schedule it was to be moved to';
+    return { company_id, lead_id, event: 'ended', message: `${status_if_ended}: ${reason}` };
+  });
+  await moveAll(sql, moving, now);
+  await endAll(sql, ending, now);
+  return entries;
+}
+
+async function moveAll(
+  sql: Sql,
+  moving: readonly (Target & { schedule_id: string })[],
+  now: Date,
+): Promise<void> {
+  if (moving.length === 0) return;
+  const company_ids = moving.map(({ company_id }) => company_id);
+  const lead_ids = moving.map(({ lead_id }) => lead_id);
+  const schedule_ids = moving.map(({ schedule_id }) => schedule_id);
+  await sql(MOVE_LEADS, { company_ids, lead_ids, schedule_ids, now });
+}
+
+async function endAll(sql: Sql, ending: readonly Ending[], now: Date): Promise<void> {
+  if (ending.length === 0) return;
+  const company_ids = ending.map(({ company_id }) => company_id);
+  const lead_ids = ending.map(({ lead_id }) => lead_id);
+  const statuses = ending.map(({ status }) => status);
+  await sql(END_LEADS, { company_ids, lead_ids, statuses, now });
+}

@@ -1,0 +1,225 @@
+import type { Sql } from '../db/sql';
+import { writeLogs, type LogEntry } from '../leads/write-logs';
+import {
+  ABANDON_CALLS,
+  ABANDON_EMAILS,
+  ABANDON_TEXT_MESSAGES,
+  END_CALLBACKS,
+  MARK_NUMBERS_ASSIGNED,
+} from './queries/end-steps';
+import { COUNT_CONTACTED } from './queries/contacts';
+import { UPDATE_LEADS } from './queries/leads';
+import { RECORD_CALLS, RECORD_EMAILS, RECORD_TEXT_MESSAGES } from './queries/record-steps';
+
+interface Delivery {
+  company_id: string;
+  /** The key of the step: however often the step is recorded, there is one row. */
+  uuid: string;
+  status: string;
+  /** Null while it is not known whether an attempt was accepted. */
+  error_code: string | null;
+  error_message: string | null;
+  lead_id: string | null;
+  offer_id: string | null;
+  schedule_id: string | null;
+  schedule_action_id: string | null;
+  token_values: Record<string, unknown>;
+}
+
+export interface TextMessageRow extends Delivery {
+  from_number: string;
+  to_number: string;
+  body: string;
+  carrier: string;
+  carrier_message_id: string | null;
+}
+
+export interface CallRow extends Delivery {
+  from_number: string;
+  to_number: string;
+  connect_to: string;
+  carrier: string;
+  carrier_call_id: string | null;
+}
+
+export interface EmailRow extends Delivery {
+  from_email: string;
+  to_email: string;
+  subject: string;
+  body: string;
+  html: boolean;
+  mailer: string;
+  message_id: string | null;
+}
+
+/** Columns of a lead that steps change. Times are ISO 8601. */
+export interface LeadState {
+  company_id: string;
+  id: string;
+  status: string;
+  is_live: boolean;
+  due_at: string | null;
+  next_action_at: string | null;
+  callback_at: string | null;
+  entered_at: string;
+  first_action_at: string | null;
+  last_action_at: string | null;
+  last_call_at: string | null;
+  schedule_ended_at: string | null;
+  phase: string;
+  position: number | null;
+  exit_reason: string | null;
+  contact_attempts: number;
+  delay_reason: string | null;
+  suppressed: boolean;
+  unreachable: boolean;
+  step: number;
+  tries: number;
+  sms_number_id: string | null;
+  dial_number_id: string | null;
+  /** uuids of calls in the same recording; null leaves the columns as they are. */
+  attempted_call: string | null;
+  connected_call: string | null;
+  /** The callback that the lead asked for was made or dropped. */
+  called_back: boolean;
+  /** The lead stays claimed because a delivery of it follows. */
+  keeps_claim: boolean;
+}
+
+/** An entry of a lead's history; `call`, `text_message` and `email` are uuids of the recording. */
+type StepLog = LogEntry & {
+  company_id: string;
+  call?: string;
+  text_message?: string;
+  email?: string;
+};
+
+/** Everything that steps of some leads changed. */
+export interface Recording {
+  text_messages: TextMessageRow[];
+  emails: EmailRow[];
+  calls: CallRow[];
+  /** In order. */
+  logs: StepLog[];
+  leads: LeadState[];
+  /** How much was sent to each contact. */
+  contacts: {
+    company_id: string;
+    caller_number: string;
+    calls: number;
+    sms: number;
+    emails: number;
+  }[];
+  /** Callbacks that were made or dropped. */
+  callbacks: { company_id: string; id: string; status: string; call?: string }[];
+  /** Numbers that leads were contacted from. */
+  numbers: { company_id: string; id: string }[];
+  /** Leads that gave up a step whose delivery had begun. */
+  abandoned: { company_id: string; lead_id: string }[];
+}
+
+/** A recording without changes. */
+export const emptyRecording = (): Recording => ({
+  text_messages: [],
+  emails: [],
+  calls: [],
+  logs: [],
+  leads: [],
+  contacts: [],
+  callbacks: [],
+  numbers: [],
+  abandoned: [],
+});
+
+/**
+ * Writes what steps of locked leads changed, in a fixed number of statements. Returns the ids of
+ * the logs in their order. Call `markNumbersAssigned` at the end of the transaction.
+ */
+export async function recordSteps(sql: Sql, recording: Recording, now: Date): Promise<string[]> {
+  await abandonSteps(sql, recording.abandoned, now);
+  const ids = await recordDeliveries(sql, recording, now);
+  const idOf = (uuid: string | null | undefined) => (uuid ? (ids.get(uuid) ?? null) : null);
+  const logs = recording.logs.map(({ call, text_message, email, ...log }) => ({
+    ...log,
+    call_id: idOf(call),
+    text_message_id: idOf(text_message),
+    email_id: idOf(email),
+  }));
+  const log_ids = await writeLogs(sql, logs, now);
+  const leads = recording.leads.map(({ attempted_call, connected_call, ...state }) => ({
+    ...state,
+    attempted_call_id: idOf(attempted_call),
+    connected_call_id: idOf(connected_call),
+  }));
+  await sql(UPDATE_LEADS, { leads: JSON.stringify(leads), now });
+  if (recording.contacts.length > 0)
+    await sql(COUNT_CONTACTED, { contacts: JSON.stringify(recording.contacts), now });
+  const callbacks = recording.callbacks.map(({ call, ...callback }) => ({
+    ...callback,
+    call_id: idOf(call),
+  }));
+  if (callbacks.length > 0) await sql(END_CALLBACKS, { callbacks: JSON.stringify(callbacks) });
+  return log_ids;
+}
+
+async function abandonSteps(sql: Sql, abandoned: Recording['abandoned'], now: Date): Promise<void> {
+  if (abandoned.length === 0) return;
+  const params = { leads: JSON.stringify(abandoned), now };
+  await sql(ABANDON_TEXT_MESSAGES, params);
+  await sql(ABANDON_EMAILS, params);
+  await sql(ABANDON_CALLS, params);
+}
+
+/** Writes messages, e-mails and calls, and returns their ids by uuid. */
+async function recordDeliveries(
+  sql: Sql,
+  { text_messages, emails, calls }: Pick<Recording, Channel>,
+  now: Date,
+): Promise<Map<string, string>> {
+  const written = [
+    ...(await recordRows(sql, 'text_messages', text_messages, now)),
+    ...(await recordRows(sql, 'emails', emails, now)),
+    ...(await recordRows(sql, 'calls', calls, now)),
+  ];
+  return new Map(written.map(({ uuid, id }) => [uuid, id]));
+}
+
+type Channel = 'text_messages' | 'emails' | 'calls';
+
+async function recordRows(
+  sql: Sql,
+  table: Channel,
+  deliveries: readonly Delivery[],
+  now: Date,
+): Promise<{ id: string; uuid: string }[]> {
+  if (deliveries.length === 0) return [];
+  const params = { rows: JSON.stringify(deliveries), now };
+  if (table === 'text_messages') return sql(RECORD_TEXT_MESSAGES, params);
+  return table === 'emails' ? sql(RECORD_EMAILS, params) : sql(RECORD_CALLS, params);
+}
+
+/**
+ * Records that a message, call or e-mail is about to be sent. From then on it may have been sent,
+ * until its result is recorded.
+ */
+export async function recordIntent(
+  sql: Sql,
+  table: Channel,
+  row: Delivery,
+  now: Date,
+): Promise<void> {
+  await recordRows(sql, table, [row], now);
+}
+
+/**
+ * Records that leads were contacted from numbers. Must come last in a transaction: numbers are
+ * locked after leads and counters.
+ */
+export async function markNumbersAssigned(
+  sql: Sql,
+  numbers: Recording['numbers'],
+  now: Date,
+): Promise<void> {
+  if (numbers.length > 0)
+    await sql(MARK_NUMBERS_ASSIGNED, { numbers: JSON.stringify(numbers), now });
+}

@@ -1,0 +1,18 @@
+import type { OutreachContext } from './context';
+import type { Sent } from './deliver';
+import type { Channels, Draft } from './draft';
+import type { DueLead } from './load-leads';
+import type { ContactState } from './lock-contacts';
+
+/** Sends a draft, or defers it to a transaction of its own that follows at once. */
+export type Sender = (lead: DueLead, draft: Draft) => Promise<Sent | 'deferred'>;
+
+export interface StepContext {
+  outreach: OutreachContext;
+  /** Shared by the leads of one number: what one of them changes, the others see. */
+  contact: ContactState;
+  channels: Channels;
+  send: Sender;
+  /** Until when a lead with a deferred draft stays claimed. */
+  lease_until: Date;
+}

@@ -1,0 +1,224 @@
+import { completedStatus, type CompletedStatus } from '../leads/final-status';
+import { done, type Action, type Progress } from '../schedules/engine/cadence';
+import type { DelayReason, StepEvent } from '../schedules/engine/next-step';
+import type { OutreachContext } from './context';
+import type { Draft } from './draft';
+import { iso, stateOf } from './lead-state';
+import type { DueLead } from './load-leads';
+import { emptyRecording, type LeadState, type Recording } from './record-steps';
+
+/** What the steps of one lead changed, to be recorded together with those of others. */
+export interface AdvancedLead {
+  lead: DueLead;
+  state: LeadState;
+  /** All but the leads and contacts themselves. */
+  rows: Omit<Recording, 'leads' | 'contacts'>;
+  /** Indexes of the logs that queue a webhook. */
+  webhooks: number[];
+  contact_changes: ('opt_out' | 'block')[];
+  /** The schedule that the lead moves to, and its status when it cannot. */
+  move: { to: string; status_if_ended: CompletedStatus } | undefined;
+  /** How much was sent. */
+  counts: { calls: number; sms: number; emails: number };
+}
+
+interface Waiting {
+  status: 'queue' | 'scheduled' | 'waiting';
+  at: Date | null;
+  reason: DelayReason | null;
+}
+
+/** The names of each kind of delivery in logs and counts. */
+export const KINDS = {
+  text_messages: { event: 'sms', done: 'sent', link: 'text_message', count: 'sms' },
+  emails: { event: 'email', done: 'sent', link: 'email', count: 'emails' },
+  calls: { event: 'call', done: 'placed', link: 'call', count: 'calls' },
+} as const;
+
+/**
+ * Collects what the steps of one lead change: its state, its progress in the schedule and the rows
+ * to write. It decides nothing and touches no database.
+ */
+export class StepRecorder {
+  /** The lead as later steps see it. */
+  readonly lead: DueLead;
+  readonly state: LeadState;
+  readonly webhooks: number[] = [];
+  readonly contact_changes: AdvancedLead['contact_changes'] = [];
+  progress: Progress;
+  private move: AdvancedLead['move'];
+  private readonly rows: AdvancedLead['rows'];
+  private readonly counts = { calls: 0, sms: 0, emails: 0 };
+
+  constructor(
+    readonly locked: DueLead,
+    private readonly outreach: OutreachContext,
+  ) {
+    this.lead = { ...locked };
+    this.state = stateOf(locked);
+    this.progress = { ...locked, not_before: locked.next_action_at };
+    this.rows = emptyRecording();
+  }
+
+  get now(): Date {
+    return this.outreach.now;
+  }
+
+  result(): AdvancedLead {
+    const { progress, state } = this;
+    Object.assign(state, {
+      phase: progress.phase,
+      position: progress.position === Infinity ? Number.MAX_VALUE : progress.position,
+      exit_reason: progress.exit_reason,
+      contact_attempts: progress.contact_attempts,
+      entered_at: iso(progress.entered_at),
+      callback_at: iso(progress.callback_at),
+    });
+    const { locked: lead, rows, webhooks, contact_changes, move, counts } = this;
+    return { lead, state, rows, webhooks, contact_changes, move, counts };
+  }
+
+  /** Continues at `progress`, which `events` led to. */
+  proceed(progress: Progress, events: readonly StepEvent[]): void {
+    const { callback_at, phase, position } = this.progress;
+    if (callback_at && !progress.callback_at)
+      this.endCallback('canceled', { reason: 'the lead may not be called back' });
+    const leaves_step = phase !== progress.phase || position !== progress.position;
+    if (this.state.tries > 0 && leaves_step) this.abandonDelivery();
+    this.progress = progress;
+    for (const event of events) this.noteEvent(event);
+  }
+
+  private noteEvent(event: StepEvent): void {
+    const message = event.event === 'restarted' ? 'by its schedule' : event.reason;
+    this.log(event.event, message, event.action);
+    if (event.event !== 'skipped') return;
+    if (event.reason === 'suppressed') this.state.suppressed = true;
+    if (event.reason === 'no_email' || event.reason === 'no_number') this.state.unreachable = true;
+  }
+
+  /** Completes the current action whatever its result, or without one the callback. */
+  complete(action: Action | undefined, call?: string): void {
+    this.state.tries = 0;
+    if (action) {
+      this.progress = done(this.progress, action);
+      this.lead.step += 1;
+      this.state.step = this.lead.step;
+      return;
+    }
+    this.endCallback(call ? 'done' : 'canceled', { ...(call && { call }) });
+    this.progress = {
+      ...this.progress,
+      callback_at: null,
+      contact_attempts: this.progress.contact_attempts + (call ? 1 : 0),
+    };
+  }
+
+  /** Ends the callback that the lead asked for. `call` is the uuid of the call that was placed. */
+  endCallback(status: string, { reason, call }: { reason?: string; call?: string }): void {
+    const { scheduled_callback_id: id, company_id } = this.lead;
+    if (reason) this.log('skipped', `callback: ${reason}`);
+    if (id) this.rows.callbacks.push({ company_id, id, status, ...(call && { call }) });
+    this.lead.scheduled_callback_id = null;
+    this.state.called_back = true;
+  }
+
+  /** Gives up deliveries of the current step that have begun. */
+  abandonDelivery(): void {
+    const { company_id, id: lead_id } = this.lead;
+    this.state.tries = 0;
+    this.rows.abandoned.push({ company_id, lead_id });
+  }
+
+  moveTo(schedule_id: string): void {
+    this.move = { to: schedule_id, status_if_ended: this.completedStatus() };
+  }
+
+  /** The status of the lead if it ended now, by its calls and conversions. */
+  completedStatus(): CompletedStatus {
+    const { lead, state } = this;
+    return completedStatus({
+      converted: lead.buyer_converted,
+      connected: (state.connected_call ?? lead.connected_call_id) !== null,
+      attempted: (state.attempted_call ?? lead.attempted_call_id) !== null,
+    });
+  }
+
+  /** Leaves the lead until `at`, for `reason` or because its schedule says so. */
+  wait({ at, reason, action }: { at: Date; reason?: DelayReason; action?: Action }): void {
+    const { progress, locked, state } = this;
+    const { not_before } = progress;
+    this.setWaiting({ status: reason ? 'scheduled' : 'waiting', at, reason: reason ?? null });
+    // The lead may be due before its next action only because it may expire by then.
+    state.next_action_at = iso(not_before && not_before > at ? not_before : at);
+    const begins_wait = action?.type === 'wait' && progress.position !== locked.position;
+    if (begins_wait) this.log('waiting', `until ${at.toISOString()}`, action);
+    else if (reason && reason !== locked.delay_reason)
+      this.log('delayed', `${reason} until ${at.toISOString()}`, action);
+  }
+
+  setWaiting({ status, at, reason }: Waiting): void {
+    const is_in_call = this.state.status === 'running' && status === 'waiting';
+    if (!is_in_call) this.state.status = status;
+    this.state.due_at = iso(at);
+    this.state.delay_reason = reason;
+  }
+
+  /** Something was done for the lead at this moment. */
+  noteAction(): void {
+    this.state.first_action_at ??= iso(this.now);
+    this.state.last_action_at = iso(this.now);
+  }
+
+  /** Adds a delivery that the carrier or mailer accepted to the lead's state and counts. */
+  noteDelivery(draft: Draft): void {
+    this.noteAction();
+    this.counts[KINDS[draft.table].count] += 1;
+    if (draft.table === 'emails') return;
+    this.assignNumber(draft);
+    if (draft.table !== 'calls') return;
+    const { status, uuid } = draft.row;
+    this.state.last_call_at = iso(this.now);
+    this.state.attempted_call = uuid;
+    if (status === 'in_progress' || status === 'completed') this.state.connected_call = uuid;
+    if (['queued', 'ringing', 'in_progress'].includes(status)) this.state.status = 'running';
+  }
+
+  /** A lead keeps the number that it was contacted from. */
+  private assignNumber({ row, column }: Exclude<Draft, { table: 'emails' }>): void {
+    const number = this.outreach.ownNumber(this.lead, row.from_number);
+    if (!number || this.state[column] === number.id) return;
+    this.lead[column] = number.id;
+    this.state[column] = number.id;
+    number.last_assigned_at = this.now;
+    this.rows.numbers.push({ company_id: this.lead.company_id, id: number.id });
+  }
+
+  addRow({ table, row }: Draft): void {
+    (this.rows[table] as Draft['row'][]).push(row);
+  }
+
+  /** Logs that the webhook of an action is queued; it is queued when the steps are recorded. */
+  addWebhook(action: Action): void {
+    this.webhooks.push(this.rows.logs.length);
+    this.log('webhook_queued', null, action);
+  }
+
+  /** Adds an entry to the lead's history. `link` names rows of this recording by uuid. */
+  log(
+    event: string,
+    message: string | null,
+    action?: Action,
+    link: { call?: string; text_message?: string; email?: string } = {},
+  ): void {
+    const { company_id, id } = this.lead;
+    this.rows.logs.push({
+      company_id,
+      lead_id: id,
+      event,
+      message,
+      schedule_action_id: action ? String(action.id) : null,
+      ...link,
+    });
+  }
+}
