@@ -4,7 +4,7 @@ import { ownAgent } from './events';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import { byReference, resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
-import { usersWith } from '../people/queries/users';
+import { findOrCreateUsers } from '../people/find-or-create-users';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
@@ -151,7 +151,7 @@ async function userOf(
       'user_email',
       'is for superusers and key pairs of the company: give user_id, of a user of your teams',
     );
-  return (await usersWith(db, [user_email], now))[0]!;
+  return (await findOrCreateUsers(db, [user_email], now))[0]!;
 }
 
 function columnsOf({ name, external_record_id }: Fields) {

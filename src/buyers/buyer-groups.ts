@@ -11,7 +11,7 @@ import {
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import { grantToTeams } from '../db/access-scope';
 import { lockRecord } from '../db/records';
-import { leaveTeams } from '../people/queries/teams';
+import { leaveTeams } from '../people/leave-teams';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';

@@ -3,7 +3,7 @@ import { detachBuyer, replaceAttached, suppressionsOf } from '../db/attachments'
 import { changeLimits, limitsIn, openLimits } from './queries/cap-counters';
 import { grantToTeams } from '../db/access-scope';
 import { lockRecord, resolveReferences } from '../db/records';
-import { leaveTeams } from '../people/queries/teams';
+import { leaveTeams } from '../people/leave-teams';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';

@@ -10,4 +10,171 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'people.accept_invitation': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+    };
+    row: {
+      email: string;
+    };
+  };
+  'people.delete_generated_team_of_group': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.delete_team_of_buyer': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.find_open_invitation': {
+    params: {
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+    };
+    row: {
+      email: string;
+      company: string;
+    };
+  };
+  'people.find_team_rights': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      id: string;
+      permissions: string[] | null;
+      superuser: boolean;
+    };
+  };
+  'people.find_team_rights_by_email': {
+    params: {
+      company_id: number | string | bigint | null;
+      email: string | null;
+    };
+    row: {
+      id: string;
+      permissions: string[] | null;
+      superuser: boolean;
+    };
+  };
+  'people.find_team_rights_of_user': {
+    params: {
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      permissions: string[] | null;
+      superuser: boolean;
+    };
+  };
+  'people.find_users_to_invite': {
+    params: {
+      user_ids: readonly (number | string | bigint)[] | null;
+      company_id: number | string | bigint | null;
+      team_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.grant_offer': {
+    params: {
+      company_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      team_ids: readonly (number | string | bigint)[] | null;
+    };
+    row: object;
+  };
+  'people.insert_missing_users': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      uuids: readonly string[] | null;
+      emails: readonly string[] | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.lock_generated_team_of_group': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.lock_team_of_buyer': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.lock_teams_of_group': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.lock_users_by_email': {
+    params: {
+      company_id: number | string | bigint | null;
+      emails: readonly string[] | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.open_invitations': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      id: string;
+      number: number;
+    };
+  };
+  'people.revoke_offer': {
+    params: {
+      company_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      team_ids: readonly (number | string | bigint)[] | null;
+    };
+    row: object;
+  };
+  'people.set_all_offers': {
+    params: {
+      all_offers: boolean | null;
+      company_id: number | string | bigint | null;
+      team_ids: readonly (number | string | bigint)[] | null;
+    };
+    row: object;
+  };
 }

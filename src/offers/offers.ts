@@ -3,7 +3,7 @@ import { changeBuyers, replaceAttached, suppressionsOf } from '../db/attachments
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import { grantToTeams } from '../db/access-scope';
 import { resolveReferences } from '../db/records';
-import { leaveTeams } from '../people/queries/teams';
+import { leaveTeams } from '../people/leave-teams';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';

@@ -1,5 +1,5 @@
 import type { Db } from '../db/tenant';
-import { usersWith } from './queries/users';
+import { findOrCreateUsers } from './find-or-create-users';
 import { digestOf, mintCredentials, tokenOf, type Caller } from '../http/auth/authenticator';
 import { moveCount } from '../db/counters';
 
@@ -32,7 +32,9 @@ export async function issueCredentials(
   const credentials = mintCredentials(wanted.kind);
   const { public_key, secret } = credentials;
   const user_id =
-    wanted.user_email === undefined ? null : (await usersWith(db, [wanted.user_email], now))[0]!;
+    wanted.user_email === undefined
+      ? null
+      : (await findOrCreateUsers(db, [wanted.user_email], now))[0]!;
   const { id } = await db.prisma.accessToken.create({
     data: {
       company_id,

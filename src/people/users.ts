@@ -3,7 +3,7 @@ import { replaceAttached } from '../db/attachments';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import { lockRecord, resolveReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { inviteUsers } from './queries/users';
+import { inviteUsers } from './invite-users';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
