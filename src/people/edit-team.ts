@@ -96,7 +96,7 @@ export const GENERATED_PERMISSIONS = {
   ],
 };
 
-/** Returns the id of the team that was generated for a locked record, and generates a missing one. */
+/** Returns the id of the team of a locked record; generates it where there is none. Locks it. */
 export async function generatedTeam(db: Db, record: TeamRecord, now: Date): Promise<bigint> {
   const { kind, id } = record;
   const [found] =

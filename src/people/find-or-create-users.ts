@@ -23,7 +23,7 @@ export async function findOrCreateUsers(
   });
   if (created.length > 0) await moveCount(db, 'users', created.length);
   const rows = await db.sql(LOCK_USERS_BY_EMAIL, { emails });
-  // A user that was deleted after the INSERT is neither created nor found: the caller may try again.
+  // A user who is deleted after the INSERT is neither created nor found: a retry creates them.
   if (rows.length < emails.length)
     throw new HttpProblem(
       503,

@@ -37,7 +37,7 @@ export async function requireUserWithin(db: Db, caller: Caller, user_id: bigint)
   requireRightsWithin(caller, await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id }));
 }
 
-/** Requires that the caller has all rights that a user's token with these permissions would have. */
+/** Requires that the caller has all rights of a user's token that has these permissions. */
 export async function requireTokenWithin(
   db: Db,
   caller: Caller,
