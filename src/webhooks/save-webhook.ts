@@ -3,7 +3,8 @@ import { resolveReferences, type Table } from '../db/records';
 import type { Db } from '../db/tenant';
 import { isMailAddress } from '../mail/address';
 import { HttpProblem, type FieldErrors } from '../errors';
-import { refusedHeaders, refusedUrl } from '../egress/guarded-request';
+import { refusedHeaders } from '../egress/refused-headers';
+import { refusedUrl } from '../egress/refused-urls';
 import { SIGNING_HEADERS } from '../egress/request-template';
 
 type Fields = Omit<Schemas['OutgoingWebhookFields'], 'serializer'>;
