@@ -2,6 +2,139 @@
 // Parameters are what the pg driver takes, rows are what it returns: bigint and numeric as strings.
 
 export interface SqlTypes {
+  'agents.add_events': {
+    params: {
+      company_id: number | string | bigint | null;
+      agent_ids: readonly (number | string | bigint)[] | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'agents.change_status': {
+    params: {
+      agent_status_id: number | string | bigint | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      agent_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'agents.delete_recipients': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      agent_ids: readonly (number | string | bigint)[] | null;
+    };
+    row: object;
+  };
+  'agents.find_agent_of_user': {
+    params: {
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      last_event_id: string;
+    };
+  };
+  'agents.find_streams_to_wake': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | null;
+      agent_ids: readonly (number | string | bigint)[] | null;
+      access_token_ids: readonly (number | string | bigint)[] | null;
+      positions: readonly (number | string | bigint)[] | null;
+      now: Date | string | null;
+    };
+    row: {
+      n: number;
+      must_end: boolean;
+    };
+  };
+  'agents.find_targeted_agents': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      agent_ids: string[] | null;
+    };
+  };
+  'agents.insert_recipients': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      agent_ids: readonly (number | string | bigint)[] | null;
+    };
+    row: object;
+  };
+  'agents.list_recipients': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'agents.list_targets': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      call_center_ids: string[];
+      buyer_group_ids: string[];
+      buyer_ids: string[];
+    };
+  };
+  'agents.lock_agents': {
+    params: {
+      company_id: number | string | bigint | null;
+      agent_ids: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'agents.lock_agents_of_message': {
+    params: {
+      targeted: readonly (number | string | bigint)[] | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      former: readonly (number | string | bigint)[] | null;
+    };
+    row: {
+      id: string;
+      is_recipient: boolean;
+    };
+  };
+  'agents.lock_status_by_key': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'agents.notify_agents': {
+    params: {
+      channel: string | null;
+      company_id: number | string | bigint | null;
+      agent_ids: readonly string[] | null;
+    };
+    row: {
+      pg_notify: string;
+    };
+  };
+  'agents.record_first_status': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      agent_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'db.move_count': {
     params: {
       company_id: number | string | bigint | null;

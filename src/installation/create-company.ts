@@ -1,6 +1,6 @@
 import type { Database } from '../db/client';
 import type { Db, TenantDatabases } from '../db/tenant';
-import { makeBuiltInStatuses } from '../agents/set-status';
+import { createBuiltInStatuses } from '../agents/built-in-statuses';
 import { issueCredentials, type IssuedCredentials } from '../people/issue-credentials';
 
 export interface NewCompany {
@@ -34,7 +34,7 @@ export async function createCompany(
     await db.prisma.company.create({
       data: { id: company_id, name, country, created_at: clock() },
     });
-    await makeBuiltInStatuses(db, clock());
+    await createBuiltInStatuses(db, clock());
     const wanted = {
       name: 'First key pair',
       kind: 'key_pair' as const,
