@@ -27,7 +27,7 @@ export const projection = {
   'agent_status_timestamps'
 >;
 
-/** Which status agents went into, and when. */
+/** The history of agents' statuses: which status they entered, and when. */
 export const agentStatusTimestamps = ({ clock }: Deps) =>
   ({
     listAgentStatusTimestamps: ({ query, db }) => {

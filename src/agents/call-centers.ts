@@ -10,7 +10,8 @@ export const projection = {
   schema: 'CallCenter',
   singular: 'call_center',
   plural: 'call_centers',
-  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.user_call_center_id, '') || E'\\n' || coalesce(t.description, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
+  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.user_call_center_id, '')
+    || E'\\n' || coalesce(t.description, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
   columns: {
     ...commonColumns('call_centers'),
     type: `'CallCenter'`,
@@ -29,7 +30,7 @@ const orders: Record<string, SortKey> = {
   updated_at: { sql: 't.updated_at', type: 'timestamptz' },
 };
 
-/** Where agents sit. */
+/** Call centers, which agents belong to. */
 export const callCenters = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });

@@ -1,7 +1,7 @@
 import { replaceAttached } from '../db/attachments';
 import type { Db } from '../db/tenant';
 
-/** Deletes an agent whose row is locked: it belongs to no call center and no buyer any more, and gets no more messages. */
+/** Deletes an agent whose row is locked, and removes it from its call centers and buyers. */
 export async function deleteAgent(db: Db, agent_id: bigint, now: Date): Promise<void> {
   await replaceAttached(db, 'agent_call_centers', { agent_id }, { call_center_id: [] });
   await replaceAttached(db, 'agent_buyers', { agent_id }, { buyer_id: [] });

@@ -1,24 +1,27 @@
-import { EVENTS_AT_ONCE, type AgentEvent } from './events';
-import type { Followed, AgentStreams } from './streams';
 import type { Template } from '../db/statement';
 import type { Db } from '../db/tenant';
+import { MAX_EVENTS_AT_ONCE, type AgentEvent } from './events';
+import type { AgentStreams, Followed } from './streams';
 
-/** Between two signs of life on a stream that has nothing to tell. */
+/** A stream without events sends a comment this often. */
 const HEARTBEAT_MS = 15_000;
-/** How long a reader waits before it connects again. */
+/** How long readers wait before they reconnect. */
 const RETRY_MS = 2_000;
 
 interface Follow {
   db: Db;
   live: AgentStreams;
   followed: Followed;
-  /** A statement that answers the agent's events (db/agent-events.ts). */
+  /** The statement of agentEvents (events.ts). */
   events: Template;
   wait_ms: number;
   reader_gone: AbortSignal;
 }
 
-/** The events of an agent after one of them, and those to come, as text of server-sent events. */
+/**
+ * Yields the events of an agent after a position, as text of server-sent events: first those there
+ * are, then new ones until `wait_ms` have passed, the reader is gone, or the stream must end.
+ */
 export async function* streamAgent({
   db,
   live,
@@ -28,12 +31,12 @@ export async function* streamAgent({
   reader_gone,
 }: Follow): AsyncGenerator<string> {
   const until = performance.now() + wait_ms;
-  // Whoever follows before reading misses nothing that is committed after it was read.
+  // Followed before the first read, so that no event between the two is missed.
   const following = wait_ms > 0 ? live.follow(followed) : undefined;
   const stop = () => following?.close();
   reader_gone.addEventListener('abort', stop);
   try {
-    // The position at once: who is cut off before the first event goes on from here.
+    // The position first: a reader that is cut off before the first event resumes from here.
     yield `retry: ${RETRY_MS}\nid: ${followed.after}\n\n`;
     while (!reader_gone.aborted) {
       const { company_id } = db;
@@ -49,7 +52,7 @@ export async function* streamAgent({
         followed.after = event.event_id;
         yield textOf(event);
       }
-      if (found.length === EVENTS_AT_ONCE) continue;
+      if (found.length === MAX_EVENTS_AT_ONCE) continue;
       const left = until - performance.now();
       if (!following || following.over || left <= 0) return;
       await following.rung(Math.min(HEARTBEAT_MS, left));
@@ -61,7 +64,7 @@ export async function* streamAgent({
   }
 }
 
-const textOf = ({ event_id, stands, record, message_id }: AgentEvent): string =>
-  stands
+const textOf = ({ event_id, is_current, record, message_id }: AgentEvent): string =>
+  is_current
     ? `id: ${event_id}\nevent: agent_message\ndata: ${record}\n\n`
     : `id: ${event_id}\nevent: agent_message_withdrawn\ndata: {"id":${message_id}}\n\n`;

@@ -1,36 +1,40 @@
 import type { Logger } from 'pino';
 import type { Database } from '../db/client';
 import { bell, listen, type Bell } from '../db/notifications';
+import { FIND_STREAMS_TO_WAKE } from './queries/streams';
 
-// Hears for all streams of this process that agents have something to be told: one connection that listens, and one statement now and then for
-// what a lost notification did not say, and for streams that are over.
+// Wakes the event streams of this process. One connection listens for all of them; a poll every two
+// seconds finds events whose notification was lost, and streams that must end.
 
-/** Told `<company>/<agent>` in the transaction that gives the agent an event. */
+/** The channel on which `<company>/<agent>` is sent when an agent gets an event. */
 export const AGENT_CHANNEL = 'trunkline_agents';
 
-/** How late an event can be whose notification got lost, and how long a stream outlives its credentials. */
+/** At most so long an event waits after a lost notification, and a stream outlives its token. */
 const POLL_MS = 2_000;
 
 export interface Followed {
   company_id: bigint;
   agent_id: bigint;
-  /** Whose credentials the stream is for. */
+  /** The credentials that the stream was opened with. */
   access_token_id: bigint;
-  /** The last event that was sent; whoever follows keeps it up to date. */
+  /** The last event that was sent; the reader of the stream updates it. */
   after: string;
 }
 
 export interface Following {
-  /** Whether the credentials were revoked, or may read messages no more, the agent deleted, or the process is stopping. */
+  /**
+   * Whether the stream must end: its credentials were revoked or may no longer read messages, the
+   * agent is deleted, or the process is stopping.
+   */
   readonly over: boolean;
-  /** Waits until there may be something new, or it is over, or for so many milliseconds. */
+  /** Waits until there may be something new, or the stream must end, or for so many ms. */
   rung(ms: number): Promise<void>;
   close(): void;
 }
 
 export interface AgentStreams {
   follow(followed: Followed): Following;
-  /** Ends all that follow, and whoever comes after. */
+  /** Ends all streams, and those that are opened later at once. */
   close(): void;
 }
 
@@ -40,95 +44,93 @@ interface Follower extends Following {
   bell: Bell;
 }
 
-const POLL = `SELECT f.n::int, (a.id IS NULL OR k.id IS NULL) AS over
-FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS f(company_id, agent_id, access_token_id, after, n)
-LEFT JOIN agents a ON a.company_id = f.company_id AND a.id = f.agent_id AND a.deleted_at IS NULL
-LEFT JOIN access_tokens k ON k.company_id = f.company_id AND k.id = f.access_token_id AND k.deleted_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $5::timestamptz)
-  AND (k.superuser OR EXISTS (SELECT FROM access_control_list_users m JOIN access_control_lists l ON l.company_id = m.company_id AND l.id = m.access_control_list_id AND l.deleted_at IS NULL
-    WHERE m.company_id = k.company_id AND m.user_id = k.user_id AND (l.superuser OR 'agent_messages:read' = ANY(l.permissions))))
-WHERE a.id IS NULL OR k.id IS NULL OR a.last_event_id > f.after`;
-
-export function openAgentStreams({
-  database,
-  clock,
-  log,
-}: {
+interface StreamDeps {
   database: Database;
   clock: () => Date;
   log: Logger;
-}): AgentStreams {
-  const followers = new Map<string, Set<Follower>>();
-  const all = () => [...followers.values()].flatMap((each) => [...each]);
-  let hearing: AbortController | undefined;
-  let closed = false;
+}
 
-  const poll = async () => {
-    const asked = all();
-    const columns = (['company_id', 'agent_id', 'access_token_id', 'after'] as const).map((name) =>
-      asked.map(({ followed }) => String(followed[name])),
-    );
-    const { rows } = await database.pool.query<{ n: number; over: boolean }>(POLL, [
-      ...columns,
-      clock().toISOString(),
-    ]);
-    for (const { n, over } of rows) {
-      const follower = asked[n - 1]!;
-      follower.over ||= over;
+export const openAgentStreams = (deps: StreamDeps): AgentStreams => new Streams(deps);
+
+class Streams implements AgentStreams {
+  /** By `<company>/<agent>`. */
+  private readonly followers = new Map<string, Set<Follower>>();
+  /** Ends the listening connection and the polls; undefined while nothing is followed. */
+  private listening: AbortController | undefined;
+  private closed = false;
+
+  constructor(private readonly deps: StreamDeps) {}
+
+  follow(followed: Followed): Following {
+    const key = `${followed.company_id}/${followed.agent_id}`;
+    const own = bell();
+    const follower: Follower = {
+      followed,
+      over: this.closed,
+      bell: own,
+      rung: (ms) => own.rung(ms),
+      close: () => {
+        this.leave(key, follower);
+        own.ring();
+      },
+    };
+    this.followers.set(key, (this.followers.get(key) ?? new Set()).add(follower));
+    if (!this.listening && !this.closed) this.listen();
+    return follower;
+  }
+
+  close(): void {
+    this.closed = true;
+    for (const follower of this.all()) {
+      follower.over = true;
       follower.bell.ring();
     }
-  };
+  }
 
-  const hear = () => {
-    hearing = new AbortController();
-    const { signal } = hearing;
-    const ringAll = () => all().forEach((follower) => follower.bell.ring());
-    const heard = (who: string) => followers.get(who)?.forEach((follower) => follower.bell.ring());
+  private all(): Follower[] {
+    return [...this.followers.values()].flatMap((each) => [...each]);
+  }
+
+  private leave(key: string, follower: Follower): void {
+    const own = this.followers.get(key);
+    own?.delete(follower);
+    if (own?.size === 0) this.followers.delete(key);
+    if (this.followers.size > 0) return;
+    this.listening?.abort();
+    this.listening = undefined;
+  }
+
+  private listen(): void {
+    this.listening = new AbortController();
+    const { signal } = this.listening;
+    const { database, log } = this.deps;
     void listen({
       url: database.url,
       channel: AGENT_CHANNEL,
-      heard,
-      listening: ringAll,
+      heard: (key) => this.followers.get(key)?.forEach(({ bell: own }) => own.ring()),
+      listening: () => this.all().forEach(({ bell: own }) => own.ring()),
       stopping: signal,
     });
-    // While the database is away there is nothing to tell; streams that read it end by themselves.
-    const polling = setInterval(
-      () =>
-        void poll().catch((error) => log.debug({ err: error }, 'agents could not be looked after')),
-      POLL_MS,
-    );
+    // A failed poll is not an error: streams that read a database that is down end by themselves.
+    const onError = (error: unknown) => log.debug({ err: error }, 'could not poll agent streams');
+    const polling = setInterval(() => void this.poll().catch(onError), POLL_MS);
     signal.addEventListener('abort', () => clearInterval(polling));
-  };
+  }
 
-  const leave = (key: string, follower: Follower) => {
-    const own = followers.get(key);
-    own?.delete(follower);
-    if (own?.size === 0) followers.delete(key);
-    if (followers.size > 0) return;
-    hearing?.abort();
-    hearing = undefined;
-  };
-
-  return {
-    follow: (followed) => {
-      const key = `${followed.company_id}/${followed.agent_id}`;
-      const own = bell();
-      const follower: Follower = {
-        followed,
-        over: closed,
-        bell: own,
-        rung: (ms) => own.rung(ms),
-        close: () => (leave(key, follower), own.ring()),
-      };
-      followers.set(key, (followers.get(key) ?? new Set()).add(follower));
-      if (!hearing && !closed) hear();
-      return follower;
-    },
-    close: () => {
-      closed = true;
-      for (const follower of all()) {
-        follower.over = true;
-        follower.bell.ring();
-      }
-    },
-  };
+  private async poll(): Promise<void> {
+    const polled = this.all();
+    const column = (name: keyof Followed) => polled.map(({ followed }) => String(followed[name]));
+    const found = await this.deps.database.sql(FIND_STREAMS_TO_WAKE, {
+      company_ids: column('company_id'),
+      agent_ids: column('agent_id'),
+      access_token_ids: column('access_token_id'),
+      positions: column('after'),
+      now: this.deps.clock().toISOString(),
+    });
+    for (const { n, must_end } of found) {
+      const follower = polled[n - 1]!;
+      follower.over ||= must_end;
+      follower.bell.ring();
+    }
+  }
 }

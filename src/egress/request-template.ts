@@ -1,23 +1,23 @@
 import { substitute, tokenNames, type TokenSource } from '../tokens/substitute';
 import type { Outgoing } from './guarded-request';
 
-/** A request as a customer has written it: tokens stand in its URL, its headers and its body. */
+/** A request as a customer wrote it. Its URL, headers and body may contain tokens. */
 export interface RequestTemplate {
   url: string;
   method: string;
   headers: Record<string, string>;
-  /** Null for what is sent by default. */
+  /** Null for the default body. */
   body: string | null;
 }
 
-/** Headers that are made at each attempt. */
+/** Headers that each attempt sets itself. */
 export const SIGNING_HEADERS: ReadonlySet<string> = new Set([
   'webhook-id',
   'webhook-timestamp',
   'webhook-signature',
 ]);
 
-/** A request with the values of its tokens; `fallback` is the body where none is written. */
+/** Replaces the tokens of a request by their values; `fallback` is the default body. */
 export function filled(
   { url, method, headers, body }: RequestTemplate,
   tokens: TokenSource,
@@ -28,34 +28,37 @@ export function filled(
   const values = Object.fromEntries(
     own.map(([name, value]) => [name, headerValue(substitute(value, tokens))]),
   );
-  const named = Object.entries(values).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-  const media_type =
-    named ?? (body === null || isJson(body) ? 'application/json' : 'text/plain; charset=utf-8');
-  const bodiless = verb === 'GET' || verb === 'DELETE';
+  const request = { url: substitute(url, tokens, encodeURIComponent), method: verb };
+  if (verb === 'GET' || verb === 'DELETE') return { ...request, headers: values };
+  const typed = Object.entries(values).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+  const media_type = typed ?? defaultMediaType(body);
   return {
-    url: substitute(url, tokens, encodeURIComponent),
-    method: verb,
-    headers: { ...(bodiless || named ? {} : { 'Content-Type': media_type }), ...values },
-    ...(bodiless
-      ? {}
-      : { body: body === null ? fallback : substitute(body, tokens, escapeIn(media_type)) }),
+    ...request,
+    headers: { ...(typed ? {} : { 'Content-Type': media_type }), ...values },
+    body: body === null ? fallback : substitute(body, tokens, escapeIn(media_type)),
   };
 }
 
-/** Whether the values of tokens make a difference to it. */
+const defaultMediaType = (body: string | null): string =>
+  body === null || isJson(body) ? 'application/json' : 'text/plain; charset=utf-8';
+
+/** Whether a request contains tokens. */
 export const usesTokens = ({ url, headers, body }: RequestTemplate): boolean =>
   [url, body ?? '', ...Object.values(headers)].some((text) => tokenNames(text).length > 0);
 
-/** Without line breaks, which would begin another header; other control characters have no place in one either. Beyond Latin-1 as UTF-8. */
+/**
+ * Replaces control characters, such as line breaks, which would begin another header. Characters
+ * beyond Latin-1 are sent as UTF-8.
+ */
 function headerValue(text: string): string {
   const line = text.replace(/[\x00-\x08\x0a-\x1f\x7f]+/g, ' ').trim();
   return /[^\x00-\xff]/.test(line) ? Buffer.from(line, 'utf8').toString('latin1') : line;
 }
 
-/** A text may begin with a token, {{name}} or [name]{default}, too. */
+/** A body that begins with a token, {{name}} or [name]{default}, is not JSON. */
 const isJson = (body: string): boolean => /^\s*(\{(?!\{)|\[(?![a-z0-9_]+\]\{))/.test(body);
 
-/** How a value is written in a body: in JSON it stands between quotes that the author has written. */
+/** How a value is escaped in a body. In JSON the author has written the quotes around it. */
 function escapeIn(media_type: string): ((value: string) => string) | undefined {
   if (/json/i.test(media_type)) return (value) => JSON.stringify(value).slice(1, -1);
   return /x-www-form-urlencoded/i.test(media_type) ? encodeURIComponent : undefined;
@@ -63,7 +66,7 @@ function escapeIn(media_type: string): ((value: string) => string) | undefined {
 
 const SECRET_NAME = /^(proxy-)?authorization$|cookie|token|secret|key|password|passwd|credential/i;
 
-/** Headers as they may be shown. */
+/** Headers with secrets hidden, as logs show them. */
 export const shownHeaders = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
@@ -72,9 +75,12 @@ export const shownHeaders = (headers: Record<string, string>): Record<string, st
     ]),
   );
 
-/** The beginning of a text as PostgreSQL takes it in JSON: without U+0000, and without half of a pair where it is cut. */
-export const storable = (text: string, longest: number): string =>
+/**
+ * The beginning of a text, as PostgreSQL accepts it in JSON: U+0000 and unpaired surrogates, which
+ * cutting it may leave, are replaced.
+ */
+export const storable = (text: string, max_length: number): string =>
   text
-    .slice(0, longest)
+    .slice(0, max_length)
     .replaceAll('\u0000', '\ufffd')
     .replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd');

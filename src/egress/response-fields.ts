@@ -1,10 +1,10 @@
 import type { Answered } from './guarded-request';
 import { shownHeaders, storable } from './request-template';
 
-/** A longer response body is cut. */
+/** Longer response bodies are cut. */
 const BODY_CHARS = 5_000;
 
-/** The parts of a response that are stored in the log; null where there was no response. */
+/** The parts of a response that the log stores; null where there was no response. */
 export interface ResponseFields {
   /** Milliseconds. */
   duration: number;
@@ -13,7 +13,7 @@ export interface ResponseFields {
   response_body: string | null;
 }
 
-/** Returns what is stored of a response. */
+/** Returns the parts of a response that the log stores. */
 export function responseFields(answered: Answered): ResponseFields {
   const { ok, duration_ms: duration } = answered;
   if (!ok) return { duration, code: null, response_headers: null, response_body: null };

@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
 
-// Standard Webhooks (https://www.standardwebhooks.com): what is sent is signed with a secret that its receiver knows.
+// Standard Webhooks (https://www.standardwebhooks.com): requests are signed with a secret that the
+// receiver knows.
 
-/** How long the secret before is good beside the one that took its place. */
+/** How long the previous secret stays valid after a rotation. */
 const OLD_SECRET_MS = 24 * 3_600_000;
 
 export interface Secrets {
@@ -11,18 +12,18 @@ export interface Secrets {
   secret_rotated_at: Date | null;
 }
 
-/** The secret of a webhook: it is stored nowhere, and made of the pepper of this installation whenever it is needed. */
+/** The secret of a webhook: not stored, but derived from the pepper of the installation. */
 function keyOf(pepper: string, uuid: string, version: number): Buffer {
   return createHmac('sha256', pepper).update(`outgoing_webhook/${uuid}/${version}`).digest();
 }
 
-/** The present secret as receivers are told it. */
+/** The current secret, as it is shown to customers. */
 export const shownSecret = (
   pepper: string,
   { uuid, secret_version }: Pick<Secrets, 'uuid' | 'secret_version'>,
 ): string => `whsec_${keyOf(pepper, uuid, secret_version).toString('base64')}`;
 
-/** The keys to sign with at a time: for a day after the secret was rotated two of them, the present one first. */
+/** The keys to sign with, current one first: for a day after a rotation there are two. */
 export function keysAt(
   pepper: string,
   { uuid, secret_version, secret_rotated_at }: Secrets,
@@ -35,7 +36,7 @@ export function keysAt(
   );
 }
 
-/** The headers of one attempt. */
+/** The signature headers of one attempt. */
 export function signed(
   keys: readonly Buffer[],
   { id, at, body }: { id: string; at: Date; body: string },

@@ -2,6 +2,139 @@
 // Parameters are what the pg driver takes, rows are what it returns: bigint and numeric as strings.
 
 export interface SqlTypes {
+  'agents.add_events': {
+    params: {
+      company_id: number | string | bigint | null;
+      agent_ids: readonly (number | string | bigint)[] | string | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'agents.change_status': {
+    params: {
+      agent_status_id: number | string | bigint | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      agent_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'agents.delete_recipients': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      agent_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'agents.find_agent_of_user': {
+    params: {
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      last_event_id: string;
+    };
+  };
+  'agents.find_streams_to_wake': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      agent_ids: readonly (number | string | bigint)[] | string | null;
+      access_token_ids: readonly (number | string | bigint)[] | string | null;
+      positions: readonly (number | string | bigint)[] | string | null;
+      now: Date | string | null;
+    };
+    row: {
+      n: number;
+      must_end: boolean;
+    };
+  };
+  'agents.find_targeted_agents': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      agent_ids: string[] | null;
+    };
+  };
+  'agents.insert_recipients': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      agent_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'agents.list_recipients': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'agents.list_targets': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      call_center_ids: string[];
+      buyer_group_ids: string[];
+      buyer_ids: string[];
+    };
+  };
+  'agents.lock_agents': {
+    params: {
+      company_id: number | string | bigint | null;
+      agent_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'agents.lock_agents_of_message': {
+    params: {
+      targeted: readonly (number | string | bigint)[] | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      former: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+      is_recipient: boolean;
+    };
+  };
+  'agents.lock_status_by_key': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'agents.notify_agents': {
+    params: {
+      channel: string | null;
+      company_id: number | string | bigint | null;
+      agent_ids: readonly (string)[] | string | null;
+    };
+    row: {
+      pg_notify: string;
+    };
+  };
+  'agents.record_first_status': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      agent_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'background.files_in_use': {
     params: {
       keys: readonly (string)[] | string | null;
@@ -2130,6 +2263,173 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'people.accept_invitation': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+    };
+    row: {
+      email: string;
+    };
+  };
+  'people.delete_generated_team_of_group': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.delete_team_of_buyer': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.find_open_invitation': {
+    params: {
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+    };
+    row: {
+      email: string;
+      company: string;
+    };
+  };
+  'people.find_team_rights': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+      permissions: string[] | null;
+      superuser: boolean;
+    };
+  };
+  'people.find_team_rights_by_email': {
+    params: {
+      company_id: number | string | bigint | null;
+      email: string | null;
+    };
+    row: {
+      id: string;
+      permissions: string[] | null;
+      superuser: boolean;
+    };
+  };
+  'people.find_team_rights_of_user': {
+    params: {
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      permissions: string[] | null;
+      superuser: boolean;
+    };
+  };
+  'people.find_users_to_invite': {
+    params: {
+      user_ids: readonly (number | string | bigint)[] | string | null;
+      company_id: number | string | bigint | null;
+      team_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.grant_offer': {
+    params: {
+      company_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      team_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'people.insert_missing_users': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      uuids: readonly (string)[] | string | null;
+      emails: readonly (string)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.lock_generated_team_of_group': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.lock_team_of_buyer': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.lock_teams_of_group': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.lock_users_by_email': {
+    params: {
+      company_id: number | string | bigint | null;
+      emails: readonly (string)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.open_invitations': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+      number: number;
+    };
+  };
+  'people.revoke_offer': {
+    params: {
+      company_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      team_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'people.set_all_offers': {
+    params: {
+      all_offers: boolean | null;
+      company_id: number | string | bigint | null;
+      team_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
   'suppression.block_numbers': {
     params: {
       company_id: number | string | bigint | null;
@@ -2359,5 +2659,350 @@ export interface SqlTypes {
       list: number | string | bigint | null;
     };
     row: object;
+  };
+  'webhooks.claim_alert': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      outgoing_webhook_id: number | string | bigint | null;
+    };
+    row: {
+      alerted_at: Date | null;
+    };
+  };
+  'webhooks.claim_queues': {
+    params: {
+      now: Date | string | null;
+      worker: string | null;
+      full: readonly (string)[] | string | null;
+      served: readonly (string)[] | string | null;
+      max: number | string | bigint | null;
+      until: Date | string | null;
+    };
+    row: {
+      company_id: string;
+      outgoing_webhook_id: string;
+      uuid: string;
+      origin: string;
+      secret_version: number;
+      secret_rotated_at: Date | null;
+      timeout_seconds: number;
+      success_codes: number[] | null;
+      retries: number;
+    };
+  };
+  'webhooks.close_queue': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'webhooks.count_webhooks_of_buyers': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'webhooks.delete_deliveries': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+      before: Date | string | null;
+    };
+    row: object;
+  };
+  'webhooks.delete_events': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'webhooks.delete_logs': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'webhooks.find_conversion': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'webhooks.find_due_deliveries': {
+    params: {
+      company_id: number | string | bigint | null;
+      outgoing_webhook_id: number | string | bigint | null;
+      after: number | string | bigint | null;
+      sent: readonly (number | string | bigint)[] | string | null;
+      max: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      id: string;
+      uuid: string;
+      request_method: string;
+      request_url: string;
+      request_headers: unknown;
+      request_body: string;
+      attempts: number;
+    };
+  };
+  'webhooks.find_logged_delivery': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      delivery_id: string | null;
+      webhook_id: string;
+      is_webhook_deleted: boolean;
+      is_sendable: boolean;
+    };
+  };
+  'webhooks.find_webhook_to_alert': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      name: string;
+      url: string;
+      alert_email: string | null;
+    };
+  };
+  'webhooks.insert_deliveries': {
+    params: {
+      rows: string | object | null;
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: object;
+  };
+  'webhooks.insert_manual_event': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      lead_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      conversion_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'webhooks.list_companies_with_deliveries': {
+    params: object;
+    row: {
+      company_id: string;
+    };
+  };
+  'webhooks.list_companies_with_events': {
+    params: object;
+    row: {
+      company_id: string;
+    };
+  };
+  'webhooks.list_companies_with_logs': {
+    params: object;
+    row: {
+      company_id: string;
+    };
+  };
+  'webhooks.list_oldest_deliveries': {
+    params: {
+      before: Date | string | null;
+      company_id: number | string | bigint | null;
+      after: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      is_old: boolean;
+      is_deletable: boolean;
+    };
+  };
+  'webhooks.list_oldest_events': {
+    params: {
+      company_id: number | string | bigint | null;
+      max: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'webhooks.list_oldest_logs': {
+    params: {
+      before: Date | string | null;
+      company_id: number | string | bigint | null;
+      after: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      is_old: boolean;
+      is_deletable: boolean;
+    };
+  };
+  'webhooks.lock_active_webhooks': {
+    params: {
+      company_id: number | string | bigint | null;
+      kinds: readonly (string)[] | string | null;
+    };
+    row: {
+      id: string;
+      owner_type: string;
+      owner_id: string | null;
+      trigger_type: string;
+      url: string;
+      method: string;
+      headers: unknown;
+      body: string | null;
+      token_filters: string[] | null;
+    };
+  };
+  'webhooks.lock_buyers': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'webhooks.lock_events_of_company': {
+    params: {
+      name: string | null;
+    };
+    row: {
+      is_locked: boolean;
+    };
+  };
+  'webhooks.lock_leased_queue': {
+    params: {
+      company_id: number | string | bigint | null;
+      outgoing_webhook_id: number | string | bigint | null;
+      worker: string | null;
+    };
+    row: object;
+  };
+  'webhooks.lock_logs_of_deliveries': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'webhooks.lock_webhook': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      owner_type: string;
+      owner_id: string | null;
+      trigger_type: string;
+      url: string;
+      method: string;
+      headers: unknown;
+      body: string | null;
+      token_filters: string[] | null;
+      name: string;
+    };
+  };
+  'webhooks.open_queue': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'webhooks.pause_webhook': {
+    params: {
+      reason: string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'webhooks.read_events': {
+    params: {
+      ids: readonly (number | string | bigint)[] | string | null;
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      kind: string | null;
+      occurred_at: string;
+      lead_id: string | null;
+      call_id: string | null;
+      buyer_id: string | null;
+      offer_id: string | null;
+      traffic_source_id: string | null;
+      offer_name: string | null;
+      schedule_action_id: string | null;
+      buyer_group_ids: string[];
+      buyer: string | null;
+      conversion: string | null;
+      agent: string | null;
+    };
+  };
+  'webhooks.release_queue': {
+    params: {
+      company_id: number | string | bigint | null;
+      outgoing_webhook_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: object;
+  };
+  'webhooks.renew_leases': {
+    params: {
+      until: Date | string | null;
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      outgoing_webhook_ids: readonly (number | string | bigint)[] | string | null;
+      worker: string | null;
+    };
+    row: {
+      company_id: string;
+      outgoing_webhook_id: string;
+    };
+  };
+  'webhooks.restart_delivery': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'webhooks.wake_queue': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'webhooks.write_results': {
+    params: {
+      rows: string | object | null;
+      worker: string | null;
+    };
+    row: {
+      company_id: string;
+      outgoing_webhook_id: string;
+      delivery_id: string;
+      status: string;
+    };
   };
 }

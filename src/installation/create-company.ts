@@ -1,4 +1,4 @@
-import { makeBuiltInStatuses } from '../agents/set-status';
+import { createBuiltInStatuses } from '../agents/built-in-statuses';
 import type { Database } from '../db/client';
 import type { Db, TenantDatabases } from '../db/tenant';
 import {
@@ -46,7 +46,7 @@ export async function createCompany(
   return tenants.of(company_id).transaction(async (db) => {
     const now = clock();
     await db.prisma.company.create({ data: { id: company_id, name, country, created_at: now } });
-    await makeBuiltInStatuses(db, now);
+    await createBuiltInStatuses(db, now);
     const credentials = await issueCredentials(db, FIRST_KEY_PAIR, { pepper, now });
     const company = { company_id, credentials };
     await more(db, company);

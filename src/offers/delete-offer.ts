@@ -1,6 +1,6 @@
 import type { Db } from '../db/tenant';
 import type { Queue } from '../jobs/queue';
-import { leaveTeams } from '../people/queries/teams';
+import { leaveTeams } from '../people/leave-teams';
 import { revokeLeadToken } from './lead-token';
 
 /**

@@ -1,89 +1,66 @@
-import { commonColumns, type Projection, type SortKey } from '../db/projection';
-import { lockRecord } from '../db/records';
+import type { SortKey } from '../db/projection';
 import type { Deps } from '../deps';
+import { HttpProblem } from '../errors';
 import { requireWithin, type Caller } from '../http/auth/authenticator';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
-import { requireUnchanged, show, unsaved, written } from '../http/record';
-import { HttpProblem } from '../errors';
+import { recordHandlers } from '../http/record-handlers';
+import { projection } from './access-token-columns';
 import { requireTokenWithin } from './grantable-teams';
-import { issueCredentials, revokeCredentials } from './issue-credentials';
-
-export const projection = {
-  schema: 'AccessToken',
-  singular: 'access_token',
-  plural: 'access_tokens',
-  joins: { u: 'LEFT JOIN users u ON u.company_id = t.company_id AND u.id = t.user_id' },
-  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.public_key, ''))`,
-  columns: {
-    ...commonColumns('access_tokens'),
-    // Credentials are made and revoked, never changed.
-    routes_edit_path: 'NULL::text',
-    type: `'AccessToken'`,
-    name: true,
-    kind: true,
-    public_key: true,
-    permissions: `coalesce(t.permissions, '{}')`,
-    superuser: `coalesce(t.superuser, false)`,
-    user_id: true,
-    user_email: 'u.email',
-    expires_at: true,
-  },
-} as const satisfies Projection<'AccessToken', 'access_token', 'access_tokens'>;
+import { createCredentials } from './issue-credentials';
 
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },
   created_at: { sql: 't.created_at', type: 'timestamptz' },
 };
 
-/** The company's credentials. */
-export const accessTokens = ({ clock, pepper, authenticator }: Deps) =>
-  ({
+/**
+ * The company's credentials: key pairs of the company and tokens of its users. The secret is shown
+ * once, in the response that creates them.
+ */
+export const accessTokens = ({ clock, pepper, authenticator }: Deps) => {
+  const records = recordHandlers(projection, clock);
+  return {
     listAccessTokens: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
+    newAccessToken: (call) =>
+      records.unsaved({ ...call, query: {} }, { permissions: [], superuser: false }),
+    showAccessToken: (call) => records.show({ ...call, query: {} }),
 
-    newAccessToken: ({ db }) =>
-      unsaved({ db, now: clock(), projection }, { permissions: [], superuser: false }),
-
-    showAccessToken: ({ params, db, if_none_match }) =>
-      show({ db, now: clock(), projection, if_none_match }, params.id),
-
-    createAccessToken: async ({ body, db, caller }) => {
-      const now = clock();
-      const { name, kind, permissions = [], superuser = false, user_email, expires_at } = body;
-      requireWithin(caller, { permissions, superuser });
+    createAccessToken: async (call) => {
+      const { kind, permissions = [], superuser = false, user_email } = call.body;
+      requireWithin(call.caller, { permissions, superuser });
       if (user_email !== undefined)
-        await requireTokenWithin(db, caller, { email: user_email, permissions });
+        await requireTokenWithin(call.db, call.caller, { email: user_email, permissions });
       requireUser(kind, user_email);
-      requireOwn(caller, { kind, user_email });
-      const wanted = {
-        name,
-        kind,
-        permissions,
-        superuser,
-        user_email,
-        expires_at: expires_at ? new Date(expires_at) : null,
-      };
-      const { id, private_key, token } = await db.transaction((tx) =>
-        issueCredentials(tx, wanted, { pepper, now }),
+      requireOwn(call.caller, { kind, user_email });
+      let secret: { private_key?: string; token?: string } = {};
+      return records.create(
+        { ...call, query: {} },
+        async (tx, { name, expires_at }, now) => {
+          const expires = expires_at ? new Date(expires_at) : null;
+          const { id, private_key, token } = await createCredentials(
+            tx,
+            { name, kind, permissions, superuser, user_email, expires_at: expires },
+            { pepper, now },
+          );
+          secret = private_key ? { private_key } : { token };
+          return id;
+        },
+        () => secret,
       );
-      return written({ db, now, projection }, id, {
-        status: 201,
-        extra: private_key ? { private_key } : { token },
-      });
     },
 
-    revokeAccessToken: async ({ params, db, if_match }) => {
-      const now = clock();
-      const { id, public_key } = await db.transaction(async (tx) => {
-        const row = await lockRecord(tx, 'access_tokens', params.id, ['public_key']);
-        await requireUnchanged({ db: tx, now, projection, if_match }, params.id);
-        await revokeCredentials(tx, row.id, now);
-        return row;
-      });
-      db.afterCommit(() => authenticator.forget(public_key));
-      return written({ db, now, projection }, id);
-    },
-  }) satisfies Partial<Handlers>;
+    revokeAccessToken: (call) =>
+      records.delete({ ...call, query: {} }, async (tx, id, now) => {
+        const { public_key } = await tx.prisma.accessToken.update({
+          where: { company_id_id: { company_id: tx.company_id, id } },
+          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+          select: { public_key: true },
+        });
+        tx.afterCommit(() => authenticator.forget(public_key));
+      }),
+  } satisfies Partial<Handlers>;
+};
 
 function requireUser(kind: string, user_email: string | undefined): void {
   if (kind === 'user_token' && user_email === undefined)
@@ -95,7 +72,10 @@ function requireUser(kind: string, user_email: string | undefined): void {
     );
 }
 
-/** A caller who is limited to the records of teams gets no further by credentials that are not. */
+/**
+ * Callers whose teams are limited to single records may only create tokens for themselves: other
+ * credentials could see more than they do.
+ */
 function requireOwn(
   { teams, user_email: own }: Caller,
   { kind, user_email }: { kind: string; user_email: string | undefined },
@@ -104,7 +84,8 @@ function requireOwn(
   if (kind !== 'user_token')
     throw HttpProblem.field(
       'kind',
-      'must be user_token: your teams are granted single records, and a key pair sees all of the company',
+      'must be user_token: your teams are granted single records, and a key pair sees all of the ' +
+        'company',
     );
   if (user_email?.toLowerCase() !== own)
     throw HttpProblem.field('user_email', `must be your own, ${own}`);

@@ -37,7 +37,7 @@ export const filters = {
   request_id: 't.request_id = {request_id}',
 };
 
-/** Who changed what. */
+/** The log of changes: who changed which record, and how. */
 export const changeLogs = ({ clock }: Deps) =>
   ({
     listChangeLogs: ({ query, db }) => {

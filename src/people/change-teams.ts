@@ -1,20 +1,21 @@
-import { requireWithin, type Authenticator, type Caller } from '../http/auth/authenticator';
-import { requireTeamsWithin } from './grantable-teams';
 import { replaceAttached } from '../db/attachments';
 import { resolveReferences, type Reference } from '../db/records';
-import {
-  GENERATED,
-  generatedTeam,
-  moveOffer,
-  replaceOffers,
-  replaceUsers,
-  type TeamContext,
-  type TeamRecord,
-} from './queries/teams';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
+import { requireWithin, type Authenticator, type Caller } from '../http/auth/authenticator';
+import {
+  GENERATED_PERMISSIONS,
+  generatedTeam,
+  grantOffer,
+  replaceOffers,
+  replaceUsers,
+  revokeOffer,
+  type TeamContext,
+  type TeamRecord,
+} from './edit-team';
+import { requireTeamsWithin } from './grantable-teams';
 
-/** What a request says about the teams of a buyer or a group. */
+/** The fields of a request for a buyer or a group that change its teams. */
 export interface TeamFields {
   generate_team?: boolean;
   team_users_emails?: string[] | null;
@@ -24,7 +25,7 @@ export interface TeamFields {
   revoke_team_offer_id?: Reference | null;
 }
 
-/** The same, its offers found and locked. */
+/** The same, with the ids of its offers, which are locked. */
 export interface TeamChanges extends Pick<
   TeamFields,
   'generate_team' | 'team_users_emails' | 'team_ids'
@@ -34,9 +35,9 @@ export interface TeamChanges extends Pick<
   revoked: bigint | undefined;
 }
 
-/** Those that give rights to somebody by the team that is generated. */
-const MAKING = ['generate_team', 'team_users_emails'] as const;
-const NAMES = [
+/** Fields that give users the permissions of the generated team. */
+const GRANTING = ['generate_team', 'team_users_emails'] as const;
+const FIELDS = [
   'generate_team',
   'team_users_emails',
   'team_offer_ids',
@@ -45,22 +46,26 @@ const NAMES = [
   'revoke_team_offer_id',
 ] as const;
 
-/** What is to become of teams: read before the buyer or the group is locked, since offers are locked first. Undefined when nothing is said. */
+/**
+ * Returns the changes of teams that a request asks for; undefined when it asks for none. Call it
+ * before the buyer or the group is locked, since offers are locked first. Throws a 422 problem for
+ * what the caller may not grant and for unknown offers.
+ */
 export async function teamChanges(
   db: Db,
   kind: TeamRecord['kind'],
   { fields, caller }: { fields: TeamFields; caller: Caller },
 ): Promise<TeamChanges | undefined> {
-  const said = NAMES.find((name) => fields[name] !== undefined && fields[name] !== false);
-  if (said === undefined) return undefined;
+  const sent = FIELDS.find((name) => fields[name] !== undefined && fields[name] !== false);
+  if (sent === undefined) return undefined;
   if (caller.teams)
     throw HttpProblem.field(
-      said,
+      sent,
       'is for superusers and key pairs of the company: your teams are granted single records',
     );
-  if (MAKING.some((name) => fields[name] !== undefined))
-    requireWithin(caller, { permissions: GENERATED[kind] });
-  const one = async (field: 'grant_team_offer_id' | 'revoke_team_offer_id') => {
+  if (GRANTING.some((name) => fields[name] !== undefined))
+    requireWithin(caller, { permissions: GENERATED_PERMISSIONS[kind] });
+  const offerNamed = async (field: 'grant_team_offer_id' | 'revoke_team_offer_id') => {
     const reference = fields[field];
     return reference === undefined || reference === null || reference === ''
       ? undefined
@@ -76,8 +81,8 @@ export async function teamChanges(
         : await resolveReferences(db, 'offers', fields.team_offer_ids ?? [], {
             field: 'team_offer_ids',
           }),
-    granted: await one('grant_team_offer_id'),
-    revoked: await one('revoke_team_offer_id'),
+    granted: await offerNamed('grant_team_offer_id'),
+    revoked: await offerNamed('revoke_team_offer_id'),
   };
 }
 
@@ -115,7 +120,7 @@ export async function changeTeams(
     if (team_users_emails !== undefined)
       await replaceUsers(db, team, team_users_emails ?? [], context);
   }
-  if (granted !== undefined) await moveOffer(db, record.id, granted, 'grant');
-  if (revoked !== undefined) await moveOffer(db, record.id, revoked, 'revoke');
+  if (granted !== undefined) await grantOffer(db, record.id, granted);
+  if (revoked !== undefined) await revokeOffer(db, record.id, revoked);
   db.afterCommit(() => context.authenticator.forgetRights());
 }

@@ -1,61 +1,50 @@
-import { rightsOf, requireWithin, type Caller } from '../http/auth/authenticator';
 import type { Db } from '../db/tenant';
+import { requireWithin, rightsOf, type Caller } from '../http/auth/authenticator';
+import {
+  FIND_TEAM_RIGHTS,
+  FIND_TEAM_RIGHTS_BY_EMAIL,
+  FIND_TEAM_RIGHTS_OF_USER,
+} from './queries/teams';
 
-// Nobody gives others more than they have, be it by what a team allows or by who is in it. Refuses with 422.
+// Callers cannot grant more rights than they have, whether they change the permissions of a team or
+// its users. Each function throws a 422 problem that names the rights the caller lacks.
 
 interface TeamRights {
-  id: string;
   permissions: string[];
   superuser: boolean;
 }
 
-const TEAMS =
-  'SELECT l.id::text, l.permissions, l.superuser FROM access_control_lists l WHERE l.company_id = $1 AND l.deleted_at IS NULL AND';
-
-/** That the caller may do whatever these teams allow. */
-export async function requireTeamsWithin(
-  db: Db,
-  caller: Caller,
-  ids: readonly bigint[],
-): Promise<void> {
-  if (caller.superuser || ids.length === 0) return;
-  const teams = await db.query<TeamRights>({
-    text: `${TEAMS} l.id = ANY($2::bigint[])`,
-    values: [db.company_id, ids],
-  });
+function requireRightsWithin(caller: Caller, teams: readonly TeamRights[]): void {
   requireWithin(caller, {
     superuser: teams.some(({ superuser }) => superuser),
     permissions: teams.flatMap(({ permissions }) => permissions),
   });
 }
 
-const OF_USER =
-  'l.id IN (SELECT m.access_control_list_id FROM access_control_list_users m WHERE m.company_id = $1 AND m.user_id = $2)';
-
-/** That the caller may do whatever a user's teams allow. */
-export async function requireUserWithin(db: Db, caller: Caller, user_id: bigint): Promise<void> {
-  if (caller.superuser) return;
-  const teams = await db.query<TeamRights>({
-    text: `${TEAMS} ${OF_USER}`,
-    values: [db.company_id, user_id],
-  });
-  await requireTeamsWithin(
-    db,
-    caller,
-    teams.map(({ id }) => BigInt(id)),
-  );
+/** Requires that the caller has all rights of these teams. */
+export async function requireTeamsWithin(
+  db: Db,
+  caller: Caller,
+  ids: readonly bigint[],
+): Promise<void> {
+  if (caller.superuser || ids.length === 0) return;
+  requireRightsWithin(caller, await db.sql(FIND_TEAM_RIGHTS, { ids }));
 }
 
-/** That the caller may do whatever a token of a user could, which has these permissions of its own. */
+/** Requires that the caller has all rights of a user's teams. */
+export async function requireUserWithin(db: Db, caller: Caller, user_id: bigint): Promise<void> {
+  if (caller.superuser) return;
+  requireRightsWithin(caller, await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id }));
+}
+
+/** Requires that the caller has all rights of a user's token that has these permissions. */
 export async function requireTokenWithin(
   db: Db,
   caller: Caller,
   { email, permissions }: { email: string; permissions: string[] },
 ): Promise<void> {
   if (caller.superuser) return;
-  const text = `${TEAMS} l.id IN (SELECT m.access_control_list_id FROM access_control_list_users m JOIN users u ON u.company_id = m.company_id AND u.id = m.user_id
-    WHERE m.company_id = $1 AND u.email = $2 AND u.deleted_at IS NULL)`;
-  const teams = await db.query<TeamRights>({ text, values: [db.company_id, email.toLowerCase()] });
+  const teams = await db.sql(FIND_TEAM_RIGHTS_BY_EMAIL, { email: email.toLowerCase() });
   const rights = rightsOf({ kind: 'user_token', superuser: false, permissions, teams });
   requireWithin(caller, {
     superuser: rights.superuser,

@@ -2,8 +2,8 @@ import type { RequestHandler } from 'express';
 import { BASE_PATH } from '../contract';
 
 /**
- * The page that the link of an invitation opens. It asks for a click: programs that look at the links of mails open them too, and an invitation is good
- * for one token.
+ * The page that the link of an invitation opens. It asks for a click, because mail scanners open
+ * links too and an invitation can be accepted only once.
  */
 export const invitationPage: RequestHandler = (req, res) => {
   const { invitation_token: sent } = req.query;
@@ -16,9 +16,10 @@ export const invitationPage: RequestHandler = (req, res) => {
 <h1>You are invited</h1>
 <form method="post" action="${BASE_PATH}/invitations/accept">
 <input type="hidden" name="invitation_token" value="${token}">
-<p>Your access token is made now and shown once. Keep it where you keep passwords.</p>
-<p><label>What is it for? <input name="name" value="Invitation" maxlength="255" required></label></p>
-<p><button>Make my token</button></p>
+<p>Your access token is created now and shown once. Keep it where you keep passwords.</p>
+<p><label>What is it for?
+<input name="name" value="Invitation" maxlength="255" required></label></p>
+<p><button>Create my token</button></p>
 </form>
 </html>
 `);

@@ -1,14 +1,14 @@
-import type { Db } from '../db/tenant';
-import { usersWith } from './queries/users';
-import { digestOf, mintCredentials, tokenOf, type Caller } from '../http/auth/authenticator';
 import { moveCount } from '../db/counters';
+import type { Db } from '../db/tenant';
+import { digestOf, mintCredentials, tokenOf, type Caller } from '../http/auth/authenticator';
+import { findOrCreateUsers } from './find-or-create-users';
 
 export interface NewCredentials {
   name: string;
   kind: Caller['kind'];
   permissions: string[];
   superuser: boolean;
-  /** Of a user token; the user is made when the address is new. */
+  /** Of a user token; a user is created where the address is new. */
   user_email?: string | undefined;
   expires_at?: Date | null | undefined;
 }
@@ -16,14 +16,25 @@ export interface NewCredentials {
 export interface IssuedCredentials {
   id: bigint;
   public_key: string;
-  /** Of a key pair. Only here: what is stored is its keyed digest. */
+  /** Of a key pair. Shown only once: only its keyed digest is stored. */
   private_key?: string;
   /** Of a user token. */
   token?: string;
 }
 
-/** Makes credentials with the row that finds them, in the transaction given. */
+/** Creates credentials and counts them, in the given transaction. */
 export async function issueCredentials(
+  db: Db,
+  wanted: NewCredentials,
+  options: { pepper: string; now: Date },
+): Promise<IssuedCredentials> {
+  const issued = await createCredentials(db, wanted, options);
+  await moveCount(db, 'access_tokens', 1);
+  return issued;
+}
+
+/** Creates credentials together with the row by which requests find them. Does not count them. */
+export async function createCredentials(
   db: Db,
   wanted: NewCredentials,
   { pepper, now }: { pepper: string; now: Date },
@@ -32,7 +43,9 @@ export async function issueCredentials(
   const credentials = mintCredentials(wanted.kind);
   const { public_key, secret } = credentials;
   const user_id =
-    wanted.user_email === undefined ? null : (await usersWith(db, [wanted.user_email], now))[0]!;
+    wanted.user_email === undefined
+      ? null
+      : (await findOrCreateUsers(db, [wanted.user_email], now))[0]!;
   const { id } = await db.prisma.accessToken.create({
     data: {
       company_id,
@@ -53,7 +66,6 @@ export async function issueCredentials(
   await db.prisma.credentialLookup.create({
     data: { public_key, company_id, access_token_id: id },
   });
-  await moveCount(db, 'access_tokens', 1);
   return {
     id,
     public_key,
@@ -61,7 +73,7 @@ export async function issueCredentials(
   };
 }
 
-/** Revokes living credentials; false when they were revoked already. */
+/** Revokes credentials; returns false if they had been revoked before. */
 export async function revokeCredentials(db: Db, id: bigint, now: Date): Promise<boolean> {
   const { count } = await db.prisma.accessToken.updateMany({
     where: { id, deleted_at: null },

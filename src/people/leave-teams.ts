@@ -1,2 +1,34 @@
+import { moveCount } from '../db/counters';
+import type { Db } from '../db/tenant';
+import { DELETE_GENERATED_TEAM_OF_GROUP, DELETE_TEAM_OF_BUYER } from './queries/teams';
+
 /** Removes a deleted record from all teams, and deletes the team that was generated for it. */
-export { leaveTeams } from './queries/teams';
+export async function leaveTeams(
+  db: Db,
+  { kind, id }: { kind: 'buyer' | 'buyer_group' | 'offer'; id: bigint },
+  now: Date,
+): Promise<void> {
+  if (kind === 'offer') {
+    await db.prisma.accessControlListOffer.deleteMany({ where: { offer_id: id } });
+    return;
+  }
+  const params = { id, now: now.toISOString() };
+  const deleted =
+    kind === 'buyer'
+      ? await db.sql(DELETE_TEAM_OF_BUYER, params)
+      : await db.sql(DELETE_GENERATED_TEAM_OF_GROUP, params);
+  if (kind === 'buyer')
+    await db.prisma.accessControlListBuyer.deleteMany({ where: { buyer_id: id } });
+  else await db.prisma.accessControlListBuyerGroup.deleteMany({ where: { buyer_group_id: id } });
+  for (const team of deleted) await emptyTeam(db, BigInt(team.id));
+  if (deleted.length > 0) await moveCount(db, 'access_control_lists', -deleted.length);
+}
+
+/** Removes all users and all granted records from a team. */
+export async function emptyTeam(db: Db, team_id: bigint): Promise<void> {
+  const where = { access_control_list_id: team_id };
+  await db.prisma.accessControlListUser.deleteMany({ where });
+  await db.prisma.accessControlListBuyer.deleteMany({ where });
+  await db.prisma.accessControlListBuyerGroup.deleteMany({ where });
+  await db.prisma.accessControlListOffer.deleteMany({ where });
+}

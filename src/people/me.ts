@@ -1,7 +1,7 @@
 import { contract, type Schemas } from '../contract';
 import type { Handlers } from '../http/handlers';
 
-/** Who the caller is. */
+/** The caller, and what the caller may do. */
 export const me = () =>
   ({
     showMe: async ({ caller }) => {

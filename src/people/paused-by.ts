@@ -4,7 +4,10 @@ export interface Pausable {
   paused: boolean;
 }
 
-/** When and by whom a record was paused or unpaused; nothing when `paused` stays what it was. */
+/**
+ * Returns the columns that record when and by whom a record was paused or unpaused; none where
+ * `paused` does not change.
+ */
 export function pauseColumns(
   before: Pausable,
   paused: boolean | undefined,

@@ -1,31 +1,39 @@
 import type { Schemas } from '../contract';
-import { replaceAttached } from '../db/attachments';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
-import { lockRecord, resolveReferences, type Reference } from '../db/records';
+import { lockRecord } from '../db/records';
 import type { Db } from '../db/tenant';
-import { inviteUsers } from './queries/users';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { requireUnchanged, written } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { acceptInvitation } from './accept-invitation';
-import { requireTeamsWithin, requireUserWithin } from './grantable-teams';
-import { revokeCredentials } from './issue-credentials';
-import { projection as accessTokens } from './access-tokens';
-import { moveCount } from '../db/counters';
+import { projection as accessTokens } from './access-token-columns';
+import { deleteUser, type DeleteAgent } from './delete-user';
+import { requireUserWithin } from './grantable-teams';
+import { inviteUsers } from './invite-users';
+import { createUser, resolveTeams, updateUser } from './save-user';
+
+// The room of the people who work with a company: users, their teams, credentials and invitations.
+// Locks are taken in this order: offer, buyer group, buyer, team, user, agent.
 
 export const projection = {
   schema: 'User',
   singular: 'user',
   plural: 'users',
-  fulltext: `lower(coalesce(t.email, '') || E'\\n' || coalesce(t.name, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
+  fulltext: `lower(coalesce(t.email, '') || E'\\n' || coalesce(t.name, '')
+    || E'\\n' || coalesce(t.external_record_id, ''))`,
   columns: {
     ...commonColumns('users'),
     type: `'User'`,
     email: true,
     name: true,
-    team_ids: `ARRAY(SELECT m.access_control_list_id FROM access_control_list_users m WHERE m.company_id = t.company_id AND m.user_id = t.id ORDER BY 1)`,
+    team_ids: `ARRAY(
+      SELECT m.access_control_list_id
+      FROM access_control_list_users m
+      WHERE m.company_id = t.company_id AND m.user_id = t.id
+      ORDER BY 1
+    )`,
     invited_at: true,
     joined_at: true,
   },
@@ -37,123 +45,32 @@ const orders: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },
 };
 
-interface Fields {
-  email?: string;
-  name?: string | null;
-  external_record_id?: string | null;
-}
-
-const columnsOf = ({ email, name, external_record_id }: Fields) => ({
-  email: email?.toLowerCase(),
-  name,
-  external_record_id,
-});
-
-/** The teams that a request names, locked before their user is. */
-const teamsOf = async (db: Db, team_ids: Reference[] | null | undefined) =>
-  team_ids === undefined
-    ? undefined
-    : resolveReferences(db, 'access_control_lists', team_ids ?? [], { field: 'team_ids' });
-
-/** People with tokens, or invitations to one. */
-/** Deletes an agent whose row is locked. Agents are a room above this one, which is why it is a parameter. */
-type DeleteAgent = (db: Db, agent_id: bigint, now: Date) => Promise<void>;
-
+/** People who have access tokens, or invitations to one. */
 export const users = ({ clock, queue, pepper, authenticator }: Deps, deleteAgent: DeleteAgent) => {
   const records = recordHandlers(projection, clock);
-  const where = (db: Db, id: bigint) => ({ company_id_id: { company_id: db.company_id, id } });
-  const join = async (db: Db, user_id: bigint, teams: bigint[] | undefined) => {
-    if (teams)
-      await replaceAttached(
-        db,
-        'access_control_list_users',
-        { user_id },
-        { access_control_list_id: teams },
-      );
-    db.afterCommit(() => authenticator.forgetRights());
-  };
   return {
     listUsers: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
     newUser: (call) => records.unsaved({ ...call, query: {} }, {}),
     showUser: (call) => records.show({ ...call, query: {} }),
 
-    createUser: (call) => {
-      return records.create(
-        { ...call, query: {} },
-        async (tx, { invite = true, team_ids, ...fields }, now) => {
-          const teams = await teamsOf(tx, team_ids);
-          await requireTeamsWithin(tx, call.caller, teams ?? []);
-          const data = {
-            ...columnsOf(fields),
-            email: fields.email!.toLowerCase(),
-            company_id: tx.company_id,
-          };
-          const { id } = await tx.prisma.user.create({
-            data: { ...data, user_updated_at: now, created_at: now, updated_at: now },
-            select: { id: true },
-          });
-          await join(tx, id, teams);
-          if (invite) await inviteUsers(tx, [id], { queue, now });
-          return id;
-        },
-      );
-    },
+    createUser: (call) =>
+      records.create({ ...call, query: {} }, (tx, fields, now) =>
+        createUser(tx, fields, { caller: call.caller, queue, authenticator, now }),
+      ),
 
-    updateUser: async (call) => {
-      const ahead = (tx: Db, { team_ids }: Schemas['UserUpdate']) => teamsOf(tx, team_ids);
-      return records.updateAfter(
+    updateUser: (call) =>
+      records.updateAfter(
         { ...call, query: {} },
-        ahead,
-        async (tx, id, { fields: { team_ids, ...fields }, now, ahead: teams }) => {
-          void team_ids;
-          await requireUserWithin(tx, call.caller, id);
-          await requireTeamsWithin(tx, call.caller, teams ?? []);
-          const before = await tx.prisma.user.findUniqueOrThrow({
-            where: where(tx, id),
-            select: { email: true, invitation_open: true },
-          });
-          await tx.prisma.user.update({
-            where: where(tx, id),
-            data: { ...columnsOf(fields), user_updated_at: now, updated_at: now },
-            select: { id: true },
-          });
-          // A link that was mailed to another address is void.
-          if (
-            fields.email !== undefined &&
-            fields.email.toLowerCase() !== before.email &&
-            before.invitation_open
-          )
-            await inviteUsers(tx, [id], { queue, now });
-          await join(tx, id, teams);
-        },
-      );
-    },
+        (tx: Db, { team_ids }: Schemas['UserUpdate']) => resolveTeams(tx, team_ids),
+        (tx, id, { fields, now, ahead: teams }) =>
+          updateUser(tx, { id, fields, teams }, { caller: call.caller, queue, authenticator, now }),
+      ),
 
-    deleteUser: async (call) => {
-      return records.delete({ ...call, query: {} }, async (tx, id, now) => {
-        await join(tx, id, []);
-        const tokens = await tx.prisma.accessToken.findMany({
-          where: { user_id: id, deleted_at: null },
-          select: { id: true },
-        });
-        for (const token of tokens) await revokeCredentials(tx, token.id, now);
-        const agent = await tx.prisma.agent.findFirst({
-          where: { user_id: id, deleted_at: null },
-          select: { id: true },
-        });
-        if (agent) {
-          await deleteAgent(tx, (await lockRecord(tx, 'agents', agent.id.toString())).id, now);
-          await moveCount(tx, 'agents', -1);
-        }
-        const data = {
-          deleted_at: now,
-          updated_at: now,
-          user_updated_at: now,
-          invitation_open: false,
-        };
-        await tx.prisma.user.update({ where: where(tx, id), data, select: { id: true } });
-      });
-    },
+    deleteUser: (call) =>
+      records.delete({ ...call, query: {} }, async (tx, id, now) => {
+        await deleteUser(tx, id, { now, deleteAgent });
+        tx.afterCommit(() => authenticator.forgetRights());
+      }),
 
     inviteUser: async ({ params, db, caller }) => {
       const now = clock();

@@ -3,7 +3,8 @@ import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
 import { Prisma } from '../generated/prisma/client';
 import { HttpProblem, type FieldErrors } from '../errors';
-import { refusedHeaders, refusedUrl } from '../egress/guarded-request';
+import { refusedHeaders } from '../egress/refused-headers';
+import { refusedUrl } from '../egress/refused-urls';
 
 type Fields = Schemas['ScheduleActionFields'];
 type ActionType = Schemas['ActionType'];

@@ -1,42 +1,64 @@
+import type { Sql } from '../db/sql';
 import type { Deps } from '../deps';
 import type { JobContext } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
+import type { LeasedQueue } from './lease-queues';
+import { CLAIM_ALERT } from './queries/results';
+import { FIND_WEBHOOK_TO_ALERT } from './queries/webhooks';
 
 type Context = Pick<Deps, 'tenants' | 'mailer' | 'config'>;
 
-const NEWS: Record<Tasks['tell_of_webhook']['news'], { subject: string; text: string }> = {
+const MESSAGES: Record<Tasks['tell_of_webhook']['news'], { subject: string; text: string }> = {
   paused: {
     subject: 'is paused',
-    text: 'Its receiver answered 410 Gone, which means that it wants no more. Nothing is sent until the webhook is unpaused; what waits is kept, and of what happens meanwhile it is not told.',
+    text:
+      'Its receiver answered 410 Gone, which means that it wants no more events. Nothing is sent ' +
+      'until you unpause the webhook. Deliveries that wait are kept, but events that happen in ' +
+      'the meantime are not delivered.',
   },
   dead: {
     subject: 'has a dead delivery',
-    text: 'It was tried as often as the webhook says, or cannot be sent at all. The logs of the webhook say why; POST /webhook_logs/:id/redeliver sends it once more. Further dead deliveries are not told of within the hour.',
+    text:
+      'All attempts that the webhook allows have failed, or the request could not be sent. The ' +
+      'logs of the webhook have the reason; POST /webhook_logs/:id/redeliver sends it again. You ' +
+      'get at most one of these messages an hour.',
   },
 };
 
-/** Tells whoever is to know that a webhook is in trouble. Throws to be run again; two runs send the same mail. */
+/**
+ * Mails the alert address of a webhook that it is paused or has a dead delivery. Throws where the
+ * mail should be tried again later: every run sends the same mail under the same key.
+ */
 export async function alertOwner(
   { company_id, outgoing_webhook_id, news }: Tasks['tell_of_webhook'],
   { job_id }: JobContext,
-  context: Context,
+  { tenants, mailer, config }: Context,
 ): Promise<void> {
-  const { tenants, mailer, config } = context;
-  const [webhook] = await tenants
-    .of(BigInt(company_id))
-    .query<{ name: string; url: string; alert_email: string }>({
-      text: 'SELECT name, url, alert_email FROM outgoing_webhooks WHERE company_id = $1 AND id = $2 AND alert_email IS NOT NULL AND deleted_at IS NULL',
-      values: [company_id, outgoing_webhook_id],
-    });
+  const db = tenants.of(BigInt(company_id));
+  const [webhook] = await db.sql(FIND_WEBHOOK_TO_ALERT, { id: outgoing_webhook_id });
   if (!webhook) return;
-  const { subject, text } = NEWS[news];
+  const { subject, text } = MESSAGES[news];
   const name = webhook.name.replace(/[\r\n\0]+/g, ' ');
+  const first = `The webhook "${name}" (${outgoing_webhook_id}) to ${webhook.url} ${subject}.`;
   const sent = await mailer.send({
     key: job_id,
     from: config.mail_from,
     to: webhook.alert_email,
     subject: `Webhook "${name}" ${subject}`,
-    text: `The webhook "${name}" (${outgoing_webhook_id}), which goes to ${webhook.url}, ${subject}.\n\n${text}\n`,
+    text: `${first}\n\n${text}\n`,
   });
   if (!sent.ok && sent.retryable) throw new Error(`the mail was not sent: ${sent.message}`);
+}
+
+/**
+ * Returns whether a dead delivery is to be mailed to the alert address of its webhook, and records
+ * it: at most once an hour.
+ */
+export async function claimAlert(
+  sql: Sql,
+  { company_id, outgoing_webhook_id }: LeasedQueue,
+  now: Date,
+): Promise<boolean> {
+  const params = { company_id, outgoing_webhook_id, now: now.toISOString() };
+  return (await sql(CLAIM_ALERT, params)).length > 0;
 }

@@ -1,58 +1,54 @@
-import type { DueDelivery, Lease } from './queries/queue-leases';
-import type { Result } from './queries/queue-leases';
-import { retryAfter, waitAfter } from './backoff';
 import type { Answered, GuardedRequest } from '../egress/guarded-request';
 import { shownHeaders } from '../egress/request-template';
-import { signed } from '../egress/standard-webhooks';
 import { responseFields } from '../egress/response-fields';
+import { signed } from '../egress/standard-webhooks';
+import { retryAfter, waitAfter } from './backoff';
+import type { DueDelivery } from './find-deliveries';
+import type { Lease } from './lease-queues';
+import type { Result } from './write-results';
 
-const NAME = 'Trunkline';
+const USER_AGENT = 'Trunkline';
 
 export interface Attempted {
   result: Omit<Result, 'uuid'>;
-  /** The receiver wants no more of it (410). */
-  gone: boolean;
+  /** The receiver wants no more events (410). */
+  is_gone: boolean;
 }
 
-interface Attempting {
+interface AttemptContext {
   request: GuardedRequest;
+  /** Keys to sign with. */
   keys: readonly Buffer[];
+  /** Milliseconds between attempts. */
   delays: readonly number[];
   clock: () => Date;
   random: () => number;
 }
 
-/** Sends a delivery once, and works out what follows. Never rejects. */
+/** Sends a delivery once and decides what happens to it next. Never rejects. */
 export async function attempt(
   lease: Lease,
   delivery: DueDelivery,
-  { request, keys, delays, clock, random }: Attempting,
+  { request, keys, delays, clock, random }: AttemptContext,
 ): Promise<Attempted> {
-  const {
-    request_url: url,
-    request_method: method,
-    request_headers,
-    request_body,
-    uuid,
-  } = delivery;
   const at = clock();
-  const body = request_body ?? undefined;
+  const body = delivery.request_body ?? undefined;
   const headers = {
-    'User-Agent': NAME,
-    ...request_headers,
-    ...signed(keys, { id: uuid, at, body: body ?? '' }),
+    'User-Agent': USER_AGENT,
+    ...delivery.request_headers,
+    ...signed(keys, { id: delivery.uuid, at, body: body ?? '' }),
   };
   const answered = await request({
-    url,
-    method,
+    url: delivery.request_url,
+    method: delivery.request_method,
     headers,
     ...(body !== undefined && { body }),
     timeout_ms: lease.timeout_seconds * 1000,
   });
   const attempts = delivery.attempts + 1;
-  const verdict = verdictOf(lease, answered, { attempts, delays, now: clock(), random: random() });
+  const outcome = outcomeOf(lease, answered, { attempts, delays, now: clock(), random: random() });
   return {
-    gone: answered.ok && answered.code === 410,
+    is_gone: isGone(answered),
     result: {
       company_id: lease.company_id,
       outgoing_webhook_id: lease.outgoing_webhook_id,
@@ -61,55 +57,61 @@ export async function attempt(
       started_at: at.toISOString(),
       request_headers: shownHeaders(headers),
       ...responseFields(answered),
-      ...verdict,
+      ...outcome,
     },
   };
 }
 
-const isSuccess = (code: number, success_codes: readonly number[]): boolean =>
-  success_codes.length > 0 ? success_codes.includes(code) : code >= 200 && code < 300;
+const isGone = (answered: Answered): boolean => answered.ok && answered.code === 410;
 
-interface Judging {
+const isSuccess = (answered: Answered, success_codes: readonly number[]): boolean => {
+  if (!answered.ok) return false;
+  const { code } = answered;
+  return success_codes.length > 0 ? success_codes.includes(code) : code >= 200 && code < 300;
+};
+
+type Outcome = Pick<Result, 'success' | 'status' | 'due_at' | 'notes'>;
+
+const DELIVERED: Outcome = { success: true, status: 'delivered', due_at: null, notes: null };
+
+interface Attempts {
+  /** Including this one. */
   attempts: number;
   delays: readonly number[];
   now: Date;
   random: number;
 }
 
-type Verdict = Pick<Result, 'success' | 'status' | 'due_at' | 'notes'>;
-
-function verdictOf(
+function outcomeOf(
   { success_codes, retries }: Lease,
   answered: Answered,
-  { attempts, delays, now, random }: Judging,
-): Verdict {
-  if (answered.ok && isSuccess(answered.code, success_codes))
-    return { success: true, status: 'delivered', due_at: null, notes: null };
-  const why = wordsOf(answered);
-  const dead = (reason: string): Verdict => ({
+  { attempts, delays, now, random }: Attempts,
+): Outcome {
+  if (isSuccess(answered, success_codes)) return DELIVERED;
+  const reason = reasonOf(answered);
+  const dead = (why: string): Outcome => ({
     success: false,
     status: 'dead',
     due_at: null,
-    notes: `${why}; dead: ${reason}`,
+    notes: `${reason}; dead: ${why}`,
   });
-  const later = (at: Date, note: string): Verdict => ({
+  const waiting = (until: Date, note: string): Outcome => ({
     success: false,
     status: 'waiting',
-    due_at: at.toISOString(),
-    notes: `${why}; ${note}`,
+    due_at: until.toISOString(),
+    notes: `${reason}; ${note}`,
   });
   if (!answered.ok && answered.reason.startsWith('refused_'))
     return dead('it was not sent, and will not be');
-  if (answered.ok && answered.code === 410)
-    return later(now, 'the webhook is paused, and this waits for it');
+  if (isGone(answered)) return waiting(now, 'the webhook is paused, and this waits for it');
   const retry_after_ms = answered.ok ? retryAfter(answered.headers['retry-after'], now) : undefined;
-  const wait = waitAfter({ attempts, retries, delays, random, retry_after_ms });
-  if (wait === undefined) return dead('that was its last attempt');
-  const at = new Date(now.getTime() + wait);
-  return later(at, `tried again at ${at.toISOString()}`);
+  const wait_ms = waitAfter({ attempts, retries, delays, random, retry_after_ms });
+  if (wait_ms === undefined) return dead('that was its last attempt');
+  const next = new Date(now.getTime() + wait_ms);
+  return waiting(next, `tried again at ${next.toISOString()}`);
 }
 
-function wordsOf(answered: Answered): string {
+function reasonOf(answered: Answered): string {
   if (!answered.ok) return answered.reason;
   return answered.code >= 300 && answered.code < 400
     ? `answered ${answered.code}, a redirect, which is not followed`

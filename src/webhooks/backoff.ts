@@ -2,7 +2,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Between an attempt and the next one, milliseconds. */
+/** Milliseconds between an attempt and the next one. */
 export const DELAYS_MS: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
@@ -14,24 +14,24 @@ export const DELAYS_MS: readonly number[] = [
   20 * HOUR,
   24 * HOUR,
 ];
-/** The longest that a receiver can put an attempt off. */
-const LONGEST_MS = 24 * HOUR;
-/** By so much of itself at most is a delay longer, so that what failed together does not come back together. */
+/** A receiver can postpone an attempt by at most so long. */
+const MAX_RETRY_AFTER_MS = 24 * HOUR;
+/** A delay grows by up to this part of itself, so that attempts that failed together spread out. */
 const JITTER = 0.1;
 
 interface Failed {
-  /** How many there were, this one among them. */
+  /** Including the failed one. */
   attempts: number;
-  /** How many there may be beyond the first. */
+  /** Attempts that are allowed after the first. */
   retries: number;
   delays: readonly number[];
   /** From 0 to 1. */
   random: number;
-  /** What the receiver has asked for. */
+  /** The Retry-After of the response. */
   retry_after_ms?: number | undefined;
 }
 
-/** How long to wait after a failed attempt, in milliseconds; undefined when it was the last. */
+/** Returns how many ms to wait after a failed attempt; undefined when it was the last. */
 export function waitAfter({
   attempts,
   retries,
@@ -41,14 +41,19 @@ export function waitAfter({
 }: Failed): number | undefined {
   if (attempts > retries) return undefined;
   const delay = delays[Math.min(attempts, delays.length) - 1] ?? 0;
-  return Math.round(Math.max(delay * (1 + JITTER * random), Math.min(retry_after_ms, LONGEST_MS)));
+  return Math.round(
+    Math.max(delay * (1 + JITTER * random), Math.min(retry_after_ms, MAX_RETRY_AFTER_MS)),
+  );
 }
 
-/** Milliseconds that a Retry-After asks for, seconds or a date; undefined when it is neither. */
+/**
+ * Returns the milliseconds that a Retry-After header asks for, which is a number of seconds or a
+ * date; undefined when it is neither.
+ */
 export function retryAfter(header: string | undefined, now: Date): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND;
-  // Dates of HTTP begin with the name of the day: Date.parse would take almost anything.
+  // HTTP dates begin with the name of the day. Date.parse alone accepts almost anything.
   const at = /^(mon|tue|wed|thu|fri|sat|sun)/i.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
 }

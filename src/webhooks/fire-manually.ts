@@ -7,64 +7,77 @@ import {
   type Table,
 } from '../db/records';
 import type { Db } from '../db/tenant';
-import { firedWebhook, insertDeliveries } from './queries/deliveries';
-import { fireEvent, forgetEvents, readEvents, type Subject } from './queries/events';
 import { uuidv7 } from '../db/uuid';
 import { HttpProblem } from '../errors';
-import { deliveryOf, openEvent } from './make-delivery';
-import { shownHeaders } from '../egress/request-template';
+import { insertDeliveries } from './insert-deliveries';
+import { deliveryOf, openEvent, type OpenEvent } from './make-delivery';
+import { DELETE_EVENTS, INSERT_MANUAL_EVENT } from './queries/events';
+import { FIND_CONVERSION, LOCK_WEBHOOK } from './queries/webhooks';
+import { readEvents } from './read-events';
 
 type Fields = Omit<Schemas['WebhookManualFireCreate'], 'time_zone'>;
 
-/** What names no record is blank. */
-const given = (reference: Reference | null | undefined): reference is Reference =>
+/** A blank reference names no record. */
+const isGiven = (reference: Reference | null | undefined): reference is Reference =>
   reference !== null && reference !== undefined && reference !== '';
 
-/** Fires a webhook: its record, and what is to be delivered, are made together. Answers the id of the record; refuses with 422. */
+/** The records that a webhook is fired about. */
+interface Subject {
+  lead_id: bigint | null;
+  call_id: bigint | null;
+  conversion_id: bigint | null;
+}
+
+/**
+ * Fires a webhook: creates its record together with the delivery, and returns the id of the
+ * record. Throws a 422 problem for missing or unknown references.
+ */
 export async function fireWebhook(
   tx: Db,
-  { outgoing_webhook_id: named, created_at, updated_at, ...about }: Fields,
+  { outgoing_webhook_id: reference, created_at, updated_at, ...about }: Fields,
   now: Date,
 ): Promise<bigint> {
-  if (!given(named))
-    throw HttpProblem.field('outgoing_webhook_id', 'must be given: the webhook that is fired');
-  const [outgoing_webhook_id] = await resolveReferences(tx, 'outgoing_webhooks', [named], {
-    field: 'outgoing_webhook_id',
-  });
-  const subject = await subjectOf(tx, about);
-  const webhook = (await firedWebhook(tx, outgoing_webhook_id!))!;
-  const made_at = created_at ? new Date(created_at) : now;
-  const [name] = await tx.query<{ name: string }>({
-    text: 'SELECT name FROM outgoing_webhooks WHERE company_id = $1 AND id = $2',
-    values: [tx.company_id, outgoing_webhook_id],
-  });
-  const { conversion_id, ...own } = subject;
+  const outgoing_webhook_id = await resolveWebhook(tx, reference);
+  const subject = await resolveSubject(tx, about);
+  const [webhook] = await tx.sql(LOCK_WEBHOOK, { id: outgoing_webhook_id });
+  const fired_at = created_at ? new Date(created_at) : now;
+  const { conversion_id, ...columns } = subject;
   const { id } = await tx.prisma.webhookManualFire.create({
     data: {
-      ...own,
-      ...name!,
+      ...columns,
+      name: webhook!.name,
       company_id: tx.company_id,
-      outgoing_webhook_id: outgoing_webhook_id!,
+      outgoing_webhook_id,
       buyer_conversion_id: conversion_id,
-      created_at: made_at,
-      updated_at: updated_at ? new Date(updated_at) : made_at,
+      created_at: fired_at,
+      updated_at: updated_at ? new Date(updated_at) : fired_at,
       user_updated_at: now,
     },
     select: { id: true },
   });
-  const event_id = await fireEvent(tx, subject, now);
-  const [event] = await readEvents(tx, [event_id]);
-  await forgetEvents(tx, [event_id]);
-  const newUuid = () => uuidv7(now.getTime());
-  const delivery = {
-    ...deliveryOf(webhook, openEvent(event!), newUuid()),
-    webhook_manual_fire_id: String(id),
-  };
-  await insertDeliveries(tx, [delivery], { now, newUuid, shown: shownHeaders });
+  const event = await readSubject(tx, subject, now);
+  const delivery = deliveryOf(webhook!, event, uuidv7(now.getTime()));
+  await insertDeliveries(tx, [{ ...delivery, webhook_manual_fire_id: String(id) }], now);
   return id;
 }
 
-async function subjectOf(
+async function resolveWebhook(tx: Db, reference: Reference | null | undefined): Promise<bigint> {
+  const field = 'outgoing_webhook_id';
+  if (!isGiven(reference))
+    throw HttpProblem.field(field, 'must be given: the webhook that is fired');
+  return (await resolveReferences(tx, 'outgoing_webhooks', [reference], { field }))[0]!;
+}
+
+/** Reads the subject as an event, which is deleted again before any other transaction sees it. */
+async function readSubject(tx: Db, subject: Subject, now: Date): Promise<OpenEvent> {
+  const [inserted] = await tx.sql(INSERT_MANUAL_EVENT, { ...subject, now: now.toISOString() });
+  const ids = [inserted!.id];
+  const [event] = await readEvents(tx, ids);
+  await tx.sql(DELETE_EVENTS, { ids });
+  return openEvent(event!);
+}
+
+async function resolveSubject(
   tx: Db,
   {
     lead_id,
@@ -72,12 +85,14 @@ async function subjectOf(
     buyer_conversion_id,
   }: Pick<Fields, 'lead_id' | 'call_id' | 'buyer_conversion_id'>,
 ): Promise<Subject> {
-  const one = async (table: Table, reference: Reference | null | undefined, field: string) =>
-    given(reference) ? (await resolveReferences(tx, table, [reference], { field }))[0]! : null;
+  const find = async (table: Table, reference: Reference | null | undefined, field: string) =>
+    isGiven(reference) ? (await resolveReferences(tx, table, [reference], { field }))[0]! : null;
   const subject = {
-    lead_id: await one('leads', lead_id, 'lead_id'),
-    call_id: await one('calls', call_id, 'call_id'),
-    conversion_id: given(buyer_conversion_id) ? await conversionOf(tx, buyer_conversion_id) : null,
+    lead_id: await find('leads', lead_id, 'lead_id'),
+    call_id: await find('calls', call_id, 'call_id'),
+    conversion_id: isGiven(buyer_conversion_id)
+      ? await resolveConversion(tx, buyer_conversion_id)
+      : null,
   };
   if (Object.values(subject).every((id) => id === null))
     throw HttpProblem.field(
@@ -87,15 +102,12 @@ async function subjectOf(
   return subject;
 }
 
-/** A call that a buyer pays for: not what it has agreed to pay for. */
-async function conversionOf(tx: Db, reference: Reference): Promise<bigint> {
+/** A call that a buyer pays for. */
+async function resolveConversion(tx: Db, reference: Reference): Promise<bigint> {
   const named = identify(reference);
-  const rows = named
-    ? await tx.query<{ id: bigint }>({
-        text: `SELECT id FROM conversions WHERE ${named.sql}`,
-        values: [tx.company_id, named.value],
-      })
+  const [conversion] = named
+    ? await tx.sql(FIND_CONVERSION, { id: null, uuid: null, [named.key]: named.value })
     : [];
-  if (!rows[0]) throw unknownReferences('buyer_conversion_id', [String(reference)]);
-  return BigInt(rows[0].id);
+  if (!conversion) throw unknownReferences('buyer_conversion_id', [String(reference)]);
+  return BigInt(conversion.id);
 }

@@ -1,27 +1,40 @@
-import type { ListeningWebhook, NewDelivery } from './queries/deliveries';
-import type { WebhookEventRow } from './queries/events';
+import { filled, usesTokens } from '../egress/request-template';
 import { compileFilter } from '../tokens/filters';
 import type { TokenSource } from '../tokens/substitute';
-import { eventTokens, MOST_BODY_BYTES, payloadOf } from './payload';
-import { filled, usesTokens } from '../egress/request-template';
+import type { NewDelivery } from './insert-deliveries';
+import { eventTokens, MAX_BODY_BYTES, payloadOf } from './payload';
+import type { WebhookEvent } from './read-events';
 
-/** An event, and what is worked out of it once for all who are told. */
+/** The columns of a webhook that decide which events it receives, and as which request. */
+export interface ActiveWebhook {
+  id: string;
+  owner_type: string;
+  owner_id: string | null;
+  trigger_type: string;
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body: string | null;
+  token_filters: string[];
+}
+
+/** An event, with what all its deliveries share: computed once, when it is first needed. */
 export interface OpenEvent {
-  event: WebhookEventRow;
+  event: WebhookEvent;
   tokens: TokenSource;
   payload: () => string;
 }
 
-/** Which records go with which kinds of events: what is only known beside is not told. */
-const OF_LEAD: ReadonlySet<string> = new Set([
+/** Events of these kinds have no buyer, even where that of the lead is known. */
+const LEAD_KINDS: ReadonlySet<string> = new Set([
   'new_lead_created',
   'lead_changed',
   'lead_opted_out',
   'contact_fields_changed',
 ]);
 
-export function openEvent(row: WebhookEventRow): OpenEvent {
-  const event = OF_LEAD.has(row.kind) ? { ...row, buyer: null } : row;
+export function openEvent(row: WebhookEvent): OpenEvent {
+  const event = LEAD_KINDS.has(row.kind) ? { ...row, buyer: null } : row;
   let payload: string | undefined;
   let tokens: TokenSource | undefined;
   return {
@@ -31,19 +44,19 @@ export function openEvent(row: WebhookEventRow): OpenEvent {
   };
 }
 
-/** Whether a webhook is told of an event: whose it is, and what its filters ask. Pure. */
-export function isTold(
-  { trigger_type, owner_type, owner_id, token_filters }: ListeningWebhook,
+/** Whether a webhook receives an event: by its trigger, its owner and its filters. */
+export function matches(
+  { trigger_type, owner_type, owner_id, token_filters }: ActiveWebhook,
   { event, tokens }: OpenEvent,
 ): boolean {
   if (trigger_type !== event.kind) return false;
   return (
-    isOwned(event, owner_type, owner_id) &&
+    belongsTo(event, owner_type, owner_id) &&
     token_filters.every((filter) => compileFilter(filter)?.(tokens) ?? false)
   );
 }
 
-function isOwned(event: WebhookEventRow, owner_type: string, owner_id: string | null): boolean {
+function belongsTo(event: WebhookEvent, owner_type: string, owner_id: string | null): boolean {
   switch (owner_type) {
     case 'Company':
       return true;
@@ -62,9 +75,9 @@ function isOwned(event: WebhookEventRow, owner_type: string, owner_id: string | 
   }
 }
 
-/** What a webhook is sent of an event. */
+/** The delivery of an event to a webhook. A body that is too large makes it dead. */
 export function deliveryOf(
-  webhook: ListeningWebhook,
+  webhook: ActiveWebhook,
   { event, tokens, payload }: OpenEvent,
   uuid: string,
 ): NewDelivery {
@@ -73,7 +86,7 @@ export function deliveryOf(
     ? filled(webhook, tokens, payload())
     : filled(webhook, () => undefined, payload());
   const bytes = Buffer.byteLength(request.body ?? '');
-  const fits = bytes <= MOST_BODY_BYTES;
+  const fits = bytes <= MAX_BODY_BYTES;
   return {
     uuid,
     outgoing_webhook_id: webhook.id,
@@ -87,7 +100,7 @@ export function deliveryOf(
     request_headers: request.headers,
     request_body: fits ? (request.body ?? null) : null,
     ...(!fits && {
-      fault: `dead: the body would have ${bytes} bytes, and may have ${MOST_BODY_BYTES}`,
+      fault: `dead: the body has ${bytes} bytes; at most ${MAX_BODY_BYTES} are sent`,
     }),
   };
 }

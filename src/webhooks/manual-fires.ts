@@ -8,6 +8,12 @@ import { recordHandlers } from '../http/record-handlers';
 import { fireWebhook } from './fire-manually';
 
 const LOGS = 'webhook_logs g WHERE g.company_id = t.company_id AND g.webhook_manual_fire_id = t.id';
+/** What the webhook was fired about. */
+const SUBJECT = `CASE
+      WHEN t.lead_id IS NOT NULL THEN 'for lead ' || t.lead_id
+      WHEN t.call_id IS NOT NULL THEN 'for call ' || t.call_id
+      WHEN t.buyer_conversion_id IS NOT NULL THEN 'for conversion ' || t.buyer_conversion_id
+    END`;
 
 export const projection = {
   schema: 'WebhookManualFire',
@@ -19,14 +25,17 @@ export const projection = {
     type: `'WebhookManualFire'`,
     routes_edit_path: 'NULL::text',
     name: true,
-    context_menu_name: `nullif(concat_ws(' ', t.name, CASE WHEN t.lead_id IS NOT NULL THEN 'for lead ' || t.lead_id WHEN t.call_id IS NOT NULL THEN 'for call ' || t.call_id
-      WHEN t.buyer_conversion_id IS NOT NULL THEN 'for conversion ' || t.buyer_conversion_id END), '')`,
+    context_menu_name: `nullif(concat_ws(' ', t.name, ${SUBJECT}), '')`,
     outgoing_webhook_id: true,
     buyer_conversion_id: true,
     lead_id: true,
     call_id: true,
     webhook_log_ids: `ARRAY(SELECT g.id FROM ${LOGS} ORDER BY g.id)`,
-    lead_log_ids: `ARRAY(SELECT g.lead_log_id FROM ${LOGS} AND g.lead_log_id IS NOT NULL ORDER BY g.lead_log_id)`,
+    lead_log_ids: `ARRAY(
+      SELECT g.lead_log_id
+      FROM ${LOGS} AND g.lead_log_id IS NOT NULL
+      ORDER BY g.lead_log_id
+    )`,
   },
 } as const satisfies Projection<'WebhookManualFire', 'webhook_manual_fire', 'webhook_manual_fires'>;
 
@@ -50,7 +59,7 @@ export const webhookManualFires = ({ clock }: Deps) => {
     },
 
     createWebhookManualFire: ({ db, body: { time_zone, ...body } }) => {
-      // Only for reading the times, which is done.
+      // It was needed only to parse the times.
       void time_zone;
       return records.create({ db, query: {}, body }, (tx, fields, now) =>
         fireWebhook(tx, fields, now),

@@ -1,17 +1,21 @@
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
-import { endQueue, openQueue, wakeQueue } from './queries/queues';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
-import { shownSecret } from '../egress/standard-webhooks';
-import { countOfOwner, DEFAULTS, webhookRow, type WebhookRow } from './save-webhook';
+import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from './save-webhook';
+import { DEFAULTS } from './webhook-columns';
+
+// The room of outgoing webhooks. Triggers (prisma/functions.sql) record events. These are fanned
+// out to deliveries, which are sent with retries; each attempt is logged.
+// Locks are taken in this order: owner, webhook, buyer that counts its webhooks, queue, delivery.
 
 export const projection = {
   schema: 'OutgoingWebhook',
   singular: 'outgoing_webhook',
   plural: 'outgoing_webhooks',
-  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.url, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
+  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.url, '')
+    || E'\\n' || coalesce(t.external_record_id, ''))`,
   columns: {
     ...commonColumns('outgoing_webhooks'),
     type: `'OutgoingWebhook'`,
@@ -44,24 +48,23 @@ const orders: Record<string, SortKey> = {
 };
 
 const filters = { trigger_type: 't.trigger_type = {trigger_type}', paused: 't.paused = {paused}' };
-const SIGNING = { uuid: true, secret_version: true } as const;
 
-/** Who is told of what happens. */
+const UNSAVED = {
+  ...DEFAULTS,
+  headers: {},
+  success_codes: [],
+  token_filters: [],
+  secret_version: 1,
+};
+
+/** Webhooks of a company: where its events are sent, and which. */
 export const outgoingWebhooks = ({ clock, config, pepper }: Deps) => {
   const records = recordHandlers(projection, clock);
-  const networks = config.webhook_allow_networks;
-  const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
+  const { webhook_allow_networks: allow_networks } = config;
   return {
     listOutgoingWebhooks: ({ query, db }) =>
       page(query, { db, now: clock(), projection, orders, filters }),
-    newOutgoingWebhook: (call) =>
-      records.unsaved(call, {
-        ...DEFAULTS,
-        headers: {},
-        success_codes: [],
-        token_filters: [],
-        secret_version: 1,
-      }),
+    newOutgoingWebhook: (call) => records.unsaved(call, UNSAVED),
     showOutgoingWebhook: records.show,
 
     createOutgoingWebhook: (call) => {
@@ -69,76 +72,30 @@ export const outgoingWebhooks = ({ clock, config, pepper }: Deps) => {
       return records.create(
         call,
         async (tx, fields, now) => {
-          const row = await webhookRow(tx, undefined, fields, networks);
-          const data = {
-            ...row,
-            company_id: tx.company_id,
-            user_updated_at: now,
-            created_at: now,
-            updated_at: now,
-          };
-          const { id, ...signing } = await tx.prisma.outgoingWebhook.create({
-            data,
-            select: { id: true, ...SIGNING },
-          });
-          secret = shownSecret(pepper, signing);
-          await openQueue(tx, id);
-          await countOfOwner(tx, [row]);
-          return id;
+          const created = await createWebhook(tx, fields, { allow_networks, pepper, now });
+          ({ secret } = created);
+          return created.id;
         },
         () => ({ secret }),
       );
     },
 
     updateOutgoingWebhook: (call) =>
-      records.update(call, async (tx, id, { fields, now }) => {
-        const where = key(tx.company_id, id);
-        const before = (await tx.prisma.outgoingWebhook.findUniqueOrThrow({
-          where,
-        })) as WebhookRow & { paused: boolean };
-        const row = await webhookRow(tx, before, fields, networks);
-        // Whoever unpauses it by hand knows why it was paused.
-        const paused_reason = fields.paused === undefined ? {} : { paused_reason: null };
-        await tx.prisma.outgoingWebhook.update({
-          where,
-          data: { ...row, ...paused_reason, user_updated_at: now, updated_at: now },
-        });
-        if (row.paused !== before.paused)
-          await (row.paused ? endQueue(tx, id) : wakeQueue(tx, id, now));
-        if (row.owner_type !== before.owner_type || row.owner_id !== before.owner_id)
-          await countOfOwner(tx, [before, row]);
-      }),
+      records.update(call, (tx, id, { fields, now }) =>
+        updateWebhook(tx, id, { fields, allow_networks, now }),
+      ),
 
     rotateOutgoingWebhookSecret: (call) => {
       let secret = '';
       return records.update(
         { ...call, body: {} },
         async (tx, id, { now }) => {
-          const data = {
-            secret_version: { increment: 1 },
-            secret_rotated_at: now,
-            user_updated_at: now,
-            updated_at: now,
-          };
-          secret = shownSecret(
-            pepper,
-            await tx.prisma.outgoingWebhook.update({
-              where: key(tx.company_id, id),
-              data,
-              select: SIGNING,
-            }),
-          );
+          secret = await rotateSecret(tx, id, { pepper, now });
         },
         () => ({ secret }),
       );
     },
 
-    deleteOutgoingWebhook: (call) =>
-      records.delete(call, async (tx, id, now) => {
-        const data = { deleted_at: now, updated_at: now, user_updated_at: now };
-        const row = await tx.prisma.outgoingWebhook.update({ where: key(tx.company_id, id), data });
-        await endQueue(tx, id);
-        await countOfOwner(tx, [row]);
-      }),
+    deleteOutgoingWebhook: (call) => records.delete(call, deleteWebhook),
   } satisfies Partial<Handlers>;
 };

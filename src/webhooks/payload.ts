@@ -1,16 +1,15 @@
-import type { TokenSource } from '../tokens/substitute';
-import { ownTokens } from '../tokens/substitute';
+import { ownTokens, type TokenSource } from '../tokens/substitute';
 
-/** Bodies are at most so large. */
-export const MOST_BODY_BYTES = 20_000;
+/** Larger bodies are not sent. */
+export const MAX_BODY_BYTES = 20_000;
 
-/** JSON of what an event is about, by what it is. */
-export type Told = Readonly<
+/** The records of an event, as JSON. */
+export type PayloadRecords = Readonly<
   Partial<Record<'lead' | 'call' | 'buyer' | 'attempt' | 'conversion' | 'agent', string | null>>
 >;
 
-export interface Happened extends Told {
-  /** The type that receivers are told. */
+export interface PayloadEvent extends PayloadRecords {
+  /** The type of the payload. */
   kind: string;
   /** ISO 8601. */
   occurred_at: string;
@@ -21,21 +20,27 @@ const RECORDS = ['lead', 'call', 'buyer', 'attempt', 'conversion', 'agent'] as c
 type Name = (typeof RECORDS)[number];
 const LARGE: ReadonlySet<Name> = new Set(['lead', 'call']);
 
-/** What a receiver is told by default. An event that would be too large only names its lead and its call. */
-export function payloadOf(event: Happened): string {
+/** The default body of a request. Where it would be too large, the lead and the call are cut. */
+export function payloadOf(event: PayloadEvent): string {
   const whole = assembled(event, (_, json) => json);
-  return Buffer.byteLength(whole) <= MOST_BODY_BYTES
+  return Buffer.byteLength(whole) <= MAX_BODY_BYTES
     ? whole
     : assembled(event, (name, json) => (LARGE.has(name) ? named(json) : json), '"truncated":true,');
 }
 
-function assembled(event: Happened, told: (name: Name, json: string) => string, more = ''): string {
+function assembled(
+  event: PayloadEvent,
+  format: (name: Name, json: string) => string,
+  more = '',
+): string {
   const data = RECORDS.flatMap((name) =>
-    event[name] ? [`"${name}":${told(name, event[name])}`] : [],
+    event[name] ? [`"${name}":${format(name, event[name])}`] : [],
   );
-  return `{"type":"${event.kind}","timestamp":"${event.occurred_at}",${more}"data":{${data.join(',')}}}`;
+  const head = `"type":"${event.kind}","timestamp":"${event.occurred_at}",${more}`;
+  return `{${head}"data":{${data.join(',')}}}`;
 }
 
+/** The parts of a record that name it. */
 function named(json: string): string {
   const { id, uuid, routes_show_path } = JSON.parse(json) as { [name: string]: unknown };
   return JSON.stringify({ id, uuid, routes_show_path });
@@ -44,10 +49,10 @@ function named(json: string): string {
 type Fields = { [name: string]: unknown };
 
 /**
- * The tokens of an event: those of its call and of its lead, then what is known of these: their columns, `lead_id`, `call_id`, `call_uuid`, `buyer_name`,
- * `offer_name`, `type`, `timestamp`.
+ * The tokens of an event: those of its call and its lead, then the columns of these, and `lead_id`,
+ * `call_id`, `call_uuid`, `buyer_name`, `offer_name`, `type`, `timestamp` and others.
  */
-export function eventTokens(event: Happened): TokenSource {
+export function eventTokens(event: PayloadEvent): TokenSource {
   const read = (name: Name): Fields => (event[name] ? (JSON.parse(event[name]) as Fields) : {});
   const [lead, call, buyer, attempt] = [read('lead'), read('call'), read('buyer'), read('attempt')];
   const service_number = typeof call.number_called === 'string' ? call.number_called : undefined;

@@ -1,185 +1,99 @@
-import type { Schemas } from '../contract';
-import { resolveReferences, type Table } from '../db/records';
 import type { Db } from '../db/tenant';
-import { isMailAddress } from '../mail/address';
-import { HttpProblem, type FieldErrors } from '../errors';
-import { refusedHeaders, refusedUrl } from '../egress/guarded-request';
-import { SIGNING_HEADERS } from '../egress/request-template';
+import { shownSecret } from '../egress/standard-webhooks';
+import { closeQueue, openQueue, wakeQueue } from './queues';
+import { webhookColumns, type WebhookColumns, type WebhookFields } from './webhook-columns';
+import { countWebhooksOf, resolveOwner, type WebhookOwner } from './webhook-owner';
 
-type Fields = Omit<Schemas['OutgoingWebhookFields'], 'serializer'>;
-export type OwnerType = Schemas['WebhookOwnerType'];
-export type TriggerType = Schemas['WebhookTriggerType'];
+/** The columns from which the secret of a webhook is derived. */
+const SIGNING = { uuid: true, secret_version: true } as const;
 
-/** The columns of a webhook that people write. */
-export interface WebhookRow {
-  name: string;
-  owner_type: OwnerType;
-  owner_id: bigint | null;
-  trigger_type: TriggerType;
-  url: string;
-  origin: string;
-  method: string;
-  headers: Record<string, string>;
-  body: string | null;
-  timeout_seconds: number;
-  success_codes: number[];
-  retries: number;
-  paused: boolean;
-  token_filters: string[];
-  alert_email: string | null;
-  external_record_id: string | null;
+const keyOf = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
+
+type WebhookRow = WebhookColumns & WebhookOwner;
+
+interface SaveContext {
+  allow_networks: readonly string[];
+  now: Date;
 }
 
-export const DEFAULTS = {
-  owner_type: 'Company',
-  method: 'post',
-  timeout_seconds: 15,
-  retries: 9,
-  paused: false,
-} as const;
-/** The caller waits for it. */
-const VETO = { least: 1, most: 3 };
-const USUAL = { least: 3, most: 29 };
+/** Creates a webhook with its queue, and returns its id and its secret. */
+export async function createWebhook(
+  tx: Db,
+  fields: WebhookFields,
+  { allow_networks, pepper, now }: SaveContext & { pepper: string },
+): Promise<{ id: bigint; secret: string }> {
+  const row = await mergeRow(tx, undefined, fields, allow_networks);
+  const { id, ...signing } = await tx.prisma.outgoingWebhook.create({
+    data: {
+      ...row,
+      company_id: tx.company_id,
+      user_updated_at: now,
+      created_at: now,
+      updated_at: now,
+    },
+    select: { id: true, ...SIGNING },
+  });
+  await openQueue(tx, id);
+  await countWebhooksOf(tx, [row]);
+  return { id, secret: shownSecret(pepper, signing) };
+}
 
-/** Where the owners of webhooks are. The company needs no looking for. */
-const OWNERS: Record<Exclude<OwnerType, 'Company'>, Table> = {
-  Offer: 'offers',
-  Buyer: 'buyers',
-  BuyerGroup: 'buyer_groups',
-  TrafficSource: 'traffic_sources',
-  ScheduleAction: 'schedule_actions',
-};
+/** Changes a locked webhook. */
+export async function updateWebhook(
+  tx: Db,
+  id: bigint,
+  { fields, allow_networks, now }: SaveContext & { fields: WebhookFields },
+): Promise<void> {
+  const where = keyOf(tx, id);
+  const before = (await tx.prisma.outgoingWebhook.findUniqueOrThrow({ where })) as WebhookRow;
+  const row = await mergeRow(tx, before, fields, allow_networks);
+  // The reason is of a pause by the service; the customer has decided now.
+  const reason = fields.paused === undefined ? {} : { paused_reason: null };
+  await tx.prisma.outgoingWebhook.update({
+    where,
+    data: { ...row, ...reason, user_updated_at: now, updated_at: now },
+  });
+  if (row.paused !== before.paused)
+    await (row.paused ? closeQueue(tx, id) : wakeQueue(tx, id, now));
+  if (row.owner_type !== before.owner_type || row.owner_id !== before.owner_id)
+    await countWebhooksOf(tx, [before, row]);
+}
 
-/** The columns of a new or changed webhook: what it was, what the request says, and what they must be together. Refuses with 422. */
-export async function webhookRow(
+async function mergeRow(
   db: Db,
   before: WebhookRow | undefined,
-  fields: Fields,
+  { owner_id, owner_type, ...fields }: WebhookFields,
   allow_networks: readonly string[],
 ): Promise<WebhookRow> {
-  const { owner_id, owner_type, ...sent } = fields;
-  const trigger_type = sent.trigger_type ?? before!.trigger_type;
-  const of_kind = trigger_type === 'before_buyer_dialled' ? VETO : USUAL;
-  // A time that was only the default of the kind before goes with it.
-  const is_kind_changed =
-    before !== undefined &&
-    (before.trigger_type === 'before_buyer_dialled') !== (trigger_type === 'before_buyer_dialled');
-  const usual = trigger_type === 'before_buyer_dialled' ? VETO.most : DEFAULTS.timeout_seconds;
-  const pick = <T>(value: T | null | undefined, known: T | undefined, fallback: T): T =>
-    value === undefined ? (known ?? fallback) : (value ?? fallback);
-  const url = sent.url ?? before!.url;
-  const row = {
-    name: sent.name ?? before!.name,
-    trigger_type,
-    url,
-    origin: originOf(url) ?? '',
-    method: pick(sent.method, before?.method, DEFAULTS.method),
-    headers: pick(sent.headers, before?.headers, {}),
-    body: blank(sent.body === undefined ? before?.body : sent.body),
-    timeout_seconds: pick(
-      sent.timeout_seconds,
-      is_kind_changed ? undefined : before?.timeout_seconds,
-      usual,
-    ),
-    success_codes: pick(sent.success_codes, before?.success_codes, []),
-    retries: pick(sent.retries, before?.retries, DEFAULTS.retries),
-    paused: pick(sent.paused, before?.paused, DEFAULTS.paused),
-    token_filters: pick(sent.record_token_filter_list, before?.token_filters, []),
-    alert_email: blank(sent.alert_email === undefined ? before?.alert_email : sent.alert_email),
-    external_record_id: blank(
-      sent.external_record_id === undefined ? before?.external_record_id : sent.external_record_id,
-    ),
-  };
-  refuse(row, of_kind, allow_networks);
-  return { ...row, ...(await ownerOf(db, before, { owner_id, owner_type })) };
+  const columns = webhookColumns(before, fields, allow_networks);
+  return { ...columns, ...(await resolveOwner(db, before, { owner_id, owner_type })) };
 }
 
-const blank = (text: string | null | undefined): string | null => (text?.trim() ? text : null);
-
-function refuse(
-  row: Omit<WebhookRow, 'owner_type' | 'owner_id'>,
-  { least, most }: typeof USUAL,
-  allow_networks: readonly string[],
-): void {
-  const errors: FieldErrors = {};
-  const url =
-    refusedUrl(plainUrl(row.url, 'x'), allow_networks) ??
-    (originOf(row.url) === undefined ? 'must name its host without tokens' : undefined);
-  if (url) errors.url = [url];
-  const signing = Object.keys(row.headers).find((name) => SIGNING_HEADERS.has(name.toLowerCase()));
-  const headers = signing
-    ? `must not have the header ${signing}: it is set by the service`
-    : refusedHeaders(row.headers);
-  if (headers) errors.headers = [headers];
-  if (row.timeout_seconds < least || row.timeout_seconds > most)
-    errors.timeout_seconds = [`must be from ${least} to ${most} for ${row.trigger_type}`];
-  const odd = row.success_codes.find((code) => (code >= 300 && code < 400) || code === 410);
-  if (odd !== undefined)
-    errors.success_codes = [
-      `must not have ${odd}: a redirect, or 410, never means that it has arrived`,
-    ];
-  if (row.alert_email !== null && !isMailAddress(row.alert_email))
-    errors.alert_email = ['must be one e-mail address'];
-  const refusal = HttpProblem.fields(errors);
-  if (refusal) throw refusal;
-}
-
-const plainUrl = (url: string, value: string): string =>
-  url.replace(/\{\{\s*\w+\s*\}\}|\[\w+\]\{[^}]*\}/g, value);
-
-/** Scheme, host and port of a URL; undefined where a token stands in them, or it is none. */
-function originOf(url: string): string | undefined {
-  const [one, other] = ['x', 'y']
-    .map((value) => plainUrl(url, value))
-    .map((plain) => (URL.canParse(plain) ? new URL(plain).origin : undefined));
-  return one === other ? one : undefined;
-}
-
-type Owner = Pick<WebhookRow, 'owner_type' | 'owner_id'>;
-
-async function ownerOf(
-  db: Db,
-  before: Owner | undefined,
-  sent: Pick<Fields, 'owner_id' | 'owner_type'>,
-): Promise<Owner> {
-  const owner_type =
-    sent.owner_type === undefined
-      ? (before?.owner_type ?? DEFAULTS.owner_type)
-      : (sent.owner_type ?? DEFAULTS.owner_type);
-  const kept = before?.owner_type === owner_type ? before.owner_id : null;
-  if (owner_type === 'Company') {
-    if (sent.owner_id !== undefined && sent.owner_id !== null)
-      throw HttpProblem.field('owner_id', 'must be left out for the owner_type Company');
-    return { owner_type, owner_id: null };
-  }
-  if (sent.owner_id === undefined && kept !== null) return { owner_type, owner_id: kept };
-  if (sent.owner_id === undefined || sent.owner_id === null)
-    throw HttpProblem.field('owner_id', `must be given for the owner_type ${owner_type}`);
-  // Buyers count their webhooks: their rows are written.
-  const lock = owner_type === 'Buyer' ? 'UPDATE' : 'SHARE';
-  const [owner_id] = await resolveReferences(db, OWNERS[owner_type], [sent.owner_id], {
-    field: 'owner_id',
-    lock,
+/** Gives a locked webhook a new secret, and returns it. The previous one stays valid for a day. */
+export async function rotateSecret(
+  tx: Db,
+  id: bigint,
+  { pepper, now }: { pepper: string; now: Date },
+): Promise<string> {
+  const signing = await tx.prisma.outgoingWebhook.update({
+    where: keyOf(tx, id),
+    data: {
+      secret_version: { increment: 1 },
+      secret_rotated_at: now,
+      user_updated_at: now,
+      updated_at: now,
+    },
+    select: SIGNING,
   });
-  return { owner_type, owner_id: owner_id! };
+  return shownSecret(pepper, signing);
 }
 
-/** Counts the webhooks of buyers among these owners anew, in the order of their ids. The webhook is locked before them. */
-export async function countOfOwner(
-  db: Db,
-  owners: readonly { owner_type: string; owner_id: bigint | null }[],
-): Promise<void> {
-  const ids = owners.flatMap(({ owner_type, owner_id }) =>
-    owner_type === 'Buyer' && owner_id !== null ? [String(owner_id)] : [],
-  );
-  if (ids.length === 0) return;
-  await db.query({
-    text: `SELECT id FROM buyers WHERE company_id = $1 AND id = ANY($2::bigint[]) ORDER BY id FOR UPDATE`,
-    values: [db.company_id, ids],
+/** Deletes a locked webhook. Nothing more is sent. */
+export async function deleteWebhook(tx: Db, id: bigint, now: Date): Promise<void> {
+  const row = await tx.prisma.outgoingWebhook.update({
+    where: keyOf(tx, id),
+    data: { deleted_at: now, updated_at: now, user_updated_at: now },
   });
-  await db.query({
-    text: `UPDATE buyers b SET outgoing_webhooks_count = (SELECT count(*) FROM outgoing_webhooks w WHERE w.company_id = b.company_id AND w.owner_type = 'Buyer' AND w.owner_id = b.id AND w.deleted_at IS NULL)
-      WHERE b.company_id = $1 AND b.id = ANY($2::bigint[]) RETURNING 1`,
-    values: [db.company_id, ids],
-  });
+  await closeQueue(tx, id);
+  await countWebhooksOf(tx, [row]);
 }

@@ -13,7 +13,8 @@ export const projection = {
   plural: 'webhook_logs',
   joins: {
     w: 'JOIN outgoing_webhooks w ON w.company_id = t.company_id AND w.id = t.outgoing_webhook_id',
-    d: 'LEFT JOIN webhook_deliveries d ON d.company_id = t.company_id AND d.id = t.webhook_delivery_id',
+    d: `LEFT JOIN webhook_deliveries d ON d.company_id = t.company_id
+      AND d.id = t.webhook_delivery_id`,
   },
   columns: {
     ...commonColumns('webhook_logs'),
@@ -48,19 +49,20 @@ export const projection = {
   },
 } as const satisfies Projection<'WebhookLog', 'webhook_log', 'webhook_logs'>;
 
-const NAMED = {
+/** Filters by records. */
+const REFERENCES = {
   outgoing_webhook_id: 'outgoing_webhooks',
   lead_id: 'leads',
   call_id: 'calls',
   buyer_id: 'buyers',
   offer_id: 'offers',
 } as const;
-const OWN = {
+const FILTERS = {
   code: 't.code = {code}',
   success: { cases: { true: 't.success', false: 'NOT t.success' } },
 };
 
-/** What was sent to whom, and what they answered. */
+/** The log of all attempts: what was sent to a webhook, and its response. */
 export const webhookLogs = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
@@ -70,7 +72,7 @@ export const webhookLogs = ({ clock }: Deps) => {
         now: clock(),
         projection,
         orders: {},
-        filters: { ...byReference(query, NAMED), ...OWN },
+        filters: { ...byReference(query, REFERENCES), ...FILTERS },
       }),
     showWebhookLog: (call) => records.show({ ...call, query: {} }),
 

@@ -1,53 +1,83 @@
 import { setTimeout } from 'node:timers/promises';
-import { isToBeAlerted, writeResults, type Result } from './queries/queue-leases';
+import type { PoolClient } from 'pg';
+import { sqlOn } from '../db/sql';
 import { inTransaction } from '../db/transaction';
 import type { Deps } from '../deps';
+import { claimAlert } from './alert-owner';
+import { queueKey } from './lease-queues';
+import { WRITE_RESULTS } from './queries/results';
 
 type Context = Pick<Deps, 'database' | 'queue' | 'clock' | 'log'>;
 
-/** So many do not wait for more to come. */
-const ENOUGH = 250;
-const MOST = 500;
-const EVERY_MS = 100;
-const PAUSE_MS = 500;
+/** The outcome of an attempt. */
+export interface Result {
+  company_id: string;
+  outgoing_webhook_id: string;
+  delivery_id: string;
+  /** Of the log. */
+  uuid: string;
+  attempt: number;
+  started_at: string;
+  /** Milliseconds. */
+  duration: number;
+  code: number | null;
+  success: boolean;
+  notes: string | null;
+  request_headers: Record<string, string>;
+  response_headers: Record<string, string> | null;
+  response_body: string | null;
+  status: 'waiting' | 'delivered' | 'dead';
+  due_at: string | null;
+}
 
-/** Writes what came of attempts in batches, beside the sending. */
+/** So many results are written at once, without waiting for more. */
+const FULL_BATCH = 250;
+const MAX_BATCH = 500;
+/** How long a batch waits for more results. */
+const WAIT_MS = 100;
+const RETRY_MS = 500;
+
+/** Writes results in batches while further requests are sent. */
 export interface ResultWriter {
   add(result: Result): void;
-  /** Deliveries whose results are not written yet. */
+  /** Ids of the deliveries whose results are not written yet. */
   unwritten(): string[];
   /** How many they are. */
   count(): number;
-  /** Waits until everything that was added is written, or cannot be any more. */
+  /** Waits until every added result is written or given up. */
   flushed(): Promise<void>;
 }
 
+interface Waiting {
+  result: Result;
+  /** Unix time in ms. */
+  until: number;
+}
+
+/** A result that could not be written within `timeout_ms`, the time of the lease, is given up. */
 export function resultWriter(
   context: Context,
-  { worker, patience_ms }: { worker: string; patience_ms: number },
+  { worker, timeout_ms }: { worker: string; timeout_ms: number },
 ): ResultWriter {
-  let waiting: { result: Result; until: number }[] = [];
-  let writing: typeof waiting = [];
+  let waiting: Waiting[] = [];
+  let writing: Waiting[] = [];
   let running: Promise<void> | undefined;
-  let hurry: AbortController | undefined;
+  let pause: AbortController | undefined;
 
   const run = async () => {
     while (waiting.length > 0) {
-      hurry = new AbortController();
-      if (waiting.length < ENOUGH)
-        await setTimeout(EVERY_MS, undefined, { signal: hurry.signal }).catch(() => undefined);
-      writing = waiting.splice(0, MOST);
+      pause = new AbortController();
+      if (waiting.length < FULL_BATCH)
+        await setTimeout(WAIT_MS, undefined, { signal: pause.signal }).catch(() => undefined);
+      writing = waiting.splice(0, MAX_BATCH);
+      const results = writing.map(({ result }) => result);
       try {
-        await write(
-          context,
-          worker,
-          writing.map(({ result }) => result),
-        );
+        await write(context, worker, results);
       } catch (error) {
-        context.log.warn({ err: error }, 'what came of webhooks could not be written: tried again');
-        // Once the lease is over another process has sent it again.
+        context.log.warn({ err: error }, 'could not write results of webhooks; it is tried again');
+        // After the lease, another process has sent the delivery again.
         waiting = [...writing.filter(({ until }) => until > Date.now()), ...waiting];
-        await setTimeout(PAUSE_MS);
+        await setTimeout(RETRY_MS);
       }
       writing = [];
     }
@@ -56,50 +86,43 @@ export function resultWriter(
 
   return {
     add: (result) => {
-      waiting.push({ result, until: Date.now() + patience_ms });
-      if (waiting.length >= ENOUGH) hurry?.abort();
+      waiting.push({ result, until: Date.now() + timeout_ms });
+      if (waiting.length >= FULL_BATCH) pause?.abort();
       running ??= run();
     },
     unwritten: () => [...writing, ...waiting].map(({ result }) => result.delivery_id),
     count: () => writing.length + waiting.length,
     flushed: async () => {
       while (running) {
-        hurry?.abort();
+        pause?.abort();
         await running;
       }
     },
   };
 }
 
-/** Whoever is to be told of a dead delivery is told in the same transaction. */
+/** Writes results, and queues the alerts about dead deliveries in the same transaction. */
 async function write(
   { database, queue, clock }: Context,
   worker: string,
   results: readonly Result[],
 ): Promise<void> {
+  const rows = JSON.stringify(results.map((result, n) => ({ ...result, n })));
   await inTransaction(database.prepared, async (client) => {
-    const written = await writeResults(client, worker, results);
-    const dead = new Map(
-      written
-        .filter(({ status }) => status === 'dead')
-        .map((each) => [`${each.company_id}/${each.outgoing_webhook_id}`, each]),
-    );
-    for (const [, { company_id, outgoing_webhook_id }] of [...dead].toSorted(([a], [b]) =>
-      a < b ? -1 : 1,
-    )) {
-      if (
-        !(await isToBeAlerted(
-          (statement) => client.query(statement),
-          { company_id, outgoing_webhook_id },
-          clock(),
-        ))
-      )
-        continue;
-      const db = {
-        query: async <Row>(statement: { text: string; values: unknown[] }) =>
-          (await client.query(statement)).rows as Row[],
-      };
-      await queue.add(db, 'tell_of_webhook', { company_id, outgoing_webhook_id, news: 'dead' });
+    const sql = sqlOn(client);
+    const written = await sql(WRITE_RESULTS, { worker, rows });
+    const dead = written.filter(({ status }) => status === 'dead');
+    const by_queue = new Map(dead.map((each) => [queueKey(each), each]));
+    for (const key of [...by_queue.keys()].toSorted()) {
+      const { company_id, outgoing_webhook_id } = by_queue.get(key)!;
+      if (!(await claimAlert(sql, { company_id, outgoing_webhook_id }, clock()))) continue;
+      const alert = { company_id, outgoing_webhook_id, news: 'dead' as const };
+      await queue.add(queryOn(client), 'tell_of_webhook', alert);
     }
   });
 }
+
+const queryOn = (client: PoolClient) => ({
+  query: async <Row>(statement: { text: string; values: unknown[] }) =>
+    (await client.query(statement)).rows as Row[],
+});

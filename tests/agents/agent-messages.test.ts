@@ -3,7 +3,7 @@ import { createWorld, type Api, type World } from '../support/world';
 
 let world: World;
 let api: Api;
-/** Of call center one, of call center two, of the buyer, and of nothing. */
+/** Agents of call center one, of both call centers, of the buyer, and of none of them. */
 let [one, two, of_buyer, free]: TestAgent[] = [];
 let [center_one, center_two, buyer, group]: number[] = [];
 
@@ -29,7 +29,7 @@ const send = async (body: object) =>
   (await api('post', 'agent_messages', { body: { content: 'Hello', ...body } })).body.agent_message;
 const put = async (id: number, body: object) =>
   (await api('put', `agent_messages/${id}`, { body })).body.agent_message;
-/** Who has the message in their list. */
+/** The agents who have the message in their list. */
 async function holders(id: number): Promise<TestAgent[]> {
   const all = [one!, two!, of_buyer!, free!];
   const has = await Promise.all(
@@ -80,7 +80,7 @@ test('a message with a status reaches only the agents that are in it when it is 
   expect(await holders((await send({ agent_status_id })).id)).toEqual([two]);
 });
 
-test('a message to those who have no agents reaches nobody, and not everybody', async () => {
+test('a message to a buyer without agents reaches none, not all', async () => {
   const empty = (await api('post', 'buyers', { body: { name: 'Empty' } })).body.buyer.id;
   const message = await send({ buyer_ids: [empty] });
   expect([await holders(message.id), message.agent_widget_count]).toEqual([[], 0]);
@@ -92,7 +92,7 @@ test('a message to those who have no agents reaches nobody, and not everybody', 
   expect(await put(message.id, { call_center_ids: [] })).toMatchObject({ agent_widget_count: 0 });
 });
 
-test('other targets work out anew who is reached; what stays as it was does not', async () => {
+test('a change of targets changes the recipients; the same targets do not', async () => {
   const { id } = await send({ call_center_ids: [center_one] });
   expect(await put(id, { call_center_ids: [center_two] })).toMatchObject({
     agent_widget_count: 1,
@@ -114,7 +114,7 @@ test('other targets work out anew who is reached; what stays as it was does not'
   await api('delete', `agents/${late.id}`);
 });
 
-test('content is required and said at the start; later it may be blank', async () => {
+test('content is required at first, and may be blank later', async () => {
   expect((await api('post', 'agent_messages', { body: {} })).body.errors).toEqual({
     content: ['must be given'],
   });
@@ -123,7 +123,7 @@ test('content is required and said at the start; later it may be blank', async (
   expect((await put(id, { content: '' })).content).toBe(null);
 });
 
-test('new gives back what it is asked with, and stores nothing', async () => {
+test('new returns the values of its query, and stores nothing', async () => {
   const before = (await api('get', 'agent_messages')).body.metadata.total_count;
   const agent_status_id = await statusId(world, 'away');
   const { body } = await api('get', 'agent_messages/new', {
@@ -142,7 +142,7 @@ test('new gives back what it is asked with, and stores nothing', async () => {
   expect((await api('get', 'agent_messages')).body.metadata.total_count).toBe(before);
 });
 
-test('the writer is kept; a deleted message is nobody’s', async () => {
+test('a message has its author; a deleted one has no recipients', async () => {
   const { body } = await api('post', 'agent_messages', {
     ...asAgent(one!),
     body: { content: 'From one' },
@@ -152,7 +152,7 @@ test('the writer is kept; a deleted message is nobody’s', async () => {
   expect(await holders(body.agent_message.id)).toEqual([]);
 });
 
-test('mine is refused to those who are no agent', async () => {
+test('mine is refused for callers who are not agents', async () => {
   expect((await api('get', 'agent_messages?mine=true')).body.errors).toEqual({
     mine: [expect.any(String)],
   });
@@ -168,23 +168,37 @@ test('mine is refused to those who are no agent', async () => {
   expect(res.body.errors).toEqual({ mine: [expect.any(String)] });
 });
 
-test('messages sent, changed and withdrawn in parallel leave counts that are true, and events without gaps', async () => {
+test('parallel messages and changes leave correct counts, and events without gaps', async () => {
   const messages = await Promise.all(
     Array.from({ length: 6 }, (_, n) => send({ content: `M${n}` })),
   );
   const changes = messages.flatMap(({ id }, n) => [
     put(id, { call_center_ids: n % 2 ? [center_one] : [center_two] }),
     put(id, { content: `Other ${n}` }),
-    send({ content: `Beside ${n}` }),
+    send({ content: `Another ${n}` }),
     api('put', `agents/${one!.id}/status`, { body: { key: n % 2 ? 'away' : 'offline' } }),
   ]);
   await Promise.all(changes);
   const wrong = await world.sql(
-    'SELECT id FROM agent_messages m WHERE agent_widget_count <> (SELECT count(*) FROM agent_message_recipients r WHERE r.company_id = m.company_id AND r.agent_message_id = m.id) AND deleted_at IS NULL',
+    `SELECT m.id
+    FROM agent_messages m
+    WHERE m.deleted_at IS NULL
+      AND m.agent_widget_count <> (
+        SELECT count(*)
+        FROM agent_message_recipients r
+        WHERE r.company_id = m.company_id AND r.agent_message_id = m.id
+      )`,
   );
   expect(wrong).toEqual([]);
   const gaps = await world.sql(
-    'SELECT id FROM agents a WHERE last_event_id <> (SELECT count(*) FROM agent_events e WHERE e.company_id = a.company_id AND e.agent_id = a.id) OR last_event_id <> (SELECT coalesce(max(event_id), 0) FROM agent_events e WHERE e.company_id = a.company_id AND e.agent_id = a.id)',
+    `SELECT a.id
+    FROM agents a
+    CROSS JOIN LATERAL (
+      SELECT count(*) AS count, coalesce(max(e.event_id), 0) AS newest
+      FROM agent_events e
+      WHERE e.company_id = a.company_id AND e.agent_id = a.id
+    ) events
+    WHERE a.last_event_id <> events.count OR a.last_event_id <> events.newest`,
   );
   expect(gaps).toEqual([]);
 });

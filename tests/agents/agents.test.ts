@@ -17,7 +17,7 @@ const chainOf = async (id: number) =>
     .agent_status_timestamps;
 
 describe('a call center', () => {
-  test('has a user_call_center_id that is unique among the living, and knows its agents', async () => {
+  test('has a unique user_call_center_id, and the ids of its agents', async () => {
     const { id } = await center({ user_call_center_id: 'denver' });
     expect(
       (await api('post', 'call_centers', { body: { name: 'Twin', user_call_center_id: 'denver' } }))
@@ -55,7 +55,7 @@ describe('agent statuses', () => {
     ]);
   });
 
-  test('a built-in one can be renamed and moved, and neither deleted nor given another key or meaning', async () => {
+  test('built-in ones can be renamed and moved, but not deleted or given another key', async () => {
     const [available] = await list();
     const put = async (body: object) =>
       (await api('put', `agent_statuses/${available.id}`, { body })).body;
@@ -81,7 +81,7 @@ describe('agent statuses', () => {
     );
   });
 
-  test('have a key that is unique among the living; one that agents are in cannot be deleted', async () => {
+  test('have a unique key, and cannot be deleted while agents are in them', async () => {
     const post = () =>
       api('post', 'agent_statuses', { body: { key: 'training', name: 'In training' } });
     const { id } = (await post()).body.agent_status;
@@ -99,7 +99,7 @@ describe('agent statuses', () => {
     expect((await post()).status).toBe(201);
   });
 
-  test('while one is deleted nobody gets into it: either the deletion or the change is refused', async () => {
+  test('of a deletion and an agent’s change to the status, one is refused', async () => {
     const agent = await makeAgent(world);
     for (let round = 0; round < 10; round++) {
       const { id } = (
@@ -117,7 +117,7 @@ describe('agent statuses', () => {
 });
 
 describe('an agent', () => {
-  test('is a user, found by number, uuid or address and made when the address is new; one living agent a user', async () => {
+  test('is a user, by id, uuid or a new address; a user is at most one agent', async () => {
     const { agent } = (await api('post', 'agents', { body: { user_email: 'Ann@example.com' } }))
       .body;
     expect(agent).toMatchObject({
@@ -142,7 +142,7 @@ describe('an agent', () => {
     expect((await api('post', 'agents', { body: { user_id: uuid } })).status).toBe(201);
   });
 
-  test('is made once, whoever asks at the same time', async () => {
+  test('is created once by parallel requests', async () => {
     const sent = Array.from({ length: 10 }, () =>
       api('post', 'agents', { body: { user_email: 'many@example.com' } }),
     );
@@ -150,7 +150,7 @@ describe('an agent', () => {
     expect(statuses.toSorted()).toEqual([201, ...Array<number>(9).fill(422)]);
   });
 
-  test('belongs to call centers and buyers, which forget it when it, or they, are deleted', async () => {
+  test('belongs to call centers and buyers until it, or they, are deleted', async () => {
     const [a, b] = [await center(), await center()];
     const buyer = (await api('post', 'buyers', { body: { name: 'B' } })).body.buyer.id;
     const { id } = await makeAgent(world, { call_center_ids: [b.uuid, a.id], buyer_ids: buyer });
@@ -167,7 +167,7 @@ describe('an agent', () => {
     expect((await api('get', `call_centers/${b.id}`)).body.call_center.agents_count).toBe(0);
   });
 
-  test('is found by status, user, text and as oneself', async () => {
+  test('is found by status, user and text, and with mine', async () => {
     const agent = await makeAgent(world, {
       name: 'Zora Needle',
       agent_status_id: await statusId(world, 'on_call'),
@@ -185,7 +185,7 @@ describe('an agent', () => {
 });
 
 describe('status timestamps', () => {
-  test('have one row for the start and one for each change, by both ways; none for the status it is in', async () => {
+  test('have a row for the first status and for each change of it', async () => {
     const { id, user_id } = await makeAgent(world);
     const away = await statusId(world, 'away');
     await api('put', `agents/${id}/status`, { body: { key: 'available' } });
@@ -212,7 +212,7 @@ describe('status timestamps', () => {
     ).toEqual([{ key: 'away' }]);
   });
 
-  test('keep the key that the status had then', async () => {
+  test('have the key that the status had then', async () => {
     const { id: status } = (
       await api('post', 'agent_statuses', { body: { key: 'lunch', name: 'Lunch' } })
     ).body.agent_status;
@@ -235,7 +235,7 @@ describe('status timestamps', () => {
     expect(await chainOf(id)).toHaveLength(1);
   });
 
-  test('an agent may change the own status by a user token', async () => {
+  test('agents may change their own status with a user token', async () => {
     const agent = await makeAgent(world);
     expect(
       (
@@ -247,7 +247,7 @@ describe('status timestamps', () => {
     ).toBe('wrap_up');
   });
 
-  test('50 parallel changes are a chain without gaps or repeats, and its end is the status of the agent', async () => {
+  test('50 parallel changes are a chain without repeats up to the agent’s status', async () => {
     const { id } = await makeAgent(world);
     const keys = ['available', 'on_call', 'wrap_up', 'away', 'offline'];
     const ids = await Promise.all(keys.map((key) => statusId(world, key)));
@@ -263,7 +263,7 @@ describe('status timestamps', () => {
     expect(chain.at(-1)!.agent_status_id).toBe((await agentOf(id)).agent_status_id);
     const counts = new Map(keys.map((key) => [key, chain.filter((row) => row.key === key).length]));
     expect(chain.length).toBeGreaterThan(5);
-    // Each key was asked for ten times, and the agent started offline.
+    // Each key was requested ten times, and the agent started offline.
     for (const [key, count] of counts)
       expect(count).toBeLessThanOrEqual(key === 'offline' ? 11 : 10);
   });

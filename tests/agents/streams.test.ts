@@ -28,7 +28,7 @@ afterAll(async () => {
   await world.close();
 });
 
-const say = async (content: string, body: object = {}) =>
+const send = async (content: string, body: object = {}) =>
   (await world.company.api('post', 'agent_messages', { body: { content, ...body } })).body
     .agent_message as { id: number };
 const contents = (events: ReadEvent[]) => events.map(({ data }) => data.content);
@@ -36,10 +36,10 @@ const until = async (met: () => Promise<boolean>) => {
   while (!(await met())) await new Promise((done) => setTimeout(done, 20));
 };
 
-test('a message comes live on every server, with the number of the agent’s event', async () => {
+test('a message arrives live on every server, with the number of the agent’s event', async () => {
   const agent = await makeAgent(world);
   const readers = await Promise.all(servers.map(({ url }) => openStream(url, agent.token)));
-  await say('Live');
+  await send('Live');
   for (const reader of readers) {
     const [event] = await reader.have(1);
     expect([reader.status, event]).toMatchObject([
@@ -50,12 +50,12 @@ test('a message comes live on every server, with the number of the agent’s eve
   }
 });
 
-test('what changes is told again, what is withdrawn or deleted is told as that, and nothing of it is shown', async () => {
+test('a change is sent again; a withdrawn or deleted message is sent without content', async () => {
   const center = (await world.company.api('post', 'call_centers', { body: { name: 'C' } })).body
     .call_center.id;
   const agent = await makeAgent(world, { call_center_ids: [center] });
   const reader = await openStream(servers[0]!.url, agent.token);
-  const { id } = await say('Secret', { call_center_ids: [center] });
+  const { id } = await send('Secret', { call_center_ids: [center] });
   await reader.have(1);
   await world.company.api('put', `agent_messages/${id}`, { body: { content: 'Changed' } });
   await reader.have(2);
@@ -67,7 +67,7 @@ test('what changes is told again, what is withdrawn or deleted is told as that, 
     },
   });
   await reader.have(3);
-  const second = await say('To all');
+  const second = await send('To all');
   await reader.have(4);
   await world.company.api('delete', `agent_messages/${second.id}`);
   const events = await reader.have(5);
@@ -81,7 +81,7 @@ test('what changes is told again, what is withdrawn or deleted is told as that, 
     ['5', 'agent_message_withdrawn', { id: second.id }],
   ]);
   reader.leave();
-  // Whoever comes later is not shown what was withdrawn meanwhile.
+  // Later readers do not see what was withdrawn in the meantime.
   const later = await openStream(servers[1]!.url, agent.token, {
     after: '0',
     query: '?wait_seconds=0',
@@ -90,12 +90,12 @@ test('what changes is told again, what is withdrawn or deleted is told as that, 
   expect(later.events.map(({ event }) => event)).toEqual(Array(5).fill('agent_message_withdrawn'));
 });
 
-test('a stream tells its position at once, so that nothing is lost before the first event', async () => {
+test('a stream sends its position first, so that no event is lost', async () => {
   const agent = await makeAgent(world);
-  await say('Before');
+  await send('Before');
   const reader = await openStream(servers[0]!.url, agent.token, { query: '?wait_seconds=0' });
   expect([await reader.ended, reader.events, reader.last_id]).toEqual([true, [], '1']);
-  await say('Between');
+  await send('Between');
   const next = await openStream(servers[1]!.url, agent.token, {
     after: reader.last_id,
     query: '?wait_seconds=0',
@@ -104,13 +104,13 @@ test('a stream tells its position at once, so that nothing is lost before the fi
   expect(contents(next.events)).toEqual(['Between']);
 });
 
-test('who reconnects to this server and that, again and again while messages are written in parallel, gets each once and in order', async () => {
+test('a reader that reconnects to changing servers gets each event once, in order', async () => {
   const agents = await Promise.all(Array.from({ length: 3 }, () => makeAgent(world)));
   const COUNT = 120;
   let writing = true;
   const write = async () => {
     for (let n = 0; n < COUNT; n += 6)
-      await Promise.all(Array.from({ length: 6 }, (_, k) => say(`N${n + k}`)));
+      await Promise.all(Array.from({ length: 6 }, (_, k) => send(`N${n + k}`)));
     writing = false;
   };
   const follow = async (agent: TestAgent): Promise<ReadEvent[]> => {
@@ -138,17 +138,18 @@ test('who reconnects to this server and that, again and again while messages are
       Array.from({ length: COUNT }, (_, n) => `N${n}`).toSorted(),
     );
   }
-  // In the order of the messages' commits, which is the same for all.
+  // In the order of the commits of messages, which is the same for all agents.
   expect(contents(followed[1]!)).toEqual(contents(followed[0]!));
   expect(contents(followed[2]!)).toEqual(contents(followed[0]!));
 });
 
-test('an event whose notification got lost comes all the same', async () => {
+test('an event arrives even if its notification is lost', async () => {
   const agent = await makeAgent(world);
-  const { id } = await say('First');
+  const { id } = await send('First');
   const reader = await openStream(servers[0]!.url, agent.token, { after: '1' });
   await world.sql(
-    'INSERT INTO agent_events (company_id, agent_id, event_id, agent_message_id) VALUES ($1, $2, 2, $3)',
+    `INSERT INTO agent_events (company_id, agent_id, event_id, agent_message_id)
+    VALUES ($1, $2, 2, $3)`,
     [world.company.id, agent.id, id],
   );
   await world.sql('UPDATE agents SET last_event_id = 2 WHERE company_id = $1 AND id = $2', [
@@ -159,11 +160,12 @@ test('an event whose notification got lost comes all the same', async () => {
   reader.leave();
 });
 
-test('one connection of a process listens, whatever the number of its streams, and none when there are none', async () => {
+test('a process has one listening connection while it has streams', async () => {
   const listeners = async () =>
     (
       await world.sql(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN trunkline_agents'`,
+        `SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND query = 'LISTEN trunkline_agents'`,
       )
     ).length;
   await until(async () => (await listeners()) === 0);
@@ -212,7 +214,7 @@ test.each([
   ['Last-Event-ID', { after: 'abc' }],
   ['Last-Event-ID', { after: '1' }],
   ['last_event_id', { query: '?last_event_id=1' }],
-])('a position in %s that is no event of the agent is refused', async (field, position) => {
+])('a position in %s that the agent has not had is refused', async (field, position) => {
   const agent = await makeAgent(world);
   const reader = await openStream(servers[0]!.url, agent.token, position);
   expect([reader.status, reader.problem!.errors]).toEqual([
@@ -221,7 +223,7 @@ test.each([
   ]);
 });
 
-test('HEAD answers what a stream would, and ends', async () => {
+test('HEAD has the status and headers of a stream', async () => {
   const agent = await makeAgent(world);
   const res = await world.company.api('head', 'agent_messages/stream', asAgent(agent));
   expect([res.status, res.headers['content-type']]).toEqual([
@@ -230,7 +232,7 @@ test('HEAD answers what a stream would, and ends', async () => {
   ]);
 });
 
-test('a reader who stands still is cut off, and no more was read for it than its connection holds', async () => {
+test('a reader that stalls is cut off, and little is read for it', async () => {
   const block = `data: ${'x'.repeat(64_000)}\n\n`;
   let sent = 0;
   let socket: Socket | undefined;
@@ -259,6 +261,6 @@ test('a reader who stands still is cut off, and no more was read for it than its
     });
   });
   await done;
-  // What the system's own buffers take: some megabytes.
+  // The buffers of the operating system take some megabytes.
   expect(sent).toBeLessThan(500);
 });

@@ -9,7 +9,7 @@ import { LITERALS } from '../support/refused-hosts';
 import { webhooksOf } from '../support/webhooks';
 import { createWorld, type World } from '../support/world';
 
-// What a customer types leads to nobody's inner network: a canary on loopback counts who comes.
+// URLs of customers must not lead into an inner network. A canary on loopback counts connections.
 
 const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === '::1'),
@@ -55,7 +55,7 @@ afterEach(async () => {
   await world.close();
 });
 
-test('no spelling of an inner address is saved, and one that was saved all the same is dead at once', async () => {
+test('inner addresses are not saved; deliveries to a saved one are dead at once', async () => {
   const four = await canary('127.0.0.1');
   const six = hasIpv6 ? await canary('::1', four.port) : four;
   const body = { name: 'Hook', trigger_type: 'new_call_started' };
@@ -86,7 +86,7 @@ test('no spelling of an inner address is saved, and one that was saved all the s
   expect([ids.length, four.connections, six.connections]).toEqual([LITERALS.length, 0, 0]);
 });
 
-test('no name leads to one, also when it changes between the looks', async () => {
+test('no name leads to one, even when its addresses change', async () => {
   const four = await canary('127.0.0.1');
   const six = hasIpv6 ? await canary('::1', four.port) : four;
   const { id } = await here.hook(`http://inner.example.com:${four.port}/`, { retries: 3 });
@@ -98,7 +98,7 @@ test('no name leads to one, also when it changes between the looks', async () =>
   expect([four.connections, six.connections]).toEqual([0, 0]);
 });
 
-test('a redirect to one is an answer, and allowed networks are reached', async () => {
+test('a redirect to one is a response; allowed networks can be reached', async () => {
   if (!hasIpv6) return;
   const inner = await canary('::1');
   const outer = createServer(

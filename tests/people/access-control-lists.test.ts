@@ -1,177 +1,25 @@
-import { startWorkers } from '../../src/jobs/workers';
-import { createRunners } from '../../src/background/runners';
-import type { Mail } from '../../src/mail/mailer';
+import { createMailWorld, type MailWorld } from '../support/sent-mail';
 import { member, withToken } from '../support/teams';
-import { createWorld, type World } from '../support/world';
+import type { World } from '../support/world';
 
+let opened: MailWorld;
 let world: World;
-const mails: Mail[] = [];
+let mailTo: MailWorld['mailTo'];
 
 beforeAll(async () => {
-  world = await createWorld();
-  const mailer = {
-    ...world.deps.mailer,
-    send: async (mail: Mail) => (mails.push(mail), { ok: true as const, message_id: mail.key }),
-  };
-  const { database, log } = world.deps;
-  const workers = await startWorkers({
-    database,
-    log,
-    runners: createRunners({ ...world.deps, mailer }),
-  });
-  stop = () => workers.stop();
+  opened = await createMailWorld();
+  ({ world, mailTo } = opened);
 });
-let stop: () => Promise<void>;
-afterAll(async () => {
-  await stop();
-  await world.close();
-});
+afterAll(() => opened.close());
 
 const post = async (path: string, body: object) =>
   (await world.company.api('post', path, { body })).body;
 const put = (path: string, body: object) => world.company.api('put', path, { body });
 const team = async (id: number) =>
   (await world.company.api('get', `access_control_lists/${id}`)).body.access_control_list;
-const mailTo = async (address: string, count = 1): Promise<Mail[]> => {
-  for (let n = 0; n < 200; n++) {
-    const found = mails.filter(({ to }) => to === address);
-    if (found.length >= count) return found;
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  throw new Error(`no mail to ${address}`);
-};
-const tokenIn = ({ text = '' }: Mail): string => /invitation_token=(\S+)/.exec(text)![1]!;
-const accept = (invitation_token: string, more: object = {}) =>
-  world.company.api('post', 'invitations/accept', {
-    auth: null,
-    body: { invitation_token, ...more },
-  });
-
-describe('invitations', () => {
-  test('an address without an account is invited by mail, and the link sets up its token once', async () => {
-    await post('access_control_lists', {
-      name: 'Partners',
-      users_emails: ['Eve@Example.com'],
-      permissions: ['buyers:read'],
-    });
-    const [mail] = await mailTo('eve@example.com');
-    expect(mail!.subject).toContain('Test Company');
-    const accepted = await accept(tokenIn(mail!), { name: 'Laptop' });
-    expect([accepted.status, accepted.body.access_token.name]).toEqual([201, 'Laptop']);
-    const me = await withToken(world.company.api, accepted.body.token)('get', 'me');
-    expect([me.body.me.user.email, me.body.me.permissions, me.body.me.team_ids]).toEqual([
-      'eve@example.com',
-      ['buyers:read'],
-      [expect.any(Number)],
-    ]);
-    expect((await accept(tokenIn(mail!))).status).toBe(401);
-  });
-
-  test('twenty who accept at once get one token', async () => {
-    await post('users', { email: 'race@example.com' });
-    const token = tokenIn((await mailTo('race@example.com'))[0]!);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => accept(token)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([
-      201,
-      ...Array<number>(19).fill(401),
-    ]);
-  });
-
-  test('a new invitation voids the one before it, and seven days void any', async () => {
-    const { user } = await post('users', { email: 'late@example.com' });
-    const [first] = await mailTo('late@example.com');
-    expect((await world.company.api('post', `users/${user.id}/invite`)).status).toBe(202);
-    const second = (await mailTo('late@example.com', 2))[1]!;
-    expect((await accept(tokenIn(first!))).status).toBe(401);
-    await world.sql(
-      `UPDATE users SET invited_at = now() - interval '7 days 1 second' WHERE id = $1`,
-      [user.id],
-    );
-    expect((await accept(tokenIn(second))).status).toBe(401);
-  });
-
-  test('the link of a wrong address is void once the address is put right, and the right one gets its own', async () => {
-    const { user } = await post('users', { email: 'typo@example.com' });
-    const [wrong] = await mailTo('typo@example.com');
-    await put(`users/${user.id}`, { email: 'right@example.com' });
-    const [right] = await mailTo('right@example.com');
-    expect((await accept(tokenIn(wrong!))).status).toBe(401);
-    expect((await accept(tokenIn(right!))).status).toBe(201);
-  });
-
-  test('a job that runs twice sends one mail: both have the same key and the same link', async () => {
-    const { user } = await post('users', { email: 'twice@example.com' });
-    await mailTo('twice@example.com');
-    await createRunners({
-      ...world.deps,
-      mailer: {
-        ...world.deps.mailer,
-        send: async (mail) => (mails.push(mail), { ok: true, message_id: '' }),
-      },
-    }).send_invitation(
-      { company_id: String(world.company.id), user_id: String(user.id), number: 1 },
-      { job_id: 'x', signal: new AbortController().signal },
-    );
-    const [a, b] = await mailTo('twice@example.com', 2);
-    expect([a!.key, a!.text]).toEqual([b!.key, b!.text]);
-  });
-
-  test('nobody is mailed who need not be: with invite false, or with a token already', async () => {
-    await post('users', { email: 'quiet@example.com', invite: false });
-    await member(world.company, 'has-token@example.com');
-    mails.length = 0;
-    await post('access_control_lists', {
-      name: 'More',
-      users_emails: ['has-token@example.com', 'fresh@example.com'],
-    });
-    await mailTo('fresh@example.com');
-    expect(mails.map(({ to }) => to)).toEqual(['fresh@example.com']);
-  });
-
-  test('the page of the link makes no token by being looked at, and takes nothing into its HTML but a token', async () => {
-    const page = await world.company.api('get', '/invitations?invitation_token=%22%3E%3Cscript%3E');
-    expect([page.status, page.text.includes('<script>'), page.text.includes('value=""')]).toEqual([
-      200,
-      false,
-      true,
-    ]);
-    expect(page.headers['cache-control']).toBe('no-store');
-  });
-});
-
-describe('users', () => {
-  test('an address is unique among the living, whatever its letter case; a deleted user’s tokens are refused at once', async () => {
-    const ann = await member(world.company, 'dup@example.com', { permissions: ['buyers:read'] });
-    const twin = await world.company.api('post', 'users', { body: { email: 'DUP@example.com' } });
-    expect([twin.status, Object.keys(twin.body.errors)]).toEqual([422, ['email']]);
-    const { user_ids } = await team(ann.team);
-    expect((await ann.api('get', 'buyers')).status).toBe(200);
-    await world.company.api('delete', `users/${user_ids[0]}`);
-    expect((await ann.api('get', 'buyers')).status).toBe(401);
-    expect((await team(ann.team)).users_emails).toEqual([]);
-    expect(
-      (
-        await world.company.api('post', 'users', {
-          body: { email: 'dup@example.com', invite: false },
-        })
-      ).status,
-    ).toBe(201);
-  });
-
-  test('are put into teams and taken out by team_ids', async () => {
-    const { access_control_list: one } = await post('access_control_lists', { name: 'One' });
-    const { user } = await post('users', {
-      email: 'joins@example.com',
-      team_ids: [one.id],
-      invite: false,
-    });
-    expect(user.team_ids).toEqual([one.id]);
-    expect((await put(`users/${user.id}`, { team_ids: null })).body.user.team_ids).toEqual([]);
-  });
-});
 
 describe('teams', () => {
-  test('a change is felt by the next request', async () => {
+  test('a change applies to the next request', async () => {
     const { buyer } = await post('buyers', { name: 'Felt' });
     const bob = await member(world.company, 'bob@example.com', { permissions: ['buyers:read'] });
     expect((await bob.api('get', 'buyers')).body.metadata.total_count).toBe(0);
@@ -186,7 +34,7 @@ describe('teams', () => {
     expect((await bob.api('get', 'buyers')).status).toBe(403);
   });
 
-  test('nobody gives a team more than they have', async () => {
+  test('callers cannot give a team rights that they lack', async () => {
     const auth = await world.credentials(world.company, [
       'access_control_lists:create',
       'buyers:read',
@@ -200,7 +48,7 @@ describe('teams', () => {
     expect((await send({ permissions: ['buyers:read'] })).status).toBe(201);
   });
 
-  test('nobody gets more than they have by the teams or the tokens of others', async () => {
+  test('callers cannot gain rights through the teams or the tokens of others', async () => {
     const boss = await member(world.company, 'the-boss@example.com', { superuser: true });
     const [{ id: user_id }] = (await world.sql<{ id: string }>(
       'SELECT id FROM users WHERE email = $1',
@@ -251,7 +99,7 @@ describe('teams', () => {
     expect(wide.status).toBe(422);
   });
 
-  test('a superuser team sees everything; a token narrows what its user’s teams allow', async () => {
+  test('a superuser team sees everything; a token narrows the rights of its user', async () => {
     const { api } = await member(world.company, 'boss@example.com', { superuser: true });
     expect((await api('get', 'buyers')).body.metadata.total_count).toBe(
       (await world.company.api('get', 'buyers')).body.metadata.total_count,
@@ -269,7 +117,7 @@ describe('teams', () => {
     ]).toEqual([200, 403]);
   });
 
-  test('twenty parallel changes that name the same new address make one user', async () => {
+  test('twenty parallel changes that name the same new address create one user', async () => {
     const ids = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
         post('access_control_lists', { name: `T${n}`, users_emails: ['same@example.com'] }),
@@ -282,7 +130,7 @@ describe('teams', () => {
 });
 
 describe('the teams of buyers and groups', () => {
-  test('generate_team makes one team that may edit the buyer and see the calls it paid for, however often it is asked', async () => {
+  test('generate_team creates one team that may edit the buyer and see its calls', async () => {
     const { buyer } = await post('buyers', { name: 'Acme' });
     await Promise.all(
       Array.from({ length: 10 }, () => put(`buyers/${buyer.id}`, { generate_team: true })),
@@ -298,7 +146,7 @@ describe('the teams of buyers and groups', () => {
     });
   });
 
-  test('team_users_emails and team_offer_ids are those of that team; blank offers are all offers', async () => {
+  test('team_users_emails and team_offer_ids change that team; no offers are all', async () => {
     const { offer } = await post('offers', { name: 'O' });
     const { buyer } = await post('buyers', {
       name: 'Teamed',
@@ -320,7 +168,7 @@ describe('the teams of buyers and groups', () => {
     expect((await world.company.api('get', `access_control_lists/${id}`)).status).toBe(404);
   });
 
-  test('a group has teams by team_ids, and gives them offers and takes them', async () => {
+  test('team_ids gives a group its teams; offers are granted to them and revoked', async () => {
     const { offer } = await post('offers', { name: 'Shared' });
     const { buyer } = await post('buyers', { name: 'In the group' });
     const cara = await member(world.company, 'cara@example.com', {

@@ -8,7 +8,7 @@ export interface TestAgent {
 
 let made = 0;
 
-/** An agent with a user token that may do everything. */
+/** Creates an agent whose user token has all rights. */
 export async function makeAgent(world: World, body: object = {}): Promise<TestAgent> {
   const user_email = `agent-${(made += 1)}@example.com`;
   const { agent } = (await world.company.api('post', 'agents', { body: { user_email, ...body } }))
@@ -21,13 +21,13 @@ export async function makeAgent(world: World, body: object = {}): Promise<TestAg
   return { id: agent.id, user_id: agent.user_id, token };
 }
 
-/** Credentials of an agent, for requests of supertest. */
+/** The credentials of an agent, for requests. */
 export const asAgent = ({ token }: TestAgent) => ({
   auth: null,
   headers: { Authorization: `Token ${token}` },
 });
 
-/** The id of a status by its key. */
+/** Returns the id of a status by its key. */
 export async function statusId(world: World, key: string): Promise<number> {
   const { body } = await world.company.api('get', 'agent_statuses?per_page=1000');
   return body.agent_statuses.find((status: { key: string }) => status.key === key).id;

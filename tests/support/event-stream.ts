@@ -10,21 +10,21 @@ export interface ReadEvent {
 
 export interface Reader {
   status: number;
-  /** The answer, when it is no stream. */
+  /** The response, when it is not a stream. */
   problem: { errors: Record<string, string[]> } | undefined;
   events: ReadEvent[];
-  /** The id to go on with: that of the last event, or the position the stream began with. */
+  /** The id to resume from: of the last event, or the position at which the stream began. */
   last_id: string;
   comments: number;
-  /** Waits until so many events are there. */
+  /** Waits until there are so many events. */
   have(count: number): Promise<ReadEvent[]>;
-  /** Resolves when the server ends the stream; false when it was broken off. */
+  /** Resolves when the server ends the stream; to false when the connection broke. */
   ended: Promise<boolean>;
-  /** Breaks the connection off. */
+  /** Closes the connection. */
   leave(): void;
 }
 
-/** A server on a port of its own, for what outlives a request of supertest. */
+/** A server with a port, for requests that supertest cannot make. */
 export async function listening(
   app: World['app'],
 ): Promise<{ url: string; close(): Promise<void> }> {
@@ -39,7 +39,7 @@ export async function listening(
   };
 }
 
-/** Reads a stream of server-sent events as a browser does. */
+/** Reads a stream of server-sent events, as browsers do. */
 export async function openStream(
   url: string,
   token: string,

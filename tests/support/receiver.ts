@@ -14,7 +14,7 @@ export interface Received {
   answered: number;
 }
 
-/** What a receiver answers: a status, or whatever it does with the response itself. */
+/** The response of a receiver: a status, or a function that writes it. */
 export type Answer = number | ((res: ServerResponse) => void);
 type Answering = (received: Omit<Received, 'answered'>, n: number) => Answer;
 
@@ -23,7 +23,7 @@ interface WebhookItem {
 }
 const { webhooks } = contract.document as unknown as { webhooks: Record<string, WebhookItem> };
 
-/** Holds what was delivered against what the contract says of its type. Throws otherwise. */
+/** Checks a payload against its type in the contract; throws where they differ. */
 export function checkPayload(body: string): {
   type: string;
   timestamp: string;
@@ -36,15 +36,15 @@ export function checkPayload(body: string): {
   const validate = ajv.getSchema(
     `contract${item.post.requestBody.content['application/json']!.schema.$ref}`,
   )!;
-  if (!validate(payload))
-    throw new Error(
-      `${payload.type} is not what the contract says: ${ajv.errorsText(validate.errors)}\n${body.slice(0, 3000)}`,
-    );
+  if (!validate(payload)) {
+    const errors = ajv.errorsText(validate.errors);
+    throw new Error(`${payload.type} breaks the contract: ${errors}\n${body.slice(0, 3000)}`);
+  }
   appendFileSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'payloads.txt'), `${payload.type}\n`);
   return payload;
 }
 
-/** Somebody's server on loopback, which keeps all it gets. */
+/** A server on loopback that records all requests. */
 export async function startReceiver(answer: Answering = () => 200) {
   const received: Received[] = [];
   const server = createServer(async (req, res) => {
@@ -56,10 +56,10 @@ export async function startReceiver(answer: Answering = () => 200) {
       headers: req.headers,
       body: Buffer.concat(chunks).toString(),
     };
-    const said = answer(got, received.length);
-    received.push({ ...got, answered: typeof said === 'number' ? said : 0 });
-    if (typeof said === 'number') res.writeHead(said).end('thanks');
-    else said(res);
+    const response = answer(got, received.length);
+    received.push({ ...got, answered: typeof response === 'number' ? response : 0 });
+    if (typeof response === 'number') res.writeHead(response).end('thanks');
+    else response(res);
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

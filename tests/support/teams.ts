@@ -7,7 +7,7 @@ export interface Member {
   api: Api;
 }
 
-/** A user with a token, in a team of its own that the company makes. */
+/** Creates a user with a token, in a new team of their own. */
 export async function member({ api }: Company, email: string, team: object = {}): Promise<Member> {
   const made = await api('post', 'access_control_lists', {
     body: { name: email, users_emails: [email], ...team },
@@ -23,7 +23,7 @@ export async function member({ api }: Company, email: string, team: object = {})
   };
 }
 
-/** The same caller by a user's token. */
+/** The API called with a user’s token. */
 export const withToken =
   (api: Api, token: string): Api =>
   (method, path, sent: Sent = {}) =>

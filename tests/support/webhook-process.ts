@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { TYPESCRIPT } from './process';
 import { PEPPER_OF_TESTS, type World } from './world';
 
-/** A process that tells the webhooks of a world; it may be killed. Its leases and delays are short, so that a test need not wait long. */
+/** A process that sends the webhooks of a world, and that a test may kill. */
 export async function startWebhookProcess(
   world: World,
   { lease_ms, delays }: { lease_ms: number; delays: readonly number[] },

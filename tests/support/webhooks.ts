@@ -1,6 +1,6 @@
 import type { World } from './world';
 
-/** What tests of webhooks do. */
+/** Requests and queries of tests of webhooks. */
 export function webhooksOf({ company, sql }: World) {
   const ok = async (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) => {
     const res = await company.api(method, path, body && { body });
@@ -9,7 +9,7 @@ export function webhooksOf({ company, sql }: World) {
   };
   return {
     ok,
-    /** A webhook that is told of new calls. */
+    /** Creates a webhook for new calls. */
     hook: async (url: string, fields: object = {}) => {
       const res = await ok('post', 'outgoing_webhooks', {
         name: 'Hook',
@@ -19,12 +19,14 @@ export function webhooksOf({ company, sql }: World) {
       });
       return { id: res.outgoing_webhook.id as number, secret: res.secret as string };
     },
-    /** So many calls begin, each in a transaction of its own; answers their ids. */
+    /** Inserts calls, each in a transaction of its own, and returns their ids. */
     calls: async (count: number) => {
       const ids: number[] = [];
       for (let n = 0; n < count; n++) {
         const [row] = await sql<{ id: string }>(
-          `INSERT INTO calls (company_id, uuid, direction, status, carrier, caller_number) VALUES ($1, gen_random_uuid(), 'inbound', 'ringing', 'sandbox', 13105550100) RETURNING id`,
+          `INSERT INTO calls (company_id, uuid, direction, status, carrier, caller_number)
+          VALUES ($1, gen_random_uuid(), 'inbound', 'ringing', 'sandbox', 13105550100)
+          RETURNING id`,
           [company.id],
         );
         ids.push(Number(row!.id));
@@ -45,4 +47,5 @@ export function webhooksOf({ company, sql }: World) {
   };
 }
 
+/** The call of a payload. */
 export const callOf = (body: string): number => JSON.parse(body).data.call.id as number;

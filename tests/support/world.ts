@@ -9,7 +9,7 @@ import request from 'supertest';
 import { createApp } from '../../src/app';
 import { loadConfig } from '../../src/config';
 import type { Db } from '../../src/db/tenant';
-import { usersWith } from '../../src/people/queries/users';
+import { findOrCreateUsers } from '../../src/people/find-or-create-users';
 import { createDeps, type Deps } from '../../src/deps';
 import type { Handlers } from '../../src/http/handlers';
 import { startWorkers, type Workers } from '../../src/jobs/workers';
@@ -184,7 +184,7 @@ const everything = (db: Db, email: string) =>
       data: { company_id: db.company_id, name: 'Everything', superuser: true },
       select: { id: true },
     });
-    const [user] = await usersWith(tx, [email], new Date());
+    const [user] = await findOrCreateUsers(tx, [email], new Date());
     await tx.prisma.accessControlListUser.create({
       data: { company_id: db.company_id, access_control_list_id: team.id, user_id: user! },
     });

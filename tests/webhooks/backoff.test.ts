@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { DELAYS_MS, retryAfter, waitAfter } from '../../src/webhooks/backoff';
-import { shownHeaders } from '../../src/egress/request-template';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const usual = { retries: 9, delays: DELAYS_MS, random: 0 };
 
-test('ten attempts: at once, and after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h', () => {
+test('ten attempts: at once, after 5 s, 5 and 30 min, 2, 5, 10, 14, 20 and 24 h', () => {
   const waits = Array.from({ length: 10 }, (_, n) => waitAfter({ ...usual, attempts: n + 1 }));
   expect(waits).toEqual([
     5_000,
@@ -23,17 +22,17 @@ test('ten attempts: at once, and after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h,
   ]);
 });
 
-test('a delay is never shorter than meant, nor longer by more than a tenth', () => {
+test('a delay is never too short, and too long by at most a tenth', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 9 }),
       fc.double({ min: 0, max: 1, noNaN: true }),
       (attempts, random) => {
-        const [wait, meant] = [
+        const [wait, delay] = [
           waitAfter({ ...usual, attempts, random })!,
           DELAYS_MS[attempts - 1]!,
         ];
-        return wait >= meant && wait <= Math.round(meant * 1.1);
+        return wait >= delay && wait <= Math.round(delay * 1.1);
       },
     ),
   );
@@ -55,24 +54,4 @@ test('Retry-After is seconds or a date, counts up to a day, and never shortens a
   expect(waitAfter({ ...usual, attempts: 1, retry_after_ms: 99 * DAY })).toBe(DAY);
   expect(waitAfter({ ...usual, attempts: 3, retry_after_ms: 1_000 })).toBe(30 * MINUTE);
   expect(waitAfter({ ...usual, attempts: 10, retry_after_ms: 1_000 })).toBe(undefined);
-});
-
-test('headers that carry secrets are hidden, others are shown', () => {
-  const secrets = [
-    'Authorization',
-    'Cookie',
-    'set-cookie',
-    'X-Api-Key',
-    'x-auth-token',
-    'Client-Secret',
-    'X-Password',
-    'Proxy-Authorization',
-  ];
-  expect(
-    Object.values(shownHeaders(Object.fromEntries(secrets.map((name) => [name, 'x'])))),
-  ).toEqual(secrets.map(() => '[hidden]'));
-  expect(shownHeaders({ 'Content-Type': 'a/b', 'webhook-signature': 'v1,x' })).toEqual({
-    'Content-Type': 'a/b',
-    'webhook-signature': 'v1,x',
-  });
 });

@@ -12,10 +12,10 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const sweepIn = (days: number) =>
+const deleteIn = (days: number) =>
   deleteOldWebhookLogs({ ...world.deps, clock: () => new Date(Date.now() + days * DAY_MS) }, 30);
 
-test('what was delivered or is dead is deleted with its logs once its last attempt is old; what waits is kept, and so are manual fires', async () => {
+test('deliveries are deleted with their logs when old, unless they wait', async () => {
   const here = webhooksOf(world);
   const receiver = await startReceiver();
   const { id } = await here.hook(receiver.url);
@@ -35,7 +35,8 @@ test('what was delivered or is dead is deleted with its logs once its last attem
     [waiting],
   );
   await world.sql(
-    `UPDATE webhook_logs SET created_at = now() + interval '20 days' WHERE webhook_delivery_id = $1`,
+    `UPDATE webhook_logs SET created_at = now() + interval '20 days'
+    WHERE webhook_delivery_id = $1`,
     [again],
   );
   const shown = async () =>
@@ -48,9 +49,9 @@ test('what was delivered or is dead is deleted with its logs once its last attem
       )
     ).map((row) => row.id);
 
-  await sweepIn(29);
+  await deleteIn(29);
   expect([(await left()).length, (await shown()).length]).toEqual([4, 1]);
-  await Promise.all([sweepIn(31), sweepIn(31)]);
+  await Promise.all([deleteIn(31), deleteIn(31)]);
   expect([await left(), await shown(), (await here.statuses(id)).length]).toEqual([
     [waiting, again].toSorted(),
     [],
@@ -60,17 +61,22 @@ test('what was delivered or is dead is deleted with its logs once its last attem
     `SELECT sum(n)::int AS n FROM record_counts WHERE resource = 'webhook_logs'`,
   );
   expect(counted!.n).toBe(2);
-  await sweepIn(60);
+  await deleteIn(60);
   expect(await left()).toEqual([waiting]);
 });
 
-test('a question before a buyer was dialed is deleted when it is old', async () => {
+test('old logs of pre-dial requests are deleted', async () => {
   const { id } = await webhooksOf(world).hook('http://127.0.0.1:9999');
   await world.sql(
-    `INSERT INTO webhook_logs (company_id, uuid, created_at, outgoing_webhook_id, trigger_type, event_id, attempt, request_headers, started_at, duration, success)
-      SELECT $1, gen_random_uuid(), now() - n * interval '20 days', $2, 'before_buyer_dialled', gen_random_uuid(), 1, '{}', now(), 1, true FROM generate_series(2, 0, -1) n`,
+    `INSERT INTO webhook_logs (
+      company_id, uuid, created_at, outgoing_webhook_id, trigger_type, event_id, attempt,
+      request_headers, started_at, duration, success
+    )
+    SELECT $1, gen_random_uuid(), now() - n * interval '20 days', $2, 'before_buyer_dialled',
+      gen_random_uuid(), 1, '{}', now(), 1, true
+    FROM generate_series(2, 0, -1) n`,
     [world.company.id, id],
   );
-  await sweepIn(0);
+  await deleteIn(0);
   expect(await world.sql('SELECT count(*)::int AS n FROM webhook_logs')).toEqual([{ n: 2 }]);
 });

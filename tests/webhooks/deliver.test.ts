@@ -37,8 +37,8 @@ const start = (
   return running;
 };
 
-test('1,000 events come to a receiver that fails half the time and a worker that is killed: each arrives, under one webhook-id, signed', async () => {
-  // Half of its answers are failures, and no event fails ten times in a row.
+test('1,000 events arrive despite failures and kills, signed, with one id each', async () => {
+  // It fails every second attempt of an event, while the worker is killed twice.
   const tries = new Map<string, number>();
   const receiver = await receiverOf(({ headers }) => {
     const id = headers['webhook-id'] as string;
@@ -55,14 +55,14 @@ test('1,000 events come to a receiver that fails half the time and a worker that
     return child;
   };
   const first = await startOne();
-  const told = here.calls(1_000);
+  const calls = here.calls(1_000);
   await eventually(() => receiver.received.length > 200);
   await kill(first);
   const second = await startOne();
   await eventually(() => receiver.received.length > 900);
   await kill(second);
   const third = await startOne();
-  const ids = await told;
+  const ids = await calls;
   const arrived = () =>
     new Set(
       receiver.received.filter(({ answered }) => answered === 200).map(({ body }) => callOf(body)),
@@ -81,7 +81,7 @@ test('1,000 events come to a receiver that fails half the time and a worker that
   expect(new Set([...names.values()].flatMap((uuids) => [...uuids])).size).toBe(1_000);
 }, 180_000);
 
-test('a receiver that hangs, with webhooks by the dozen, keeps nobody else waiting', async () => {
+test('a receiver that hangs, with many webhooks, does not delay the others', async () => {
   const held: (() => void)[] = [];
   let most = 0;
   const hanging = await receiverOf(() => (res) => {
@@ -97,12 +97,12 @@ test('a receiver that hangs, with webhooks by the dozen, keeps nobody else waiti
   expect(well.received.map(({ body }) => callOf(body))).toEqual(
     well.received.map(({ body }) => callOf(body)).toSorted((a, b) => a - b),
   );
-  // At most ten at once, and none of them was answered yet.
+  // At most ten at once; it has not responded to any of them yet.
   expect([most, hanging.received.length]).toEqual([10, 10]);
   held.forEach((answer) => answer());
 });
 
-test('two workers send what a webhook has in the order of its events, one after the other', async () => {
+test('two workers send the events of a webhook in order, one after the other', async () => {
   let at_once = 0;
   let most = 0;
   const receiver = await receiverOf(() => (res) => {
@@ -126,14 +126,14 @@ test('two workers send what a webhook has in the order of its events, one after 
   expect([most, receiver.received.map(({ body }) => callOf(body))]).toEqual([1, ids]);
 });
 
-test('who has lost the lease writes nothing more, and another goes on', async () => {
+test('a worker that lost its lease writes no results, and another one continues', async () => {
   const { open, opened } = gate();
   const receiver = await receiverOf((_, n) =>
     n === 0 ? (res) => void opened.then(() => res.writeHead(200).end()) : 200,
   );
   const { id } = await here.hook(receiver.url);
   await here.calls(1);
-  // Its renewals come too late: whoever looks after the lease is over takes the queue over.
+  // Its renewals come too late: another worker takes the queue over when the lease has ended.
   const stuck = startWebhooks(
     { ...world.deps, clock: () => new Date(Date.now() - 60_000) },
     { lease_ms: 20_000, delays: [1] },
@@ -149,7 +149,7 @@ test('who has lost the lease writes nothing more, and another goes on', async ()
   );
 });
 
-test('410 pauses the webhook, keeps what waits and tells; unpaused it goes on with that', async () => {
+test('410 pauses the webhook and alerts; unpausing sends the deliveries that wait', async () => {
   let gone = true;
   const receiver = await receiverOf(() => (gone ? 410 : 200));
   const { id } = await here.hook(receiver.url, { alert_email: 'ops@example.com' });
@@ -165,7 +165,7 @@ test('410 pauses the webhook, keeps what waits and tells; unpaused it goes on wi
     `SELECT data FROM jobs.job WHERE name = 'tell_of_webhook'`,
   );
   expect(mails).toMatchObject([{ data: { outgoing_webhook_id: String(id), news: 'paused' } }]);
-  // Nobody is told of what happens meanwhile.
+  // Events in the meantime are not delivered.
   await here.calls(1);
   gone = false;
   await here.ok('put', `outgoing_webhooks/${id}`, { paused: false });
@@ -177,7 +177,7 @@ test('410 pauses the webhook, keeps what waits and tells; unpaused it goes on wi
   ]).toEqual([null, 4, 3]);
 });
 
-test('Retry-After is waited for, a redirect is not followed, and what has failed too often is dead until it is redelivered', async () => {
+test('Retry-After is respected, redirects are not; dead deliveries can be resent', async () => {
   const answers: Answer[] = [
     (res) => void res.writeHead(429, { 'Retry-After': '3600' }).end(),
     302,
@@ -189,7 +189,8 @@ test('Retry-After is waited for, a redirect is not followed, and what has failed
   await here.calls(1);
   await eventually(async () => (await here.logs(id)).length === 1);
   const [waiting] = await world.sql<{ in_minutes: number }>(
-    'SELECT round(extract(epoch FROM due_at - now()) / 60)::int AS in_minutes FROM webhook_deliveries',
+    `SELECT round(extract(epoch FROM due_at - now()) / 60)::int AS in_minutes
+    FROM webhook_deliveries`,
   );
   expect(waiting!.in_minutes).toBe(60);
   const [log] = await here.logs(id);
@@ -226,7 +227,7 @@ test('Retry-After is waited for, a redirect is not followed, and what has failed
   );
 });
 
-test('after a rotation the old secret and the new one both verify what is sent, and a day later only the new', async () => {
+test('both secrets verify for a day after a rotation, later only the new one', async () => {
   let now = new Date();
   const receiver = await receiverOf();
   const { id, secret: old } = await here.hook(receiver.url);
@@ -258,7 +259,7 @@ test('after a rotation the old secret and the new one both verify what is sent, 
   expect(() => verify(old, receiver.received[1]!)).toThrow();
 });
 
-test('an event is made deliveries of once, by however many at the same time', async () => {
+test('parallel processes make the deliveries of an event once', async () => {
   const receiver = await receiverOf();
   const { id } = await here.hook(receiver.url);
   await here.calls(50);

@@ -1,167 +1,154 @@
-import type { Queue } from '../../jobs/queue';
-import { replaceAttached } from '../../db/attachments';
-import type { Db } from '../../db/tenant';
-import { inviteUsers, usersWith } from './users';
-import { moveCount } from '../../db/counters';
+import { sql, statement } from '../../db/sql';
 
-/** What a change of teams takes besides the database. */
-export interface TeamContext {
-  queue: Queue;
-  now: Date;
-}
+/** Of users: those who have no access token and are not in the team yet. */
+export const FIND_USERS_TO_INVITE = statement(
+  'people.find_users_to_invite',
+  sql`
+    SELECT u.id::text
+    FROM unnest({user_ids}::bigint[]) AS u(id)
+    WHERE NOT EXISTS (
+        SELECT FROM access_tokens a
+        WHERE a.company_id = {company_id} AND a.user_id = u.id AND a.deleted_at IS NULL
+      )
+      AND NOT EXISTS (
+        SELECT FROM access_control_list_users m
+        WHERE m.company_id = {company_id} AND m.access_control_list_id = {team_id}
+          AND m.user_id = u.id
+      )
+  `,
+  { prepared: false },
+);
 
-/** Puts exactly these addresses into a locked team. Who comes new and has no token of this company is invited. */
-export async function replaceUsers(
-  db: Db,
-  team: bigint,
-  addresses: readonly string[],
-  { queue, now }: TeamContext,
-): Promise<void> {
-  const ids = await usersWith(db, addresses, now);
-  const strangers = await db.query<{ id: string }>({
-    text: `SELECT u.id::text FROM unnest($2::bigint[]) AS u(id) WHERE NOT EXISTS (SELECT FROM access_tokens a WHERE a.company_id = $1 AND a.user_id = u.id AND a.deleted_at IS NULL)
-      AND NOT EXISTS (SELECT FROM access_control_list_users m WHERE m.company_id = $1 AND m.access_control_list_id = $3 AND m.user_id = u.id)`,
-    values: [db.company_id, ids, team],
-  });
-  await replaceAttached(
-    db,
-    'access_control_list_users',
-    { access_control_list_id: team },
-    { user_id: ids },
-  );
-  await inviteUsers(
-    db,
-    strangers.map(({ id }) => BigInt(id)),
-    { queue, now },
-  );
-}
+export const LOCK_TEAMS_OF_GROUP = statement(
+  'people.lock_teams_of_group',
+  sql`
+    SELECT id::text
+    FROM access_control_lists
+    WHERE company_id = {company_id}
+      AND id IN (
+        SELECT g.access_control_list_id
+        FROM access_control_list_buyer_groups g
+        WHERE g.company_id = {company_id} AND g.buyer_group_id = {buyer_group_id}
+      )
+    ORDER BY id
+    FOR UPDATE
+  `,
+  { prepared: false },
+);
 
-/** Grants a team exactly these offers. What its buyers paid for is seen at those alone, or at any when there are none. */
-export async function replaceOffers(
-  db: Db,
-  team: bigint,
-  offers: readonly bigint[],
-  all_offers = offers.length === 0,
-): Promise<void> {
-  await replaceAttached(
-    db,
-    'access_control_list_offers',
-    { access_control_list_id: team },
-    { offer_id: offers },
-  );
-  await db.query({
-    text: 'UPDATE access_control_lists SET all_offers = $3 WHERE company_id = $1 AND id = $2',
-    values: [db.company_id, team, all_offers],
-  });
-}
+export const GRANT_OFFER = statement(
+  'people.grant_offer',
+  sql`
+    INSERT INTO access_control_list_offers (company_id, access_control_list_id, offer_id)
+    SELECT {company_id}, team_id, {offer_id}
+    FROM unnest({team_ids}::bigint[]) AS team_id
+    ON CONFLICT DO NOTHING
+  `,
+  { prepared: false },
+);
 
-/** Gives the teams of a locked group an offer, or takes it from them. */
-export async function moveOffer(
-  db: Db,
-  buyer_group_id: bigint,
-  offer_id: bigint,
-  verb: 'grant' | 'revoke',
-): Promise<void> {
-  const teams =
-    'SELECT g.access_control_list_id FROM access_control_list_buyer_groups g WHERE g.company_id = $1 AND g.buyer_group_id = $2';
-  const locked = await db.query<{ id: string }>({
-    text: `SELECT id::text FROM access_control_lists WHERE company_id = $1 AND id IN (${teams}) ORDER BY id FOR UPDATE`,
-    values: [db.company_id, buyer_group_id],
-  });
-  const ids = locked.map(({ id }) => id);
-  if (verb === 'revoke') {
-    const text =
-      'DELETE FROM access_control_list_offers WHERE company_id = $1 AND offer_id = $2 AND access_control_list_id = ANY($3::bigint[])';
-    await db.query({ text, values: [db.company_id, offer_id, ids] });
-    return;
-  }
-  await db.query({
-    text: `INSERT INTO access_control_list_offers (company_id, access_control_list_id, offer_id) SELECT $1, team, $2 FROM unnest($3::bigint[]) team ON CONFLICT DO NOTHING`,
-    values: [db.company_id, offer_id, ids],
-  });
-  await db.query({
-    text: 'UPDATE access_control_lists SET all_offers = false WHERE company_id = $1 AND id = ANY($2::bigint[])',
-    values: [db.company_id, ids],
-  });
-}
+export const REVOKE_OFFER = statement(
+  'people.revoke_offer',
+  sql`
+    DELETE FROM access_control_list_offers
+    WHERE company_id = {company_id} AND offer_id = {offer_id}
+      AND access_control_list_id = ANY({team_ids}::bigint[])
+  `,
+  { prepared: false },
+);
 
-/** A record that a team can be generated for. */
-export interface TeamRecord {
-  kind: 'buyer' | 'buyer_group';
-  id: bigint;
-}
+export const SET_ALL_OFFERS = statement(
+  'people.set_all_offers',
+  sql`
+    UPDATE access_control_lists
+    SET all_offers = {all_offers}
+    WHERE company_id = {company_id} AND id = ANY({team_ids}::bigint[])
+  `,
+  { prepared: false },
+);
 
-/** What the team that is generated for a record may do. */
-export const GENERATED = {
-  buyer: ['buyers:read', 'buyers:update', 'calls:read'],
-  buyer_group: [
-    'buyer_groups:read',
-    'buyer_groups:update',
-    'buyers:read',
-    'buyers:update',
-    'calls:read',
-  ],
-};
+export const LOCK_TEAM_OF_BUYER = statement(
+  'people.lock_team_of_buyer',
+  sql`
+    SELECT id::text
+    FROM access_control_lists
+    WHERE company_id = {company_id} AND generated_for_buyer_id = {id} AND deleted_at IS NULL
+    FOR UPDATE
+  `,
+  { prepared: false },
+);
 
-/** The team that was generated for a locked record, locked; made when there is none. */
-export async function generatedTeam(db: Db, { kind, id }: TeamRecord, now: Date): Promise<bigint> {
-  const [found] = await db.query<{ id: string }>({
-    text: `SELECT id::text FROM access_control_lists WHERE company_id = $1 AND generated_for_${kind}_id = $2 AND deleted_at IS NULL FOR UPDATE`,
-    values: [db.company_id, id],
-  });
-  if (found) return BigInt(found.id);
-  const [named] = await db.query<{ name: string | null }>({
-    text: `SELECT name FROM ${kind}s WHERE company_id = $1 AND id = $2`,
-    values: [db.company_id, id],
-  });
-  const { company_id } = db;
-  const name = `${named?.name || `${kind === 'buyer' ? 'Buyer' : 'Group'} ${id}`} team`;
-  const data = {
-    company_id,
-    name,
-    permissions: GENERATED[kind],
-    [`generated_for_${kind}_id`]: id,
-    created_at: now,
-    updated_at: now,
-    user_updated_at: now,
-  };
-  const team = await db.prisma.accessControlList.create({ data, select: { id: true } });
-  await moveCount(db, 'access_control_lists', 1);
-  await replaceAttached(
-    db,
-    `access_control_list_${kind}s`,
-    { access_control_list_id: team.id },
-    { [`${kind}_id`]: [id] },
-  );
-  return team.id;
-}
+export const LOCK_GENERATED_TEAM_OF_GROUP = statement(
+  'people.lock_generated_team_of_group',
+  sql`
+    SELECT id::text
+    FROM access_control_lists
+    WHERE company_id = {company_id} AND generated_for_buyer_group_id = {id} AND deleted_at IS NULL
+    FOR UPDATE
+  `,
+  { prepared: false },
+);
 
-/** Takes a record that is deleted from all teams, and ends the one that was generated for it. */
-export async function leaveTeams(
-  db: Db,
-  { kind, id }: { kind: TeamRecord['kind'] | 'offer'; id: bigint },
-  now: Date,
-): Promise<void> {
-  const leave = () =>
-    db.query({
-      text: `DELETE FROM access_control_list_${kind}s WHERE company_id = $1 AND ${kind}_id = $2`,
-      values: [db.company_id, id],
-    });
-  if (kind === 'offer') return void (await leave());
-  const ended = await db.query<{ id: string }>({
-    text: `UPDATE access_control_lists SET deleted_at = $3, updated_at = $3 WHERE company_id = $1 AND generated_for_${kind}_id = $2 AND deleted_at IS NULL RETURNING id::text`,
-    values: [db.company_id, id, now.toISOString()],
-  });
-  await leave();
-  for (const team of ended) await emptyTeam(db, BigInt(team.id));
-  if (ended.length > 0) await moveCount(db, 'access_control_lists', -ended.length);
-}
+export const DELETE_TEAM_OF_BUYER = statement(
+  'people.delete_team_of_buyer',
+  sql`
+    UPDATE access_control_lists
+    SET deleted_at = {now}, updated_at = {now}
+    WHERE company_id = {company_id} AND generated_for_buyer_id = {id} AND deleted_at IS NULL
+    RETURNING id::text
+  `,
+  { prepared: false },
+);
 
-/** Takes everybody and everything from a team. */
-export async function emptyTeam(db: Db, team: bigint): Promise<void> {
-  for (const kind of ['users', 'buyers', 'buyer_groups', 'offers'])
-    await db.query({
-      text: `DELETE FROM access_control_list_${kind} WHERE company_id = $1 AND access_control_list_id = $2`,
-      values: [db.company_id, team],
-    });
-}
+export const DELETE_GENERATED_TEAM_OF_GROUP = statement(
+  'people.delete_generated_team_of_group',
+  sql`
+    UPDATE access_control_lists
+    SET deleted_at = {now}, updated_at = {now}
+    WHERE company_id = {company_id} AND generated_for_buyer_group_id = {id} AND deleted_at IS NULL
+    RETURNING id::text
+  `,
+  { prepared: false },
+);
+
+/** The permissions of the teams that a user with this address is in. */
+export const FIND_TEAM_RIGHTS_BY_EMAIL = statement(
+  'people.find_team_rights_by_email',
+  sql`
+    SELECT t.id::text, t.permissions, t.superuser
+    FROM access_control_lists t
+    WHERE t.company_id = {company_id} AND t.deleted_at IS NULL
+      AND t.id IN (
+        SELECT m.access_control_list_id
+        FROM access_control_list_users m
+        JOIN users u ON u.company_id = m.company_id AND u.id = m.user_id
+        WHERE m.company_id = {company_id} AND u.email = {email} AND u.deleted_at IS NULL
+      )
+  `,
+  { prepared: false },
+).returning<{ permissions: string[] }>();
+
+export const FIND_TEAM_RIGHTS_OF_USER = statement(
+  'people.find_team_rights_of_user',
+  sql`
+    SELECT t.id::text, t.permissions, t.superuser
+    FROM access_control_lists t
+    WHERE t.company_id = {company_id} AND t.deleted_at IS NULL
+      AND t.id IN (
+        SELECT m.access_control_list_id
+        FROM access_control_list_users m
+        WHERE m.company_id = {company_id} AND m.user_id = {user_id}
+      )
+  `,
+  { prepared: false },
+).returning<{ permissions: string[] }>();
+
+export const FIND_TEAM_RIGHTS = statement(
+  'people.find_team_rights',
+  sql`
+    SELECT t.id::text, t.permissions, t.superuser
+    FROM access_control_lists t
+    WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND t.id = ANY({ids}::bigint[])
+  `,
+  { prepared: false },
+).returning<{ permissions: string[] }>();

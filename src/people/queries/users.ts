@@ -1,54 +1,64 @@
-import { uuidv7 } from '../../db/uuid';
-import type { Queue } from '../../jobs/queue';
-import { HttpProblem } from '../../errors';
-import type { Db } from '../../db/tenant';
-import { moveCount } from '../../db/counters';
+import { sql, statement } from '../../db/sql';
 
-/** The ids of the users with these addresses, in the order of ids; who is not there is made. Parallel requests make one. Locks them, so that of two who invite one waits. */
-export async function usersWith(
-  db: Db,
-  addresses: readonly string[],
-  now: Date,
-): Promise<bigint[]> {
-  if (addresses.length === 0) return [];
-  const emails = [...new Set(addresses.map((address) => address.toLowerCase()))].toSorted();
-  const made = await db.query<{ id: string }>({
-    text: `INSERT INTO users (company_id, uuid, email, created_at, updated_at) SELECT $1, u.uuid, u.email, $4, $4 FROM unnest($2::uuid[], $3::text[]) AS u(uuid, email)
-      ON CONFLICT (company_id, email) WHERE deleted_at IS NULL DO NOTHING RETURNING id::text`,
-    values: [db.company_id, emails.map(() => uuidv7(now.getTime())), emails, now.toISOString()],
-  });
-  if (made.length > 0) await moveCount(db, 'users', made.length);
-  const rows = await db.query<{ id: string }>({
-    text: 'SELECT id::text FROM users WHERE company_id = $1 AND email = ANY($2::text[]) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE',
-    values: [db.company_id, emails],
-  });
-  // Who was deleted in this very moment is not there, and neither made anew: the request may be sent again.
-  if (rows.length < emails.length)
-    throw new HttpProblem(
-      503,
-      'A user with one of these addresses is just being deleted.',
-      {},
-      { 'Retry-After': '1' },
-    );
-  return rows.map(({ id }) => BigInt(id));
-}
+/** Parallel requests create a user once: the second one waits, and inserts nothing. */
+export const INSERT_MISSING_USERS = statement(
+  'people.insert_missing_users',
+  sql`
+    INSERT INTO users (company_id, uuid, email, created_at, updated_at)
+    SELECT {company_id}, missing.uuid, missing.email, {now}, {now}
+    FROM unnest({uuids}::uuid[], {emails}::text[]) AS missing(uuid, email)
+    ON CONFLICT (company_id, email) WHERE deleted_at IS NULL DO NOTHING
+    RETURNING id::text
+  `,
+  { prepared: false },
+);
 
-/** Voids earlier invitations of users and mails each a new one, once this transaction is committed. */
-export async function inviteUsers(
-  db: Db,
-  ids: readonly bigint[],
-  { queue, now }: { queue: Queue; now: Date },
-): Promise<void> {
-  if (ids.length === 0) return;
-  const invited = await db.query<{ id: string; number: number }>({
-    text: `UPDATE users SET invitation_number = invitation_number + 1, invitation_open = true, invited_at = $3, updated_at = $3 WHERE company_id = $1 AND id = ANY($2::bigint[])
-      AND deleted_at IS NULL RETURNING id::text, invitation_number AS number`,
-    values: [db.company_id, ids, now.toISOString()],
-  });
-  for (const { id, number } of invited)
-    await queue.add(db, 'send_invitation', {
-      company_id: String(db.company_id),
-      user_id: id,
-      number,
-    });
-}
+export const LOCK_USERS_BY_EMAIL = statement(
+  'people.lock_users_by_email',
+  sql`
+    SELECT id::text
+    FROM users
+    WHERE company_id = {company_id} AND email = ANY({emails}::text[]) AND deleted_at IS NULL
+    ORDER BY id
+    FOR NO KEY UPDATE
+  `,
+  { prepared: false },
+);
+
+/** The new number makes the links that were mailed before invalid. */
+export const OPEN_INVITATIONS = statement(
+  'people.open_invitations',
+  sql`
+    UPDATE users
+    SET invitation_number = invitation_number + 1, invitation_open = true,
+      invited_at = {now}, updated_at = {now}
+    WHERE company_id = {company_id} AND id = ANY({ids}::bigint[]) AND deleted_at IS NULL
+    RETURNING id::text, invitation_number AS number
+  `,
+  { prepared: false },
+);
+
+/** Returns no row where the invitation was accepted or replaced in the meantime. */
+export const ACCEPT_INVITATION = statement(
+  'people.accept_invitation',
+  sql`
+    UPDATE users
+    SET invitation_open = false, joined_at = coalesce(joined_at, {now}), updated_at = {now}
+    WHERE company_id = {company_id} AND id = {user_id} AND invitation_number = {number}
+      AND invitation_open AND deleted_at IS NULL
+    RETURNING email
+  `,
+  { prepared: false },
+);
+
+export const FIND_OPEN_INVITATION = statement(
+  'people.find_open_invitation',
+  sql`
+    SELECT u.email, c.name AS company
+    FROM users u
+    JOIN companies c ON c.id = u.company_id
+    WHERE u.company_id = {company_id} AND u.id = {user_id} AND u.invitation_number = {number}
+      AND u.invitation_open AND u.deleted_at IS NULL
+  `,
+  { prepared: false },
+);

@@ -1,0 +1,53 @@
+import { resolveReferences, unknownReferences, type Reference } from '../db/records';
+import type { Db } from '../db/tenant';
+import { HttpProblem } from '../errors';
+import { CHANGE_STATUS, LOCK_STATUS_BY_KEY, RECORD_FIRST_STATUS } from './queries/statuses';
+
+interface StatusFields {
+  agent_status_id?: Reference | undefined;
+  key?: string | undefined;
+}
+
+/**
+ * Returns the id of the status that a request names, by id or by key, and locks it against its
+ * deletion. Throws a 422 problem where it names none, or two.
+ */
+export async function resolveStatus(
+  db: Db,
+  { agent_status_id: reference, key }: StatusFields,
+): Promise<bigint> {
+  const by_id = reference === undefined ? undefined : await statusById(db, reference);
+  if (key === undefined) {
+    if (by_id === undefined)
+      throw HttpProblem.field('agent_status_id', 'must be given, or key instead of it');
+    return by_id;
+  }
+  const [row] = await db.sql(LOCK_STATUS_BY_KEY, { key });
+  if (!row) throw unknownReferences('key', [key]);
+  const by_key = BigInt(row.id);
+  if (by_id !== undefined && by_id !== by_key)
+    throw HttpProblem.field(
+      'key',
+      'must be the key of the status in agent_status_id, or be left out',
+    );
+  return by_key;
+}
+
+async function statusById(db: Db, reference: Reference): Promise<bigint> {
+  const field = 'agent_status_id';
+  return (await resolveReferences(db, 'agent_statuses', [reference], { field }))[0]!;
+}
+
+/** Records the status that a new agent starts in. */
+export async function recordFirstStatus(db: Db, agent_id: bigint, now: Date): Promise<void> {
+  await db.sql(RECORD_FIRST_STATUS, { agent_id, now: now.toISOString() });
+}
+
+/** Puts an agent into a status, which must be locked against its deletion, and records it. */
+export async function changeStatus(
+  db: Db,
+  agent_id: bigint,
+  { agent_status_id, now }: { agent_status_id: bigint; now: Date },
+): Promise<void> {
+  await db.sql(CHANGE_STATUS, { agent_id, agent_status_id, now: now.toISOString() });
+}

@@ -1,0 +1,54 @@
+import type { Db } from '../db/tenant';
+import {
+  ADD_EVENTS,
+  DELETE_RECIPIENTS,
+  FIND_TARGETED_AGENTS,
+  INSERT_RECIPIENTS,
+  LIST_RECIPIENTS,
+  LOCK_AGENTS,
+  LOCK_AGENTS_OF_MESSAGE,
+  NOTIFY_AGENTS,
+} from './queries/messages';
+import { AGENT_CHANNEL } from './streams';
+
+/**
+ * Determines the recipients of a message from its targets, and notifies those who gained or lost
+ * it; with `notify_all`, also those who had it before and still do. The message is locked.
+ */
+export async function updateRecipients(
+  db: Db,
+  id: bigint,
+  { notify_all }: { notify_all: boolean },
+): Promise<void> {
+  const former = await listRecipients(db, id);
+  const [row] = await db.sql(FIND_TARGETED_AGENTS, { id });
+  const locked = await db.sql(LOCK_AGENTS_OF_MESSAGE, { id, former, targeted: row!.agent_ids });
+  const current = locked.filter(({ is_recipient }) => is_recipient).map((agent) => agent.id);
+  const [had, has] = [new Set(former), new Set(current)];
+  const lost = former.filter((agent) => !has.has(agent));
+  const gained = current.filter((agent) => !had.has(agent));
+  await db.sql(DELETE_RECIPIENTS, { id, agent_ids: lost });
+  await db.sql(INSERT_RECIPIENTS, { id, agent_ids: gained });
+  await db.prisma.agentMessage.updateMany({
+    where: { id },
+    data: { agent_widget_count: current.length },
+  });
+  await notify(db, id, [...lost, ...(notify_all ? current : gained)]);
+}
+
+/** Notifies the recipients of a locked message that it has changed or is deleted. */
+export async function notifyRecipients(db: Db, id: bigint): Promise<void> {
+  const agent_ids = await listRecipients(db, id);
+  await db.sql(LOCK_AGENTS, { agent_ids });
+  await notify(db, id, agent_ids);
+}
+
+const listRecipients = async (db: Db, id: bigint): Promise<string[]> =>
+  (await db.sql(LIST_RECIPIENTS, { id })).map((row) => row.id);
+
+/** Gives each of these agents, whose rows are locked, an event about the message. */
+async function notify(db: Db, id: bigint, agent_ids: readonly string[]): Promise<void> {
+  if (agent_ids.length === 0) return;
+  await db.sql(ADD_EVENTS, { id, agent_ids });
+  await db.sql(NOTIFY_AGENTS, { channel: AGENT_CHANNEL, agent_ids });
+}

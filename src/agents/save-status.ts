@@ -1,0 +1,96 @@
+import { defaultsOf, type Schemas } from '../contract';
+import type { Db } from '../db/tenant';
+import { HttpProblem } from '../errors';
+import { withDefaults } from '../http/defaults';
+
+type Fields = Schemas['AgentStatusFields'];
+
+export const DEFAULTS = defaultsOf('AgentStatusFields') as { is_online: boolean; position: number };
+
+type Columns = Pick<Fields, 'key' | 'name' | 'external_record_id'> & Partial<typeof DEFAULTS>;
+
+/** The columns that a request writes; a null puts the default back. */
+function columnsOf(fields: Fields): Columns {
+  const { key, name, is_online, position, external_record_id } = withDefaults(fields, DEFAULTS);
+  return { key, name, is_online, position, external_record_id } as Columns;
+}
+
+/** Creates a status and returns its id. */
+export async function createStatus(
+  tx: Db,
+  fields: Schemas['AgentStatusCreate'],
+  now: Date,
+): Promise<bigint> {
+  const data = {
+    ...(columnsOf({ ...DEFAULTS, ...fields }) as Columns & typeof DEFAULTS),
+    key: fields.key,
+    name: fields.name,
+    company_id: tx.company_id,
+    user_updated_at: now,
+    created_at: now,
+    updated_at: now,
+  };
+  return (await tx.prisma.agentStatus.create({ data, select: { id: true } })).id;
+}
+
+/** Changes a locked status. Throws a 422 problem where a built-in one would mean another thing. */
+export async function updateStatus(
+  tx: Db,
+  id: bigint,
+  { fields, now }: { fields: Schemas['AgentStatusUpdate']; now: Date },
+): Promise<void> {
+  const where = { company_id_id: { company_id: tx.company_id, id } };
+  const columns = columnsOf(fields);
+  const before = await tx.prisma.agentStatus.findUniqueOrThrow({
+    where,
+    select: { built_in: true, key: true, is_online: true },
+  });
+  if (before.built_in) requireSameMeaning(before, columns);
+  await tx.prisma.agentStatus.update({
+    where,
+    data: { ...columns, user_updated_at: now, updated_at: now },
+  });
+}
+
+/** Deletes a locked status. Throws a 422 problem for a built-in one, and for one that is in use. */
+export async function deleteStatus(tx: Db, id: bigint, now: Date): Promise<void> {
+  const where = { company_id_id: { company_id: tx.company_id, id } };
+  const { built_in } = await tx.prisma.agentStatus.findUniqueOrThrow({
+    where,
+    select: { built_in: true },
+  });
+  if (built_in)
+    throw HttpProblem.field(
+      'id',
+      'names a built-in status, which cannot be deleted; it can be renamed',
+    );
+  await requireUnused(tx, id);
+  await tx.prisma.agentStatus.update({
+    where,
+    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+  });
+}
+
+/** Built-in statuses mean the same in every company. */
+function requireSameMeaning(
+  before: { key: string; is_online: boolean },
+  { key, is_online }: Columns,
+): void {
+  const mustStay = (field: 'key' | 'is_online') =>
+    HttpProblem.field(
+      field,
+      `must stay ${before[field]}: the status is built in and can only be renamed`,
+    );
+  if (key !== undefined && key !== before.key) throw mustStay('key');
+  if (is_online !== undefined && is_online !== before.is_online) throw mustStay('is_online');
+}
+
+/** The status is locked, and so it is before an agent enters it: none can enter in the meantime. */
+async function requireUnused(db: Db, agent_status_id: bigint): Promise<void> {
+  const agents = await db.prisma.agent.count({ where: { agent_status_id, deleted_at: null } });
+  if (agents > 0)
+    throw HttpProblem.field(
+      'id',
+      `names a status that ${agents} of your agents are in; put them into another first`,
+    );
+}

@@ -1,0 +1,86 @@
+import type { Agent, Dispatcher } from 'undici';
+
+/** Bytes of a response body that are read. */
+const BODY_BYTES = 20_000;
+
+/** The beginning of a response. */
+export interface Exchanged {
+  code: number;
+  /** At most 20 kB of the body. */
+  body: string;
+  headers: Record<string, string>;
+}
+
+/** An error with a code, as those of Node are. */
+export const errorWithCode = (code: string): NodeJS.ErrnoException =>
+  Object.assign(new Error(code), { code });
+
+/**
+ * Sends a request and reads the beginning of the response. The time limit covers everything,
+ * including the wait for a free connection. Rejects with the error of Node or undici.
+ *
+ * It is written for undici's dispatcher, without its streams and signals, which cost time: the
+ * deliveries of a webhook wait for one another.
+ */
+export function exchange(
+  agent: Agent,
+  request: Dispatcher.DispatchOptions,
+  timeout_ms: number,
+): Promise<Exchanged> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    let [code, bytes] = [0, 0];
+    let headers: Record<string, string> = {};
+    let controller: Dispatcher.DispatchController | undefined;
+    let expired: Error | undefined;
+    const fail = (error: Error) => {
+      clearTimeout(limit);
+      reject(error);
+    };
+    const limit = setTimeout(() => {
+      expired = errorWithCode('ETIMEDOUT');
+      controller?.abort(expired);
+      fail(expired);
+    }, timeout_ms);
+    const finish = () => {
+      clearTimeout(limit);
+      resolve({ code, headers, body: textOf(chunks, bytes) });
+    };
+    agent.dispatch(request, {
+      onRequestStart: (started) => {
+        controller = started;
+        if (expired) started.abort(expired);
+      },
+      onResponseStart: (_, status, fields) => {
+        if (status >= 200) [code, headers] = [status, joinedValues(fields)];
+      },
+      onResponseData: (started, chunk) => {
+        if (bytes > BODY_BYTES) return;
+        chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes <= BODY_BYTES) return;
+        finish();
+        // Closes the connection, so that the rest is not read.
+        started.abort(errorWithCode('ECONNABORTED'));
+      },
+      onResponseEnd: finish,
+      onResponseError: (_, error) => fail(error),
+    });
+  });
+}
+
+function joinedValues(
+  fields: Record<string, string | string[] | undefined>,
+): Record<string, string> {
+  const joined = Object.entries(fields).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.join(', ') : (value ?? ''),
+  ]);
+  return Object.fromEntries(joined) as Record<string, string>;
+}
+
+/** Decodes UTF-8. `stream` leaves out a character that the limit cuts in two. */
+const textOf = (chunks: readonly Uint8Array[], bytes: number): string =>
+  new TextDecoder().decode(Buffer.concat(chunks).subarray(0, BODY_BYTES), {
+    stream: bytes > BODY_BYTES,
+  });

@@ -1,0 +1,39 @@
+import { replaceAttached } from '../db/attachments';
+import { moveCount } from '../db/counters';
+import { lockRecord } from '../db/records';
+import type { Db } from '../db/tenant';
+import { revokeCredentials } from './issue-credentials';
+
+/** Deletes an agent whose row is locked. A parameter, since agents/ stands above people/. */
+export type DeleteAgent = (db: Db, agent_id: bigint, now: Date) => Promise<void>;
+
+/**
+ * Deletes a locked user: removes them from their teams, revokes their tokens, and deletes the agent
+ * that they are.
+ */
+export async function deleteUser(
+  tx: Db,
+  id: bigint,
+  { now, deleteAgent }: { now: Date; deleteAgent: DeleteAgent },
+): Promise<void> {
+  await replaceAttached(
+    tx,
+    'access_control_list_users',
+    { user_id: id },
+    { access_control_list_id: [] },
+  );
+  const is_theirs = { where: { user_id: id, deleted_at: null }, select: { id: true } };
+  for (const token of await tx.prisma.accessToken.findMany(is_theirs))
+    await revokeCredentials(tx, token.id, now);
+  const agent = await tx.prisma.agent.findFirst(is_theirs);
+  if (agent) {
+    const locked = await lockRecord(tx, 'agents', agent.id.toString());
+    await deleteAgent(tx, locked.id, now);
+    await moveCount(tx, 'agents', -1);
+  }
+  await tx.prisma.user.update({
+    where: { company_id_id: { company_id: tx.company_id, id } },
+    data: { deleted_at: now, updated_at: now, user_updated_at: now, invitation_open: false },
+    select: { id: true },
+  });
+}

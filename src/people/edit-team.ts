@@ -1,0 +1,137 @@
+import { replaceAttached } from '../db/attachments';
+import { moveCount } from '../db/counters';
+import type { Db } from '../db/tenant';
+import type { Queue } from '../jobs/queue';
+import { findOrCreateUsers } from './find-or-create-users';
+import { inviteUsers } from './invite-users';
+import {
+  FIND_USERS_TO_INVITE,
+  GRANT_OFFER,
+  LOCK_GENERATED_TEAM_OF_GROUP,
+  LOCK_TEAM_OF_BUYER,
+  LOCK_TEAMS_OF_GROUP,
+  REVOKE_OFFER,
+  SET_ALL_OFFERS,
+} from './queries/teams';
+
+/** What a change of teams needs in addition to the database. */
+export interface TeamContext {
+  queue: Queue;
+  now: Date;
+}
+
+/**
+ * Replaces the users of a locked team by those with these e-mail addresses. Users who are new to
+ * the team and have no access token are invited.
+ */
+export async function replaceUsers(
+  db: Db,
+  team_id: bigint,
+  addresses: readonly string[],
+  { queue, now }: TeamContext,
+): Promise<void> {
+  const user_ids = await findOrCreateUsers(db, addresses, now);
+  const uninvited = await db.sql(FIND_USERS_TO_INVITE, { user_ids, team_id });
+  await replaceAttached(
+    db,
+    'access_control_list_users',
+    { access_control_list_id: team_id },
+    { user_id: user_ids },
+  );
+  const ids = uninvited.map(({ id }) => BigInt(id));
+  await inviteUsers(db, ids, { queue, now });
+}
+
+/**
+ * Grants a team exactly these offers. The team sees the calls of its buyers at those offers only;
+ * at all offers when there are none.
+ */
+export async function replaceOffers(
+  db: Db,
+  team_id: bigint,
+  offers: readonly bigint[],
+  all_offers = offers.length === 0,
+): Promise<void> {
+  await replaceAttached(
+    db,
+    'access_control_list_offers',
+    { access_control_list_id: team_id },
+    { offer_id: offers },
+  );
+  await db.sql(SET_ALL_OFFERS, { team_ids: [team_id], all_offers });
+}
+
+/** Grants the teams of a locked buyer group an offer. */
+export async function grantOffer(db: Db, buyer_group_id: bigint, offer_id: bigint): Promise<void> {
+  const team_ids = await lockTeamsOfGroup(db, buyer_group_id);
+  await db.sql(GRANT_OFFER, { offer_id, team_ids });
+  await db.sql(SET_ALL_OFFERS, { team_ids, all_offers: false });
+}
+
+/** Revokes an offer from the teams of a locked buyer group. */
+export async function revokeOffer(db: Db, buyer_group_id: bigint, offer_id: bigint): Promise<void> {
+  const team_ids = await lockTeamsOfGroup(db, buyer_group_id);
+  await db.sql(REVOKE_OFFER, { offer_id, team_ids });
+}
+
+async function lockTeamsOfGroup(db: Db, buyer_group_id: bigint): Promise<string[]> {
+  return (await db.sql(LOCK_TEAMS_OF_GROUP, { buyer_group_id })).map(({ id }) => id);
+}
+
+/** A record that a team can be generated for. */
+export interface TeamRecord {
+  kind: 'buyer' | 'buyer_group';
+  id: bigint;
+}
+
+/** The permissions of the team that is generated for a record. */
+export const GENERATED_PERMISSIONS = {
+  buyer: ['buyers:read', 'buyers:update', 'calls:read'],
+  buyer_group: [
+    'buyer_groups:read',
+    'buyer_groups:update',
+    'buyers:read',
+    'buyers:update',
+    'calls:read',
+  ],
+};
+
+/** Returns the id of the team of a locked record; generates it where there is none. Locks it. */
+export async function generatedTeam(db: Db, record: TeamRecord, now: Date): Promise<bigint> {
+  const { kind, id } = record;
+  const [found] =
+    kind === 'buyer'
+      ? await db.sql(LOCK_TEAM_OF_BUYER, { id })
+      : await db.sql(LOCK_GENERATED_TEAM_OF_GROUP, { id });
+  if (found) return BigInt(found.id);
+  const team = await db.prisma.accessControlList.create({
+    data: {
+      company_id: db.company_id,
+      name: await nameFor(db, record),
+      permissions: GENERATED_PERMISSIONS[kind],
+      [`generated_for_${kind}_id`]: id,
+      created_at: now,
+      updated_at: now,
+      user_updated_at: now,
+    },
+    select: { id: true },
+  });
+  await moveCount(db, 'access_control_lists', 1);
+  await replaceAttached(
+    db,
+    `access_control_list_${kind}s`,
+    { access_control_list_id: team.id },
+    { [`${kind}_id`]: [id] },
+  );
+  return team.id;
+}
+
+async function nameFor(db: Db, { kind, id }: TeamRecord): Promise<string> {
+  const query = { where: { id }, select: { name: true } };
+  if (kind === 'buyer') {
+    const buyer = await db.prisma.buyer.findFirst(query);
+    return `${buyer?.name || `Buyer ${id}`} team`;
+  }
+  const group = await db.prisma.buyerGroup.findFirst(query);
+  return `${group?.name || `Group ${id}`} team`;
+}

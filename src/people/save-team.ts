@@ -1,0 +1,103 @@
+import type { Schemas } from '../contract';
+import { replaceAttached } from '../db/attachments';
+import { resolveReferences } from '../db/records';
+import type { Db } from '../db/tenant';
+import type { Authenticator, Caller } from '../http/auth/authenticator';
+import { replaceOffers, replaceUsers, type TeamContext } from './edit-team';
+import { requireTeamsWithin } from './grantable-teams';
+
+type Fields = Schemas['AccessControlListFields'];
+
+interface Context extends TeamContext {
+  authenticator: Authenticator;
+}
+
+/** The ids of the records that a request grants; undefined where they stay as they are. */
+export interface Grants {
+  offers: bigint[] | undefined;
+  groups: bigint[] | undefined;
+  buyers: bigint[] | undefined;
+}
+
+/** Finds the records that a request grants, and locks them: before the team is. */
+export async function resolveGrants(db: Db, fields: Fields): Promise<Grants> {
+  const find = async (
+    table: 'offers' | 'buyer_groups' | 'buyers',
+    field: 'offer_ids' | 'buyer_group_ids' | 'buyer_ids',
+  ) =>
+    fields[field] === undefined
+      ? undefined
+      : resolveReferences(db, table, fields[field] ?? [], { field });
+  return {
+    offers: await find('offers', 'offer_ids'),
+    groups: await find('buyer_groups', 'buyer_group_ids'),
+    buyers: await find('buyers', 'buyer_ids'),
+  };
+}
+
+/** Creates a team and returns its id. */
+export async function createTeam(tx: Db, fields: Fields, context: Context): Promise<bigint> {
+  const { now } = context;
+  const grants = await resolveGrants(tx, fields);
+  const { id } = await tx.prisma.accessControlList.create({
+    data: {
+      ...columnsOf(fields),
+      name: fields.name!,
+      company_id: tx.company_id,
+      user_updated_at: now,
+      created_at: now,
+      updated_at: now,
+    },
+    select: { id: true },
+  });
+  await writeMembers(tx, { id, fields, grants }, context);
+  return id;
+}
+
+interface TeamChange {
+  id: bigint;
+  fields: Fields;
+  grants: Grants;
+}
+
+/** Changes a locked team, of which the caller must have all rights. */
+export async function updateTeam(
+  tx: Db,
+  change: TeamChange,
+  context: Context & { caller: Caller },
+): Promise<void> {
+  const { caller, now } = context;
+  await requireTeamsWithin(tx, caller, [change.id]);
+  await tx.prisma.accessControlList.update({
+    where: { company_id_id: { company_id: tx.company_id, id: change.id } },
+    data: { ...columnsOf(change.fields), user_updated_at: now, updated_at: now },
+    select: { id: true },
+  });
+  await writeMembers(tx, change, context);
+}
+
+async function writeMembers(
+  db: Db,
+  { id, fields, grants: { offers, groups, buyers } }: TeamChange,
+  context: Context,
+): Promise<void> {
+  const team = { access_control_list_id: id };
+  if (groups)
+    await replaceAttached(db, 'access_control_list_buyer_groups', team, { buyer_group_id: groups });
+  if (buyers) await replaceAttached(db, 'access_control_list_buyers', team, { buyer_id: buyers });
+  if (offers) await replaceOffers(db, id, offers, fields.all_offers);
+  if (fields.users_emails !== undefined)
+    await replaceUsers(db, id, fields.users_emails ?? [], context);
+  db.afterCommit(() => context.authenticator.forgetRights());
+}
+
+/** The columns of the team's own row. */
+function columnsOf({ name, permissions, superuser, all_offers, external_record_id }: Fields) {
+  return {
+    name,
+    permissions: permissions === undefined ? undefined : [...new Set(permissions ?? [])].toSorted(),
+    superuser,
+    all_offers,
+    external_record_id,
+  };
+}

@@ -1,0 +1,96 @@
+import type { Schemas } from '../contract';
+import { replaceAttached } from '../db/attachments';
+import { resolveReferences, type Reference } from '../db/records';
+import type { Db } from '../db/tenant';
+import type { Authenticator, Caller } from '../http/auth/authenticator';
+import type { Queue } from '../jobs/queue';
+import { requireTeamsWithin, requireUserWithin } from './grantable-teams';
+import { inviteUsers } from './invite-users';
+
+interface Context {
+  caller: Caller;
+  queue: Queue;
+  authenticator: Authenticator;
+  now: Date;
+}
+
+type Columns = Pick<Schemas['UserUpdate'], 'email' | 'name' | 'external_record_id'>;
+
+const columnsOf = ({ email, name, external_record_id }: Columns) => ({
+  email: email?.toLowerCase(),
+  name,
+  external_record_id,
+});
+
+/** Returns the ids of the teams that a request names, and locks them: before their user is. */
+export const resolveTeams = async (
+  db: Db,
+  team_ids: Reference[] | null | undefined,
+): Promise<bigint[] | undefined> =>
+  team_ids === undefined
+    ? undefined
+    : resolveReferences(db, 'access_control_lists', team_ids ?? [], { field: 'team_ids' });
+
+/** Creates a user, invites them unless the request says otherwise, and returns the id. */
+export async function createUser(
+  tx: Db,
+  { invite = true, team_ids, ...fields }: Schemas['UserCreate'],
+  { caller, queue, authenticator, now }: Context,
+): Promise<bigint> {
+  const teams = await resolveTeams(tx, team_ids);
+  await requireTeamsWithin(tx, caller, teams ?? []);
+  const { id } = await tx.prisma.user.create({
+    data: {
+      ...columnsOf(fields),
+      email: fields.email.toLowerCase(),
+      company_id: tx.company_id,
+      user_updated_at: now,
+      created_at: now,
+      updated_at: now,
+    },
+    select: { id: true },
+  });
+  await replaceTeams(tx, id, teams);
+  tx.afterCommit(() => authenticator.forgetRights());
+  if (invite) await inviteUsers(tx, [id], { queue, now });
+  return id;
+}
+
+interface UserChange {
+  id: bigint;
+  fields: Columns;
+  /** From resolveTeams; undefined where the request leaves the teams as they are. */
+  teams: bigint[] | undefined;
+}
+
+/** Changes a locked user. An open invitation is sent again where the address changes. */
+export async function updateUser(
+  tx: Db,
+  { id, fields, teams }: UserChange,
+  { caller, queue, authenticator, now }: Context,
+): Promise<void> {
+  await requireUserWithin(tx, caller, id);
+  await requireTeamsWithin(tx, caller, teams ?? []);
+  const where = { company_id_id: { company_id: tx.company_id, id } };
+  const before = await tx.prisma.user.findUniqueOrThrow({
+    where,
+    select: { email: true, invitation_open: true },
+  });
+  const columns = columnsOf(fields);
+  await tx.prisma.user.update({
+    where,
+    data: { ...columns, user_updated_at: now, updated_at: now },
+    select: { id: true },
+  });
+  const is_moved = columns.email !== undefined && columns.email !== before.email;
+  // The link that was mailed to the former address must not work any longer.
+  if (is_moved && before.invitation_open) await inviteUsers(tx, [id], { queue, now });
+  await replaceTeams(tx, id, teams);
+  tx.afterCommit(() => authenticator.forgetRights());
+}
+
+async function replaceTeams(db: Db, user_id: bigint, teams: bigint[] | undefined): Promise<void> {
+  if (!teams) return;
+  const others = { access_control_list_id: teams };
+  await replaceAttached(db, 'access_control_list_users', { user_id }, others);
+}

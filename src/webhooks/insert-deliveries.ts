@@ -1,0 +1,38 @@
+import type { Statements } from '../db/tenant';
+import { uuidv7 } from '../db/uuid';
+import { shownHeaders } from '../egress/request-template';
+import { INSERT_DELIVERIES } from './queries/deliveries';
+
+/** An event for one webhook, ready to be sent. */
+export interface NewDelivery {
+  uuid: string;
+  outgoing_webhook_id: string;
+  webhook_manual_fire_id?: string | null;
+  trigger_type: string;
+  lead_id: string | null;
+  call_id: string | null;
+  buyer_id: string | null;
+  offer_id: string | null;
+  request_method: string;
+  request_url: string;
+  request_headers: Record<string, string>;
+  request_body: string | null;
+  /** Why it cannot be sent: it is dead from the start, and its log has this reason. */
+  fault?: string | undefined;
+}
+
+/** Inserts deliveries and wakes the queues of their webhooks, which must be locked. */
+export async function insertDeliveries(
+  db: Pick<Statements, 'sql'>,
+  deliveries: readonly NewDelivery[],
+  now: Date,
+): Promise<void> {
+  if (deliveries.length === 0) return;
+  const rows = deliveries.map((delivery, n) => ({ ...delivery, ...logOf(delivery, now), n }));
+  await db.sql(INSERT_DELIVERIES, { now: now.toISOString(), rows: JSON.stringify(rows) });
+}
+
+const logOf = ({ fault, request_headers }: NewDelivery, now: Date) =>
+  fault === undefined
+    ? {}
+    : { log_uuid: uuidv7(now.getTime()), shown_headers: shownHeaders(request_headers) };

@@ -1,0 +1,101 @@
+import { sql, statement } from '../../db/sql';
+
+/** The webhook w of a queue q can be sent to. */
+const IS_ACTIVE = sql`w.company_id = q.company_id AND w.id = q.outgoing_webhook_id
+      AND w.deleted_at IS NULL AND NOT w.paused`;
+
+/**
+ * Leases queues that are due and that no other process serves, longest due first. `full` are
+ * origins that get no more requests for now; `served` are queues of this process, as
+ * `company/webhook`.
+ */
+export const CLAIM_QUEUES = statement(
+  'webhooks.claim_queues',
+  sql`
+    WITH due AS (
+      SELECT q.company_id, q.outgoing_webhook_id
+      FROM webhook_queues q
+      JOIN outgoing_webhooks w ON ${IS_ACTIVE}
+      WHERE q.next_due_at <= {now}::timestamptz
+        AND (
+          q.leased_until IS NULL
+          OR q.leased_until <= {now}::timestamptz
+          OR q.leased_by = {worker}::uuid
+        )
+        AND w.origin <> ALL({full}::text[])
+        AND NOT EXISTS (
+          SELECT FROM unnest({served}::text[]) AS served
+          WHERE served = q.company_id || '/' || q.outgoing_webhook_id
+        )
+      ORDER BY q.next_due_at
+      LIMIT {max}::int
+      FOR NO KEY UPDATE OF q SKIP LOCKED
+    )
+    UPDATE webhook_queues q
+    SET leased_by = {worker}::uuid, leased_until = {until}::timestamptz
+    FROM due, outgoing_webhooks w
+    WHERE q.company_id = due.company_id AND q.outgoing_webhook_id = due.outgoing_webhook_id
+      AND ${IS_ACTIVE}
+    RETURNING q.company_id::text, q.outgoing_webhook_id::text, w.uuid::text, w.origin,
+      w.secret_version, w.secret_rotated_at, w.timeout_seconds, w.success_codes, w.retries
+  `,
+  { prepared: true },
+).returning<{ success_codes: number[] }>();
+
+/** Returns the queues whose lease goes on: not those that were taken over, paused or deleted. */
+export const RENEW_LEASES = statement(
+  'webhooks.renew_leases',
+  sql`
+    UPDATE webhook_queues q
+    SET leased_until = {until}::timestamptz
+    FROM outgoing_webhooks w,
+      unnest({company_ids}::bigint[], {outgoing_webhook_ids}::bigint[])
+        AS leased(company_id, outgoing_webhook_id)
+    WHERE q.company_id = leased.company_id
+      AND q.outgoing_webhook_id = leased.outgoing_webhook_id
+      AND q.leased_by = {worker}::uuid
+      AND ${IS_ACTIVE}
+    RETURNING q.company_id::text, q.outgoing_webhook_id::text
+  `,
+  { prepared: true },
+);
+
+export const LOCK_LEASED_QUEUE = statement(
+  'webhooks.lock_leased_queue',
+  sql`
+    SELECT FROM webhook_queues
+    WHERE company_id = {company_id}::bigint
+      AND outgoing_webhook_id = {outgoing_webhook_id}::bigint
+      AND leased_by = {worker}::uuid
+    FOR NO KEY UPDATE
+  `,
+  { prepared: true },
+);
+
+/** Ends a lease, and sets the time at which the queue is due next. */
+export const RELEASE_QUEUE = statement(
+  'webhooks.release_queue',
+  sql`
+    UPDATE webhook_queues q
+    SET leased_by = NULL, leased_until = NULL,
+      next_due_at = CASE
+        WHEN NOT EXISTS (SELECT FROM outgoing_webhooks w WHERE ${IS_ACTIVE}) THEN NULL
+        WHEN EXISTS (
+          SELECT FROM webhook_deliveries d
+          WHERE d.company_id = {company_id}::bigint
+            AND d.outgoing_webhook_id = {outgoing_webhook_id}::bigint
+            AND d.due_at IS NOT NULL AND d.attempts = 0
+        ) THEN {now}::timestamptz
+        ELSE (
+          SELECT min(d.due_at)
+          FROM webhook_deliveries d
+          WHERE d.company_id = {company_id}::bigint
+            AND d.outgoing_webhook_id = {outgoing_webhook_id}::bigint
+            AND d.due_at IS NOT NULL AND d.attempts > 0
+        )
+      END
+    WHERE q.company_id = {company_id}::bigint
+      AND q.outgoing_webhook_id = {outgoing_webhook_id}::bigint
+  `,
+  { prepared: true },
+);

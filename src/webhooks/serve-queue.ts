@@ -1,0 +1,106 @@
+import { uuidv7 } from '../db/uuid';
+import { keysAt } from '../egress/standard-webhooks';
+import { attempt } from './attempt';
+import type { DeliveryDeps } from './deliver';
+import { findDueDeliveries, type DueDelivery } from './find-deliveries';
+import { releaseQueue, type Lease, type LeasedQueue } from './lease-queues';
+import { PAUSE_WEBHOOK } from './queries/webhooks';
+import { closeQueue } from './queues';
+import type { ResultWriter } from './write-results';
+
+/** After so long, a queue makes room for others that wait. */
+const MAX_SERVED_MS = 5_000;
+/** Deliveries that are read at once. */
+const BATCH = 250;
+/** Sending waits for the writer when more results than this are unwritten. */
+const MAX_UNWRITTEN = 1_000;
+const PAUSED_REASON =
+  'The receiver answered 410 Gone: it wants no more events. Unpause the webhook to send the ' +
+  'deliveries that wait.';
+
+/** A queue that this process serves. */
+export interface Served extends Lease {
+  /** End of the lease, by performance.now(). */
+  until_ms: number;
+  /** The queue was taken over, paused or deleted. */
+  is_lost: boolean;
+  done: Promise<void>;
+}
+
+interface ServeContext {
+  deps: DeliveryDeps;
+  writer: ResultWriter;
+  worker: string;
+  delays: readonly number[];
+  /** Whether other queues may be waiting for the place of this one. */
+  isCrowded: () => boolean;
+  stopping: AbortSignal;
+}
+
+/** Sends the deliveries of a leased queue until none is due, then releases it. */
+export async function serveQueue(queue: Served, context: ServeContext): Promise<void> {
+  const { deps, writer, worker, isCrowded, stopping } = context;
+  const { database, clock } = deps;
+  const crowded_ms = performance.now() + MAX_SERVED_MS;
+  const isLost = () => queue.is_lost || performance.now() > queue.until_ms;
+  const isOver = () =>
+    stopping.aborted || isLost() || (performance.now() > crowded_ms && isCrowded());
+  let after = '0';
+  const find = (sending: readonly DueDelivery[]) =>
+    findDueDeliveries(database.sql, queue, {
+      now: clock(),
+      sent: [...writer.unwritten(), ...sending.map(({ id }) => id)],
+      after,
+      max: BATCH,
+    });
+  let is_gone = false;
+  let due: DueDelivery[] = [];
+  while (!is_gone && !isOver()) {
+    if (due.length === 0) due = await find([]);
+    if (due.length === 0) break;
+    after = due.findLast(({ attempts }) => attempts === 0)?.id ?? after;
+    // The next batch is read while this one is sent.
+    [is_gone, due] = await Promise.all([sendAll(queue, due, { ...context, isOver }), find(due)]);
+  }
+  await writer.flushed();
+  if (is_gone) await pauseWebhook(queue, deps);
+  await releaseQueue(database.prepared, queue, { worker, now: clock() });
+}
+
+/** Sends deliveries one after the other; returns whether the receiver wants no more events. */
+async function sendAll(
+  queue: Served,
+  due: readonly DueDelivery[],
+  { deps, writer, delays, isOver }: ServeContext & { isOver: () => boolean },
+): Promise<boolean> {
+  const { request, pepper, clock } = deps;
+  const context = {
+    request,
+    keys: keysAt(pepper, queue, clock()),
+    delays,
+    clock,
+    random: Math.random,
+  };
+  for (const delivery of due) {
+    if (isOver()) return false;
+    const { result, is_gone } = await attempt(queue, delivery, context);
+    writer.add({ ...result, uuid: uuidv7() });
+    if (is_gone) return true;
+    if (writer.count() > MAX_UNWRITTEN) await writer.flushed();
+  }
+  return false;
+}
+
+async function pauseWebhook(
+  { company_id, outgoing_webhook_id: id }: LeasedQueue,
+  { tenants, queue, clock }: DeliveryDeps,
+): Promise<void> {
+  await tenants.of(BigInt(company_id)).statements(async (tx) => {
+    const now = clock().toISOString();
+    const paused = await tx.sql(PAUSE_WEBHOOK, { id, reason: PAUSED_REASON, now });
+    if (paused.length === 0) return;
+    await closeQueue(tx, id);
+    const alert = { company_id, outgoing_webhook_id: id, news: 'paused' as const };
+    await queue.add(tx, 'tell_of_webhook', alert);
+  });
+}

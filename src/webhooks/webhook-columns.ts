@@ -1,0 +1,141 @@
+import type { Schemas } from '../contract';
+import { refusedHeaders } from '../egress/refused-headers';
+import { refusedUrl } from '../egress/refused-urls';
+import { SIGNING_HEADERS } from '../egress/request-template';
+import { HttpProblem, type FieldErrors } from '../errors';
+import { isMailAddress } from '../mail/address';
+
+export type WebhookFields = Omit<Schemas['OutgoingWebhookFields'], 'serializer'>;
+
+/** The columns of a webhook that customers write, without its owner. */
+export interface WebhookColumns {
+  name: string;
+  trigger_type: Schemas['WebhookTriggerType'];
+  url: string;
+  origin: string;
+  method: string;
+  headers: Record<string, string>;
+  body: string | null;
+  timeout_seconds: number;
+  success_codes: number[];
+  retries: number;
+  paused: boolean;
+  token_filters: string[];
+  alert_email: string | null;
+  external_record_id: string | null;
+}
+
+export const DEFAULTS = {
+  owner_type: 'Company',
+  method: 'post',
+  timeout_seconds: 15,
+  retries: 9,
+  paused: false,
+} as const;
+
+/** Limits and default of timeout_seconds. */
+interface Timeouts {
+  min: number;
+  max: number;
+  usual: number;
+}
+/** The caller waits for a pre-dial webhook. */
+const PRE_DIAL: Timeouts = { min: 1, max: 3, usual: 3 };
+const USUAL: Timeouts = { min: 3, max: 29, usual: DEFAULTS.timeout_seconds };
+
+const timeoutsOf = (trigger_type: string): Timeouts =>
+  trigger_type === 'before_buyer_dialled' ? PRE_DIAL : USUAL;
+
+/**
+ * Merges the fields of a request with the columns that there are, and with defaults. Throws a 422
+ * problem where the result is not valid.
+ */
+export function webhookColumns(
+  before: WebhookColumns | undefined,
+  fields: WebhookFields,
+  allow_networks: readonly string[],
+): WebhookColumns {
+  const trigger_type = fields.trigger_type ?? before!.trigger_type;
+  const timeouts = timeoutsOf(trigger_type);
+  // The timeout goes back to the default where the other kind of webhook has other limits.
+  const has_other_timeouts = before !== undefined && timeoutsOf(before.trigger_type) !== timeouts;
+  const timeout_before = has_other_timeouts ? undefined : before?.timeout_seconds;
+  const url = fields.url ?? before!.url;
+  const columns = {
+    name: fields.name ?? before!.name,
+    trigger_type,
+    url,
+    origin: originOf(url) ?? '',
+    method: merged(fields.method, before?.method, DEFAULTS.method),
+    headers: merged(fields.headers, before?.headers, {}),
+    body: mergedText(fields.body, before?.body),
+    timeout_seconds: merged(fields.timeout_seconds, timeout_before, timeouts.usual),
+    success_codes: merged(fields.success_codes, before?.success_codes, []),
+    retries: merged(fields.retries, before?.retries, DEFAULTS.retries),
+    paused: merged(fields.paused, before?.paused, DEFAULTS.paused),
+    token_filters: merged(fields.record_token_filter_list, before?.token_filters, []),
+    alert_email: mergedText(fields.alert_email, before?.alert_email),
+    external_record_id: mergedText(fields.external_record_id, before?.external_record_id),
+  };
+  const problem = HttpProblem.fields(errorsOf(columns, timeouts, allow_networks));
+  if (problem) throw problem;
+  return columns;
+}
+
+/** Undefined leaves a column as it is; null puts the default back. */
+const merged = <T>(sent: T | null | undefined, before: T | undefined, fallback: T): T =>
+  sent === undefined ? (before ?? fallback) : (sent ?? fallback);
+
+/** The same for texts: blank ones are null. */
+function mergedText(
+  sent: string | null | undefined,
+  before: string | null | undefined,
+): string | null {
+  const text = sent === undefined ? before : sent;
+  return text?.trim() ? text : null;
+}
+
+function errorsOf(
+  columns: WebhookColumns,
+  { min, max }: Timeouts,
+  allow_networks: readonly string[],
+): FieldErrors {
+  const errors: FieldErrors = {};
+  const url = urlError(columns.url, allow_networks);
+  if (url) errors.url = [url];
+  const headers = headersError(columns.headers);
+  if (headers) errors.headers = [headers];
+  if (columns.timeout_seconds < min || columns.timeout_seconds > max)
+    errors.timeout_seconds = [`must be from ${min} to ${max} for ${columns.trigger_type}`];
+  const code = columns.success_codes.find((each) => (each >= 300 && each < 400) || each === 410);
+  if (code !== undefined)
+    errors.success_codes = [
+      `must not have ${code}: a redirect or 410 never means that the event was received`,
+    ];
+  if (columns.alert_email !== null && !isMailAddress(columns.alert_email))
+    errors.alert_email = ['must be one e-mail address'];
+  return errors;
+}
+
+const urlError = (url: string, allow_networks: readonly string[]): string | undefined =>
+  refusedUrl(withTokens(url, 'x'), allow_networks) ??
+  (originOf(url) === undefined ? 'must name its host without tokens' : undefined);
+
+function headersError(headers: Record<string, string>): string | undefined {
+  const signing = Object.keys(headers).find((name) => SIGNING_HEADERS.has(name.toLowerCase()));
+  return signing
+    ? `must not have the header ${signing}: it is set by the service`
+    : refusedHeaders(headers);
+}
+
+/** Replaces all tokens, {{name}} or [name]{default}, by a value. */
+const withTokens = (url: string, value: string): string =>
+  url.replace(/\{\{\s*\w+\s*\}\}|\[\w+\]\{[^}]*\}/g, value);
+
+/** Scheme, host and port of a URL; undefined where they contain tokens, or it is not a URL. */
+function originOf(url: string): string | undefined {
+  const [one, other] = ['x', 'y']
+    .map((value) => withTokens(url, value))
+    .map((plain) => (URL.canParse(plain) ? new URL(plain).origin : undefined));
+  return one === other ? one : undefined;
+}

@@ -1,0 +1,50 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { guardedRequest, type Lookup, type Outgoing } from '../../src/egress/guarded-request';
+
+export const LOOPBACK = ['127.0.0.0/8', '::1'];
+
+/** Whether this machine has an IPv6 loopback address. */
+export const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
+  addresses?.some(({ address }) => address === '::1'),
+);
+
+const opened: (() => unknown)[] = [];
+
+/** Call in afterEach: closes everything that was opened here. */
+export async function closeLoopback(): Promise<void> {
+  for (const close of opened.splice(0)) await close();
+}
+
+/** Closes something with the rest, after the requests have ended. */
+export const closeLater = (close: () => unknown): void => void opened.push(close);
+
+/** A server on loopback that counts its connections. */
+export async function listenOnLoopback(
+  listener: RequestListener,
+  host = '127.0.0.1',
+  port = 0,
+): Promise<{ port: number; connections: () => number; close: () => void }> {
+  let connections = 0;
+  const server = createServer(listener).on('connection', () => connections++);
+  await new Promise<void>((done, fail) => server.once('error', fail).listen(port, host, done));
+  const close = () => void (server.closeAllConnections(), server.close());
+  closeLater(close);
+  const { port: bound } = server.address() as AddressInfo;
+  return { port: bound, connections: () => connections, close };
+}
+
+/** Sends requests through the guard. */
+export function guarded(allow_networks: string[] = [], lookup?: Lookup) {
+  const send = guardedRequest({ allow_networks, lookup });
+  opened.unshift(send.close);
+  return (url: string, more: Partial<Outgoing> = {}) =>
+    send({ url, method: 'GET', headers: {}, timeout_ms: 2_000, ...more });
+}
+
+/** A lookup in which every name has these addresses. */
+export const names =
+  (...addresses: string[]): Lookup =>
+  async () =>
+    addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));

@@ -1,0 +1,46 @@
+import { setTimeout } from 'node:timers/promises';
+import { createRunners } from '../../src/background/runners';
+import { startWorkers } from '../../src/jobs/workers';
+import type { Mail } from '../../src/mail/mailer';
+import { createWorld, type World } from './world';
+
+export interface MailWorld {
+  world: World;
+  /** Everything that was mailed. */
+  mails: Mail[];
+  /** A mailer that records into `mails`. */
+  mailer: World['deps']['mailer'];
+  /** Waits for the mails to an address. */
+  mailTo(address: string, count?: number): Promise<Mail[]>;
+  close(): Promise<void>;
+}
+
+/** A world whose jobs run, with a mailer that only records. */
+export async function createMailWorld(): Promise<MailWorld> {
+  const world = await createWorld();
+  const mails: Mail[] = [];
+  const mailer = {
+    ...world.deps.mailer,
+    send: async (mail: Mail) => (mails.push(mail), { ok: true as const, message_id: mail.key }),
+  };
+  const { database, log } = world.deps;
+  const runners = createRunners({ ...world.deps, mailer });
+  const workers = await startWorkers({ database, log, runners });
+  return {
+    world,
+    mails,
+    mailer,
+    mailTo: async (address, count = 1) => {
+      for (let n = 0; n < 200; n++) {
+        const found = mails.filter(({ to }) => to === address);
+        if (found.length >= count) return found;
+        await setTimeout(50);
+      }
+      throw new Error(`no mail to ${address}`);
+    },
+    close: async () => {
+      await workers.stop();
+      await world.close();
+    },
+  };
+}
