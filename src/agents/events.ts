@@ -1,5 +1,5 @@
 import { HttpProblem } from '../errors';
-import type { Caller } from '../http/auth/authenticator';
+import type { Caller } from '../http/auth/caller';
 import { selectRecords, type Projection } from '../db/projection';
 import { template, type Template } from '../db/statement';
 import type { Db } from '../db/tenant';

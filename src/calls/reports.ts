@@ -5,7 +5,7 @@ import { callReportOf, leadReportOf, type ReportStatements } from './queries/rep
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
-import { copyOut } from '../http/list';
+import { copyOut } from '../http/copy-out';
 import { Json, type Csv } from '../http/reply';
 import { ianaName } from '../time/zone';
 

@@ -1,7 +1,9 @@
 import { template } from '../db/statement';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
-import { copyOut, END, pageReply, type ListQuery } from './list';
+import { copyOut } from './copy-out';
+import { END } from './cursor';
+import { pageReply, type ListQuery } from './list';
 import type { Csv, Json } from './reply';
 
 /** Rows that belong to one record and have a whole number for a key instead of an id of their own. */

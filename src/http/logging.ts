@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Operation } from '../contract';
 import { uuidv7 } from '../db/uuid';
-import type { Caller } from './auth/authenticator';
+import type { Caller } from './auth/caller';
 
 /** A URL without secrets, and with telephone numbers cut to their last digits. What may hold a number in another form is cut as a whole. */
 export function maskUrl(url: string): string {

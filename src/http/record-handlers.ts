@@ -1,12 +1,13 @@
+import { moveCount } from '../db/counters';
 import type { Projection } from '../db/projection';
 import { lockRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { requireVisible, requireUnchanged, show, unsaved, written } from './record';
-import { moveCount } from '../db/counters';
+import { requireUnchanged, requireVisible, show, unsaved, written } from './record';
 
 interface Request {
   db: Db;
-  query: { serializer?: string };
+  /** Not every resource has serializers. */
+  query: { serializer?: string } | Record<never, never>;
 }
 interface OneRequest extends Request {
   params: { id: Reference };
@@ -14,24 +15,35 @@ interface OneRequest extends Request {
 interface Change extends OneRequest {
   if_match: string | undefined;
 }
-/** What is asked once the write is done. */
-type Extra = () => object;
-
 interface Body<F> {
   body: F & { serializer?: string };
 }
+/** What a reply has in addition to the record; called after the write. */
+type Extra = () => object;
+
+const serializerOf = ({ query }: Request): string | undefined =>
+  'serializer' in query ? query.serializer : undefined;
 
 /**
- * The ways of every record that people write: shown, made, changed, deleted, each in one transaction and under the rules of checksums and
- * counts. What is a resource's own is the work given to it.
+ * The handlers of records that people write: show, create, change and delete, each in one
+ * transaction, with checksums (If-Match, ETag), counts and the change log. The work that is specific
+ * to a resource is passed to them.
  */
 export function recordHandlers<P extends Projection>(projection: P, clock: () => Date) {
-  const options = ({ db, query }: Request, serializer = query.serializer, now = clock()) => ({
-    db,
-    now,
+  const optionsOf = (call: Request, serializer = serializerOf(call)) => ({
+    db: call.db,
+    now: clock(),
     projection,
     serializer,
   });
+
+  /** Locks the record of a request, and refuses it if the caller knew another state of it. */
+  const lock = async (tx: Db, call: Change, options: ReturnType<typeof optionsOf>) => {
+    const { id } = await lockRecord(tx, projection.plural, call.params.id);
+    await requireUnchanged({ ...options, db: tx, if_match: call.if_match }, call.params.id);
+    return id;
+  };
+
   const change = async <F, A>(
     call: Change & Body<F>,
     ahead: (tx: Db, fields: F) => Promise<A>,
@@ -40,37 +52,38 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
   ) => {
     const { serializer, ...rest } = call.body;
     const fields = rest as F;
-    const with_options = options(call, serializer);
-    const id = await call.db.transaction(async (tx) => {
-      const first = await ahead(tx, fields);
-      const locked = await lockRecord(tx, projection.plural, call.params.id);
-      await requireUnchanged({ ...with_options, db: tx, if_match: call.if_match }, call.params.id);
-      await work(tx, locked.id, { fields, now: with_options.now, ahead: first });
-      await requireVisible(tx, projection, locked.id);
-      return locked.id;
+    const options = optionsOf(call, serializer);
+    const changed = await call.db.transaction(async (tx) => {
+      const locked_ahead = await ahead(tx, fields);
+      const id = await lock(tx, call, options);
+      await work(tx, id, { fields, now: options.now, ahead: locked_ahead });
+      await requireVisible(tx, projection, id);
+      return id;
     });
-    return written(with_options, id, { extra: extra?.() });
+    return written(options, changed, { extra: extra?.() });
   };
+
   return {
     show: (call: OneRequest & { if_none_match: string | undefined }) =>
-      show({ ...options(call), if_none_match: call.if_none_match }, call.params.id),
+      show({ ...optionsOf(call), if_none_match: call.if_none_match }, call.params.id),
 
-    unsaved: (call: Request, row: Record<string, unknown>) => unsaved(options(call), row),
+    /** The record that `create` would make of `row`, not stored. */
+    unsaved: (call: Request, row: Record<string, unknown>) => unsaved(optionsOf(call), row),
 
-    /** `work` makes the record and answers its id; `extra` is what the answer has beside it. */
+    /** `work` inserts the record and returns its id. */
     create: async <F>(
       call: Request & Body<F>,
       work: (tx: Db, fields: F, now: Date) => Promise<bigint>,
       extra?: Extra,
     ) => {
       const { serializer, ...fields } = call.body;
-      const with_options = options(call, serializer);
-      const id = await call.db.transaction(async (tx) => {
-        const made = await work(tx, fields as F, with_options.now);
+      const options = optionsOf(call, serializer);
+      const created = await call.db.transaction(async (tx) => {
+        const id = await work(tx, fields as F, options.now);
         await moveCount(tx, projection.plural, 1);
-        return made;
+        return id;
       });
-      return written(with_options, id, { status: 201, extra: extra?.() });
+      return written(options, created, { status: 201, extra: extra?.() });
     },
 
     /** `work` changes the locked record. */
@@ -80,23 +93,22 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
       extra?: Extra,
     ) => change(call, async () => undefined, work, extra),
 
-    /** The same, where something must be locked before the record is: `ahead` locks it, and `work` is told of it. */
+    /**
+     * The same where other records must be locked before the record is: `ahead` locks them, and
+     * `work` gets what it returned.
+     */
     updateAfter: change,
 
-    /** `work` marks the locked record as deleted and lets go of what it holds. */
+    /** `work` marks the locked record as deleted, and detaches what belongs to it. */
     delete: async (call: Change, work: (tx: Db, id: bigint, now: Date) => Promise<void>) => {
-      const with_options = options(call);
-      const id = await call.db.transaction(async (tx) => {
-        const locked = await lockRecord(tx, projection.plural, call.params.id);
-        await requireUnchanged(
-          { ...with_options, db: tx, if_match: call.if_match },
-          call.params.id,
-        );
-        await work(tx, locked.id, with_options.now);
+      const options = optionsOf(call);
+      const deleted = await call.db.transaction(async (tx) => {
+        const id = await lock(tx, call, options);
+        await work(tx, id, options.now);
         await moveCount(tx, projection.plural, -1);
-        return locked.id;
+        return id;
       });
-      return written(with_options, id);
+      return written(options, deleted);
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Deps } from '../deps';
 import type { Db } from '../db/tenant';
 import { populateLeads } from './demo-leads';
 import { createHandlers } from '../handlers';
-import type { Caller } from '../http/auth/authenticator';
+import type { Caller } from '../http/auth/caller';
 import { createCompany, type NewCompany } from './create-company';
 
 const LOCK = 7_481_203;

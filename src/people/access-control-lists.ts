@@ -5,7 +5,7 @@ import { resolveReferences } from '../db/records';
 import { emptyTeam, replaceOffers, replaceUsers } from './queries/teams';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
-import { requireWithin } from '../http/auth/authenticator';
+import { requireWithin } from '../http/auth/caller';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';

@@ -1,7 +1,7 @@
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import { lockRecord } from '../db/records';
 import type { Deps } from '../deps';
-import { requireWithin, type Caller } from '../http/auth/authenticator';
+import { requireWithin, type Caller } from '../http/auth/caller';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { requireUnchanged, show, unsaved, written } from '../http/record';

@@ -1,4 +1,5 @@
-import { requireWithin, type Authenticator, type Caller } from '../http/auth/authenticator';
+import type { Authenticator } from '../http/auth/authenticator';
+import { requireWithin, type Caller } from '../http/auth/caller';
 import { requireTeamsWithin } from './grantable-teams';
 import { replaceAttached } from '../db/attachments';
 import { resolveReferences, type Reference } from '../db/records';

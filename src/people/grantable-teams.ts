@@ -1,4 +1,4 @@
-import { rightsOf, requireWithin, type Caller } from '../http/auth/authenticator';
+import { rightsOf, requireWithin, type Caller } from '../http/auth/caller';
 import type { Db } from '../db/tenant';
 
 // Nobody gives others more than they have, be it by what a team allows or by who is in it. Refuses with 422.

@@ -1,6 +1,7 @@
 import type { Db } from '../db/tenant';
 import { usersWith } from './queries/users';
-import { digestOf, mintCredentials, tokenOf, type Caller } from '../http/auth/authenticator';
+import type { Caller } from '../http/auth/caller';
+import { digestOf, mintCredentials, tokenOf } from '../http/auth/credentials';
 import { moveCount } from '../db/counters';
 
 export interface NewCredentials {

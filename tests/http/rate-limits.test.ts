@@ -2,6 +2,7 @@ import { Pool } from 'pg';
 import pino from 'pino';
 import { createApp } from '../../src/app';
 import { openRateLimitCounter, type RateLimitCounter } from '../../src/db/rate-limit-counter';
+import { sqlOn } from '../../src/db/sql';
 import { createDeps, type Deps } from '../../src/deps';
 import { caller, createWorld, testConfig, type Api, type World } from '../support/world';
 
@@ -108,7 +109,7 @@ describe('permits', () => {
   const opened: RateLimitCounter[] = [];
   const open = (window_seconds = rate_window_seconds) => {
     const pool = new Pool({ connectionString: world.url, max: 4, options: '-c timezone=UTC' });
-    const permits = openRateLimitCounter({ pool, log, window_seconds });
+    const permits = openRateLimitCounter({ sql: sqlOn(pool), log, window_seconds });
     pools.push(pool);
     opened.push(permits);
     return { pool, permits };
@@ -162,7 +163,7 @@ describe('permits', () => {
       ),
     };
     const counting = openRateLimitCounter({
-      pool: counted as never,
+      sql: sqlOn(counted as never),
       log,
       window_seconds: rate_window_seconds,
     });
