@@ -12,47 +12,47 @@ export interface Config {
   host: string;
   /** PostgreSQL to use; absent: the server runs its own. */
   database_url: string | undefined;
-  /** Folder of everything the server keeps itself: its database, its key pepper. */
+  /** Folder of the server's own files: its database and its key pepper. */
   data_dir: string;
   log_level: string;
   /** Requests of a credential, and of a lead token, in a minute; 0 for no limit. */
   rate_limit_per_minute: number;
   lead_rate_limit_per_minute: number;
-  /** Origins whose browsers may call the API; lead endpoints answer any. */
+  /** Origins whose browsers may call the API; lead endpoints allow any. */
   cors_origins: string[];
-  /** Secret mixed into the digests of credentials; absent: made once and kept in data_dir. */
+  /** Secret key of the digests of credentials; absent: generated once and stored in data_dir. */
   key_pepper: string | undefined;
   pool_size: number;
   /** How long a statement may take before the request is answered 503. */
   database_timeout_seconds: number;
-  /** How many proxies in front add themselves to X-Forwarded-For; the address before them is the caller's. */
+  /** How many proxies add themselves to X-Forwarded-For; the caller's address is before them. */
   trust_proxy: number;
   max_body_bytes: number;
   max_upload_bytes: number;
   /** Folder of uploaded files; processes that share a database share it. */
   storage_dir: string;
-  /** Uploads are refused when less than this would stay free on its disk. */
+  /** Uploads are refused when less than this would remain free on its disk. */
   storage_reserve_bytes: number;
   /** Whether the server runs background jobs too, or leaves them to `npm run worker`. */
   run_jobs: boolean;
   /** Who sends text messages and places calls. */
   carrier: CarrierName;
   twilio: { account_sid: string | undefined; auth_token: string | undefined; base_url: string };
-  /** Where this service is reached from outside, without a path. */
+  /** The URL of this service from outside, without a path. */
   public_url: string;
-  /** The server that sends e-mails; absent: they are only kept. */
+  /** The server that sends e-mails; absent: they are only stored. */
   smtp_url: string | undefined;
-  /** Who e-mails are from when neither action nor schedule says. */
+  /** The sender of e-mails when neither action nor schedule has one. */
   mail_from: string;
   /** Networks, as CIDR, that webhooks may reach although they are not public. */
   webhook_allow_networks: string[];
-  /** How long what was sent to webhooks is kept, with its logs. */
+  /** How long deliveries to webhooks are kept, with their logs. */
   webhook_log_days: number;
 }
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Thrown for an environment that cannot be used; `faults` names every variable that is wrong and what is allowed. */
+/** An unusable environment; `faults` names every wrong variable and what is allowed. */
 export class ConfigError extends Error {
   constructor(readonly faults: string[]) {
     super(`The configuration cannot be used:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
@@ -110,7 +110,7 @@ const between = (low: number, high: number) =>
     return value;
   });
 
-/** Reads and checks the environment; the only place that does. Throws ConfigError with every fault at once. */
+/** Reads the environment; the only place that does. Throws ConfigError with every fault at once. */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const values = cleanEnv(

@@ -7,8 +7,8 @@ import { recordChange, type Change } from './record-change';
 import { Json } from './reply';
 
 // Every write with credentials of the company passes through here: the record before it is compared
-// with the record in the reply, both as the contract shows them, and the difference is logged in the
-// transaction of the write.
+// with the record in the reply, both as the contract shows them, and the difference is logged in
+// the transaction of the write.
 
 /** A write that is about to be made. */
 export interface Write {
@@ -50,7 +50,8 @@ export function changeLog(clock: () => Date): ChangeLog {
       const record = (tx: Db, reply: unknown) =>
         recordChange(tx, entryOf(write, { before, after, reply, now: clock() }));
       if (write.operation.own_transactions) {
-        // It calls other services and stores parts of its work in any case: the entry comes after it.
+        // It calls other services and stores parts of its work in any case: the entry comes after
+        // it.
         const reply = await handle(logged);
         await logged.transaction((tx) => record(tx, reply));
         return reply;

@@ -73,9 +73,10 @@ let cached: { quarter: number; zones: Schemas['TimeZone'][] } | undefined;
 type Offset = Row<'http.list_time_zones', { iana_name: string; dst: boolean }>;
 
 /**
- * All zones by offset. The offsets come from the database, whose clock decides about caps and hours:
- * its zone tables can differ from those of Node.js for a zone whose law has just changed. Offsets
- * change on a quarter of an hour, and reading them is slow, so they are cached until the next one.
+ * All zones by offset. The offsets come from the database, whose clock decides about caps and
+ * hours: its zone tables can differ from those of Node.js for a zone whose law has just changed.
+ * Offsets change on a quarter of an hour, and reading them is slow, so they are cached until the
+ * next one.
  */
 async function zonesAt(now: Date, db: Db): Promise<Schemas['TimeZone'][]> {
   const quarter = Math.floor(now.getTime() / QUARTER_MS);

@@ -11,7 +11,8 @@ export async function copyOut(db: Db, statement: BoundStatement, name: string): 
   // The stream fails with it.
   client.on('error', () => undefined);
   const stream = client.query(copyTo(`COPY (${inline(statement)}) TO STDOUT (FORMAT csv, HEADER)`));
-  // When a client disconnects, the stream is destroyed, and its connection emits an error once more.
+  // When a client disconnects, the stream is destroyed, and its connection emits an error once
+  // more.
   stream.on('error', () => undefined);
   // A connection that was stopped in the middle of a COPY cannot be used again.
   stream.once('close', () => client.release(!stream.readableEnded));

@@ -12,7 +12,9 @@ export interface FilterByCase {
   totals?: Record<string, string>;
 }
 
-/** A resource's own filters, by parameter: SQL over t with `{parameter}` for the value, or by case. */
+/**
+ * A resource's own filters, by parameter: SQL over t with `{parameter}` for the value, or by case.
+ */
 export type Filters = Record<string, string | FilterByCase>;
 
 interface Conditions {

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import type { Sql } from '../db/sql';
-import { unavailable } from './error-handler';
+import { unavailable } from './database-errors';
 import { CHECK_DATABASE } from './queries/health';
 
 /** /livez: the process runs. /readyz: it reaches its database. */

@@ -37,9 +37,9 @@ export interface Answer {
 /** Runs a request under its Idempotency-Key. */
 export interface Idempotency {
   /**
-   * Runs `work` and stores its answer in one transaction: both are committed or neither. A known key
-   * returns the stored answer. Throws 422 if the key was used for another request, and 409 while the
-   * first request is still running.
+   * Runs `work` and stores its answer in one transaction: both are committed or neither. A known
+   * key returns the stored answer. Throws 422 if the key was used for another request, and 409
+   * while the first request is still running.
    */
   once(db: Db, request: Request, work: (db: Db) => Promise<unknown>): Promise<Answer>;
 }

@@ -132,8 +132,8 @@ export function pageReply<T>(
 }
 
 /**
- * In one prepared statement if its best plan does not depend on the values; otherwise the ids first,
- * planned for the values, and then their records.
+ * In one prepared statement if its best plan does not depend on the values; otherwise the ids
+ * first, planned for the values, and then their records.
  */
 async function readPage({ shape, values }: Plan, { db, projection }: ListOptions): Promise<Row[]> {
   const is_plain =

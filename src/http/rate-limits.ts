@@ -5,8 +5,8 @@ import type { Authenticated } from './auth/scheme';
 
 export interface RateLimits {
   /**
-   * Counts a request against its credentials and sends the RateLimit headers. Throws 429 when none is
-   * left. Returns a promise only when the database must be asked.
+   * Counts a request against its credentials and sends the RateLimit headers. Throws 429 when none
+   * is left. Returns a promise only when the database must be asked.
    */
   take(sender: Authenticated, res: Response): void | Promise<void>;
   close(): Promise<void>;

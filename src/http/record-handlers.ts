@@ -26,8 +26,8 @@ const serializerOf = ({ query }: Request): string | undefined =>
 
 /**
  * The handlers of records that people write: show, create, change and delete, each in one
- * transaction, with checksums (If-Match, ETag), counts and the change log. The work that is specific
- * to a resource is passed to them.
+ * transaction, with checksums (If-Match, ETag), counts and the change log. The work that is
+ * specific to a resource is passed to them.
  */
 export function recordHandlers<P extends Projection>(projection: P, clock: () => Date) {
   const optionsOf = (call: Request, serializer = serializerOf(call)) => ({

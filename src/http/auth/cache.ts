@@ -1,6 +1,6 @@
 /**
- * How long a lookup is cached, so that most requests need none. Revoked credentials may work as long
- * on another server process.
+ * How long a lookup is cached, so that most requests need none. Revoked credentials may work as
+ * long on another server process.
  */
 const CACHED_FOR_MS = 3_000;
 const MAX_ENTRIES = 10_000;

@@ -19,8 +19,8 @@ export interface Invitation {
 export const INVITED_DAYS = 7;
 
 /**
- * The token in the link of an invitation: the user, and a keyed digest of that. It is not stored, and
- * every mail of one invitation has the same.
+ * The token in the link of an invitation: the user, and a keyed digest of that. It is not stored,
+ * and every mail of one invitation has the same.
  */
 export function invitationToken(
   { company_id, user_id, number }: Invitation,

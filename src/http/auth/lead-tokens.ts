@@ -33,8 +33,8 @@ export interface LeadTokenScheme extends Scheme {
 }
 
 /**
- * Authenticates by the lead token of an offer or a schedule. Credentials of the same company, if the
- * request has them too, let the sender do more; others are ignored.
+ * Authenticates by the lead token of an offer or a schedule. Credentials of the same company, if
+ * the request has them too, let the sender do more; others are ignored.
  */
 export function leadTokenScheme(
   sql: Sql,
