@@ -110,52 +110,46 @@ const between = (low: number, high: number) =>
     return value;
   });
 
+/** Every variable, how it is checked, and its default. */
+const VARIABLES = {
+  PORT: port({ default: 3000 }),
+  HOST: host({ default: '127.0.0.1' }),
+  DATABASE_URL: databaseUrl({ default: undefined }),
+  DATA_DIR: str({ default: '.data' }),
+  LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
+  CORS_ORIGINS: origins({ default: [] }),
+  KEY_PEPPER: pepper({ default: undefined }),
+  RATE_LIMIT_PER_MINUTE: between(0, 1_000_000_000)({ default: 60_000 }),
+  LEAD_RATE_LIMIT_PER_MINUTE: between(0, 1_000_000_000)({ default: 12_000 }),
+  DATABASE_POOL_SIZE: between(1, 500)({ default: 16 }),
+  DATABASE_TIMEOUT_SECONDS: between(1, 600)({ default: 10 }),
+  TRUST_PROXY: between(0, 10)({ default: 0 }),
+  MAX_BODY_BYTES: between(1_024, 104_857_600)({ default: 1_048_576 }),
+  MAX_UPLOAD_BYTES: between(1_024, 1_099_511_627_776)({ default: 1_073_741_824 }),
+  STORAGE_DIR: str({ default: undefined }),
+  STORAGE_RESERVE_BYTES: between(0, 1_099_511_627_776)({ default: 268_435_456 }),
+  RUN_JOBS: bool({ default: true }),
+  CARRIER: str<CarrierName>({ choices: ['sandbox', 'twilio'], default: 'sandbox' }),
+  TWILIO_ACCOUNT_SID: str({ default: undefined }),
+  TWILIO_AUTH_TOKEN: str({ default: undefined }),
+  TWILIO_BASE_URL: webUrl({ default: 'https://api.twilio.com' }),
+  PUBLIC_URL: webUrl({ default: undefined }),
+  SMTP_URL: smtpUrl({ default: undefined }),
+  MAIL_FROM: mailbox({ default: 'Trunkline <no-reply@trunkline.example>' }),
+  WEBHOOK_ALLOW_NETWORKS: networks({ default: [] }),
+  WEBHOOK_LOG_DAYS: between(1, 36_500)({ default: 30 }),
+};
+
 /** Reads the environment; the only place that does. Throws ConfigError with every fault at once. */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const values = cleanEnv(
-    set,
-    {
-      PORT: port({ default: 3000 }),
-      HOST: host({ default: '127.0.0.1' }),
-      DATABASE_URL: databaseUrl({ default: undefined }),
-      DATA_DIR: str({ default: '.data' }),
-      LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
-      CORS_ORIGINS: origins({ default: [] }),
-      KEY_PEPPER: pepper({ default: undefined }),
-      RATE_LIMIT_PER_MINUTE: between(0, 1_000_000_000)({ default: 60_000 }),
-      LEAD_RATE_LIMIT_PER_MINUTE: between(0, 1_000_000_000)({ default: 12_000 }),
-      DATABASE_POOL_SIZE: between(1, 500)({ default: 16 }),
-      DATABASE_TIMEOUT_SECONDS: between(1, 600)({ default: 10 }),
-      TRUST_PROXY: between(0, 10)({ default: 0 }),
-      MAX_BODY_BYTES: between(1_024, 104_857_600)({ default: 1_048_576 }),
-      MAX_UPLOAD_BYTES: between(1_024, 1_099_511_627_776)({ default: 1_073_741_824 }),
-      STORAGE_DIR: str({ default: undefined }),
-      STORAGE_RESERVE_BYTES: between(0, 1_099_511_627_776)({ default: 268_435_456 }),
-      RUN_JOBS: bool({ default: true }),
-      CARRIER: str<CarrierName>({ choices: ['sandbox', 'twilio'], default: 'sandbox' }),
-      TWILIO_ACCOUNT_SID: str({ default: undefined }),
-      TWILIO_AUTH_TOKEN: str({ default: undefined }),
-      TWILIO_BASE_URL: webUrl({ default: 'https://api.twilio.com' }),
-      PUBLIC_URL: webUrl({ default: undefined }),
-      SMTP_URL: smtpUrl({ default: undefined }),
-      MAIL_FROM: mailbox({ default: 'Trunkline <no-reply@trunkline.example>' }),
-      WEBHOOK_ALLOW_NETWORKS: networks({ default: [] }),
-      WEBHOOK_LOG_DAYS: between(1, 36_500)({ default: 30 }),
+  const values = cleanEnv(set, VARIABLES, {
+    reporter: ({ errors }) => {
+      const wrong = Object.entries(errors).map(([name, error]) => `${name} ${reason(error)}`);
+      const faults = [...wrong, ...missingForCarrier(set)];
+      if (faults.length > 0) throw new ConfigError(faults);
     },
-    {
-      reporter: ({ errors }) => {
-        const faults = Object.entries(errors).map(([name, error]) => `${name} ${reason(error)}`);
-        if (set.CARRIER === 'twilio') {
-          const missing = ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'PUBLIC_URL'].filter(
-            (name) => set[name] === undefined,
-          );
-          faults.push(...missing.map((name) => `${name} must be given with CARRIER=twilio`));
-        }
-        if (faults.length > 0) throw new ConfigError(faults);
-      },
-    },
-  );
+  });
   return Object.freeze({
     port: values.PORT,
     host: values.HOST,
@@ -186,6 +180,13 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     webhook_allow_networks: values.WEBHOOK_ALLOW_NETWORKS,
     webhook_log_days: values.WEBHOOK_LOG_DAYS,
   });
+}
+
+function missingForCarrier(set: NodeJS.ProcessEnv): string[] {
+  if (set.CARRIER !== 'twilio') return [];
+  return ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'PUBLIC_URL']
+    .filter((name) => set[name] === undefined)
+    .map((name) => `${name} must be given with CARRIER=twilio`);
 }
 
 function reason(error: unknown): string {

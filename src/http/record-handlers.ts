@@ -21,94 +21,125 @@ interface Body<F> {
 /** What a reply has in addition to the record; called after the write. */
 type Extra = () => object;
 
-const serializerOf = ({ query }: Request): string | undefined =>
-  'serializer' in query ? query.serializer : undefined;
-
 /**
  * The handlers of records that people write: show, create, change and delete, each in one
- * transaction, with checksums (If-Match, ETag), counts and the change log. The work that is
- * specific to a resource is passed to them.
+ * transaction, with checksums (If-Match, ETag), counts and the change log. The work that is specific
+ * to a resource is passed to them.
  */
 export function recordHandlers<P extends Projection>(projection: P, clock: () => Date) {
-  const optionsOf = (call: Request, serializer = serializerOf(call)) => ({
-    db: call.db,
-    now: clock(),
-    projection,
-    serializer,
-  });
-
-  /** Locks the record of a request, and refuses it if the caller knew another state of it. */
-  const lock = async (tx: Db, call: Change, options: ReturnType<typeof optionsOf>) => {
-    const { id } = await lockRecord(tx, projection.plural, call.params.id);
-    await requireUnchanged({ ...options, db: tx, if_match: call.if_match }, call.params.id);
-    return id;
-  };
-
-  const change = async <F, A>(
-    call: Change & Body<F>,
-    ahead: (tx: Db, fields: F) => Promise<A>,
-    work: (tx: Db, id: bigint, change: { fields: F; now: Date; ahead: A }) => Promise<void>,
-    extra?: Extra,
-  ) => {
-    const { serializer, ...rest } = call.body;
-    const fields = rest as F;
-    const options = optionsOf(call, serializer);
-    const changed = await call.db.transaction(async (tx) => {
-      const locked_ahead = await ahead(tx, fields);
-      const id = await lock(tx, call, options);
-      await work(tx, id, { fields, now: options.now, ahead: locked_ahead });
-      await requireVisible(tx, projection, id);
-      return id;
-    });
-    return written(options, changed, { extra: extra?.() });
-  };
-
+  const resource = { projection, clock };
   return {
     show: (call: OneRequest & { if_none_match: string | undefined }) =>
-      show({ ...optionsOf(call), if_none_match: call.if_none_match }, call.params.id),
+      show({ ...optionsOf(resource, call), if_none_match: call.if_none_match }, call.params.id),
 
     /** The record that `create` would make of `row`, not stored. */
-    unsaved: (call: Request, row: Record<string, unknown>) => unsaved(optionsOf(call), row),
+    unsaved: (call: Request, row: Record<string, unknown>) =>
+      unsaved(optionsOf(resource, call), row),
 
     /** `work` inserts the record and returns its id. */
-    create: async <F>(
+    create: <F>(
       call: Request & Body<F>,
       work: (tx: Db, fields: F, now: Date) => Promise<bigint>,
       extra?: Extra,
-    ) => {
-      const { serializer, ...fields } = call.body;
-      const options = optionsOf(call, serializer);
-      const created = await call.db.transaction(async (tx) => {
-        const id = await work(tx, fields as F, options.now);
-        await moveCount(tx, projection.plural, 1);
-        return id;
-      });
-      return written(options, created, { status: 201, extra: extra?.() });
-    },
+    ) => create(resource, call, { work, extra }),
 
     /** `work` changes the locked record. */
     update: <F>(
       call: Change & Body<F>,
       work: (tx: Db, id: bigint, change: { fields: F; now: Date }) => Promise<void>,
       extra?: Extra,
-    ) => change(call, async () => undefined, work, extra),
+    ) => change(resource, call, { ahead: async () => undefined, work, extra }),
 
     /**
      * The same where other records must be locked before the record is: `ahead` locks them, and
      * `work` gets what it returned.
      */
-    updateAfter: change,
+    updateAfter: <F, A>(
+      call: Change & Body<F>,
+      ahead: (tx: Db, fields: F) => Promise<A>,
+      work: (tx: Db, id: bigint, change: { fields: F; now: Date; ahead: A }) => Promise<void>,
+      extra?: Extra,
+    ) => change(resource, call, { ahead, work, extra }),
 
     /** `work` marks the locked record as deleted, and detaches what belongs to it. */
-    delete: async (call: Change, work: (tx: Db, id: bigint, now: Date) => Promise<void>) => {
-      const options = optionsOf(call);
-      const deleted = await call.db.transaction(async (tx) => {
-        const id = await lock(tx, call, options);
-        await work(tx, id, options.now);
-        await moveCount(tx, projection.plural, -1);
-        return id;
-      });
-      return written(options, deleted);
-    },
+    delete: (call: Change, work: (tx: Db, id: bigint, now: Date) => Promise<void>) =>
+      remove(resource, call, work),
   };
+}
+
+interface Resource<P extends Projection> {
+  projection: P;
+  clock: () => Date;
+}
+
+/** The serializer of the body comes before that of the query. */
+const optionsOf = <P extends Projection>(
+  { projection, clock }: Resource<P>,
+  { db, query }: Request,
+  serializer = 'serializer' in query ? query.serializer : undefined,
+) => ({ db, now: clock(), projection, serializer });
+
+/** Locks the record of a request. Throws 412 if the caller knew another state of it. */
+async function lock<P extends Projection>(
+  options: ReturnType<typeof optionsOf<P>>,
+  { params, if_match }: Change,
+): Promise<bigint> {
+  const { id } = await lockRecord(options.db, options.projection.plural, params.id);
+  await requireUnchanged({ ...options, if_match }, params.id);
+  return id;
+}
+
+async function create<P extends Projection, F>(
+  resource: Resource<P>,
+  call: Request & Body<F>,
+  steps: {
+    work: (tx: Db, fields: F, now: Date) => Promise<bigint>;
+    extra: Extra | undefined;
+  },
+) {
+  const { serializer, ...fields } = call.body;
+  const options = optionsOf(resource, call, serializer);
+  const created = await call.db.transaction(async (tx) => {
+    const id = await steps.work(tx, fields as F, options.now);
+    await moveCount(tx, resource.projection.plural, 1);
+    return id;
+  });
+  return written(options, created, { status: 201, extra: steps.extra?.() });
+}
+
+async function change<P extends Projection, F, A>(
+  resource: Resource<P>,
+  call: Change & Body<F>,
+  steps: {
+    ahead: (tx: Db, fields: F) => Promise<A>;
+    work: (tx: Db, id: bigint, change: { fields: F; now: Date; ahead: A }) => Promise<void>;
+    extra: Extra | undefined;
+  },
+) {
+  const { serializer, ...rest } = call.body;
+  const fields = rest as F;
+  const options = optionsOf(resource, call, serializer);
+  const changed = await call.db.transaction(async (tx) => {
+    const ahead = await steps.ahead(tx, fields);
+    const id = await lock({ ...options, db: tx }, call);
+    await steps.work(tx, id, { fields, now: options.now, ahead });
+    await requireVisible(tx, resource.projection, id);
+    return id;
+  });
+  return written(options, changed, { extra: steps.extra?.() });
+}
+
+async function remove<P extends Projection>(
+  resource: Resource<P>,
+  call: Change,
+  work: (tx: Db, id: bigint, now: Date) => Promise<void>,
+) {
+  const options = optionsOf(resource, call);
+  const deleted = await call.db.transaction(async (tx) => {
+    const id = await lock({ ...options, db: tx }, call);
+    await work(tx, id, options.now);
+    await moveCount(tx, resource.projection.plural, -1);
+    return id;
+  });
+  return written(options, deleted);
 }

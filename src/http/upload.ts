@@ -58,10 +58,8 @@ export function uploader({ storage, max_upload_bytes, max_body_bytes }: Uploader
   });
   return async (operation, req, res) => {
     const field = fileField(operation);
-    const parse = field ? form.single(field) : form.none();
     const announced = Number(req.headers['content-length'] ?? 0);
-    // A form without a file is read into memory, and before the credentials: its length must be
-    // known.
+    // Without a file, the form is read into memory before the credentials: its length must be known.
     if (!field && !(announced > 0 && announced <= max_body_bytes))
       throw new HttpProblem(
         413,
@@ -70,30 +68,32 @@ export function uploader({ storage, max_upload_bytes, max_body_bytes }: Uploader
     if (announced > max_upload_bytes + LIMITS.fields * LIMITS.fieldSize)
       throw tooLarge(max_upload_bytes);
     if (field && !(await storage.hasRoomFor(announced))) throw noSpace();
+    const parse = field ? form.single(field) : form.none();
     await new Promise<void>((done, fail) =>
       parse(req, res, (error: unknown) =>
         error ? fail(problemOf(error, operation, max_upload_bytes)) : done(),
       ),
     );
-    const upload = req.file && {
-      path: req.file.path,
-      name: nameOf(req.file.originalname),
-      bytes: req.file.size,
-    };
-    try {
-      if (!field) return undefined;
-      const { [field]: text, ...body } = req.body as Record<string, unknown>;
-      req.body = body;
-      // A browser sends a blank field when no file was chosen.
-      if (text !== undefined && (text !== '' || upload))
-        throw HttpProblem.field(field, 'must be sent as one file: a part with a filename');
-      if (upload) await requireCsv(upload, field);
-      return upload;
-    } catch (error) {
-      if (upload) await rm(upload.path, { force: true });
-      throw error;
-    }
+    return field ? fileOf(req, field) : undefined;
   };
+}
+
+/** The uploaded file of a field, if there is one and it can be CSV; otherwise it is deleted. */
+async function fileOf(req: Request, field: string): Promise<Upload | undefined> {
+  const { file } = req;
+  const upload = file && { path: file.path, name: nameOf(file.originalname), bytes: file.size };
+  try {
+    const { [field]: text, ...body } = req.body as Record<string, unknown>;
+    req.body = body;
+    // A browser sends a blank field when no file was chosen.
+    if (text !== undefined && (text !== '' || upload))
+      throw HttpProblem.field(field, 'must be sent as one file: a part with a filename');
+    if (upload) await requireCsv(upload, field);
+    return upload;
+  } catch (error) {
+    if (upload) await rm(upload.path, { force: true });
+    throw error;
+  }
 }
 
 /** The field of a form that is a file. */
