@@ -23,8 +23,8 @@ type Extra = () => object;
 
 /**
  * The handlers of records that people write: show, create, change and delete, each in one
- * transaction, with checksums (If-Match, ETag), counts and the change log. The work that is specific
- * to a resource is passed to them.
+ * transaction, with checksums (If-Match, ETag), counts and the change log. The work that is
+ * specific to a resource is passed to them.
  */
 export function recordHandlers<P extends Projection>(projection: P, clock: () => Date) {
   const resource = { projection, clock };
@@ -61,9 +61,15 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
       extra?: Extra,
     ) => change(resource, call, { ahead, work, extra }),
 
-    /** `work` marks the locked record as deleted, and detaches what belongs to it. */
-    delete: (call: Change, work: (tx: Db, id: bigint, now: Date) => Promise<void>) =>
-      remove(resource, call, work),
+    /**
+     * `work` marks the locked record as deleted, and detaches what belongs to it. `ahead` locks
+     * other records that must be locked before it.
+     */
+    delete: (
+      call: Change,
+      work: (tx: Db, id: bigint, now: Date) => Promise<void>,
+      ahead?: (tx: Db) => Promise<void>,
+    ) => remove(resource, call, { work, ahead }),
   };
 }
 
@@ -132,12 +138,16 @@ async function change<P extends Projection, F, A>(
 async function remove<P extends Projection>(
   resource: Resource<P>,
   call: Change,
-  work: (tx: Db, id: bigint, now: Date) => Promise<void>,
+  steps: {
+    work: (tx: Db, id: bigint, now: Date) => Promise<void>;
+    ahead: ((tx: Db) => Promise<void>) | undefined;
+  },
 ) {
   const options = optionsOf(resource, call);
   const deleted = await call.db.transaction(async (tx) => {
+    await steps.ahead?.(tx);
     const id = await lock({ ...options, db: tx }, call);
-    await work(tx, id, options.now);
+    await steps.work(tx, id, options.now);
     await moveCount(tx, resource.projection.plural, -1);
     return id;
   });

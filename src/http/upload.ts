@@ -59,7 +59,7 @@ export function uploader({ storage, max_upload_bytes, max_body_bytes }: Uploader
   return async (operation, req, res) => {
     const field = fileField(operation);
     const announced = Number(req.headers['content-length'] ?? 0);
-    // Without a file, the form is read into memory before the credentials: its length must be known.
+    // A form without a file is read into memory, before the credentials: it must say its length.
     if (!field && !(announced > 0 && announced <= max_body_bytes))
       throw new HttpProblem(
         413,

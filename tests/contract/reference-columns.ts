@@ -3,7 +3,8 @@ import { each, words } from './reference';
 // The columns of the resources of the reference.
 
 const COMMON = words(
-  `id legacy_id type uuid created_at updated_at deleted_at user_updated_at routes_show_path routes_edit_path external_record_id`,
+  `id legacy_id type uuid created_at updated_at deleted_at user_updated_at routes_show_path
+  routes_edit_path external_record_id`,
 );
 const METRICS = 'attempt buyer_conversion connection earned_revenue revenue';
 const INTERVALS = 'daily hourly monthly total';
@@ -112,14 +113,16 @@ export const RESOURCES: ReferenceColumns[] = [
     path: '/agent_status_timestamps',
     root: 'agent_status_timestamps',
     columns: words(
-      'id company_id user_id collaborator_id agent_widget_id agent_status_id created_at updated_at key',
+      `id company_id user_id collaborator_id agent_widget_id agent_status_id created_at
+      updated_at key`,
     ),
     exact: true,
   },
   resource('webhook_manual_fires', 'WebhookManualFire', [
     ...COMMON,
     ...words(
-      'name context_menu_name company_id outgoing_webhook_id buyer_conversion_id lead_id call_id webhook_log_ids lead_log_ids',
+      `name context_menu_name company_id outgoing_webhook_id buyer_conversion_id lead_id call_id
+      webhook_log_ids lead_log_ids`,
     ),
   ]),
   resource('leads', 'Lead', [...COMMON, ...LEAD_COLUMNS]),

@@ -4,7 +4,10 @@ import { USED } from './reference-columns';
 // The closed lists of values of the reference.
 
 export interface ReferenceValues {
-  /** Method and path of an operation that takes the value, and the parameter or field; a dot leads further in. */
+  /**
+   * Method and path of an operation that takes the value, and the parameter or field; a dot leads
+   * further in.
+   */
   of: string;
   name: string;
   values: (string | number)[];
@@ -29,7 +32,8 @@ export const VALUES: ReferenceValues[] = [
     of: 'get /buyers',
     name: 'order',
     values: words(
-      'id name calls_count recent_calls_count outgoing_webhooks_count paused number created_at last_call_at tier weight time_zone user_buyer_id',
+      `id name calls_count recent_calls_count outgoing_webhooks_count paused number created_at
+      last_call_at tier weight time_zone user_buyer_id`,
     ).concat(USED),
   },
   { of: 'get /buyers', name: 'order_dir', values: ['asc', 'desc'], exact: true },
@@ -72,7 +76,8 @@ export const VALUES: ReferenceValues[] = [
     of: 'get /leads',
     name: 'status',
     values: words(
-      'queue scheduled waiting running completed completed_attempted completed_connected completed_converted exceeded_max_calls expired dnc failure disabled blocked opt_out',
+      `queue scheduled waiting running completed completed_attempted completed_connected
+      completed_converted exceeded_max_calls expired dnc failure disabled blocked opt_out`,
     ),
   },
   { of: 'get /phone_numbers/search', name: 'country', values: [], default: 'US' },
@@ -83,7 +88,9 @@ export const VALUES: ReferenceValues[] = [
     of: 'post /outgoing_webhooks',
     name: 'trigger_type',
     values: words(
-      'new_lead_created lead_changed lead_opted_out new_call_started buyer_dialled buyer_answered buyer_converted buyer_did_not_convert offer_converted call_changed every_call agent_online agent_offline contact_fields_changed manual',
+      `new_lead_created lead_changed lead_opted_out new_call_started buyer_dialled buyer_answered
+      buyer_converted buyer_did_not_convert offer_converted call_changed every_call agent_online
+      agent_offline contact_fields_changed manual`,
     ),
   },
 ];

@@ -1,6 +1,6 @@
 // The reference that this API is compatible with, as data: its operations and their parameters. The
-// columns of its resources are in reference-columns.ts, its closed lists in reference-values.ts. What
-// the reference leaves open, and was decided here, is marked `settled`.
+// columns of its resources are in reference-columns.ts, its closed lists in reference-values.ts.
+// What the reference leaves open, and was decided here, is marked `settled`.
 
 export const words = (text: string): string[] => text.trim().split(/[\s,]+/);
 export const each = (
@@ -84,7 +84,8 @@ const GROUP_BLANK = words(`
 
 const FLEET = words('name user_fleet_id description');
 const SUPPRESSION = words(
-  'name caller_id_column_name buyer_ids headers add_buyer_ids remove_buyer_ids add_user_buyer_ids remove_user_buyer_ids',
+  `name caller_id_column_name buyer_ids headers add_buyer_ids remove_buyer_ids add_user_buyer_ids
+  remove_user_buyer_ids`,
 );
 const SUPPRESSION_FILE = words(
   'name buyer_suppression_id apply_block_or_unblock import_file caller_id_column_name headers',

@@ -6,8 +6,8 @@ import { createPartner, SCOPES } from '../support/partner';
 import { member, type Member } from '../support/teams';
 import { createWorld, type World } from '../support/world';
 
-// Derived from openapi.yaml: users who are limited to the records of teams send every operation. The
-// records of the fixture are granted to no team.
+// Derived from openapi.yaml: users who are limited to the records of teams send every operation.
+// The records of the fixture are granted to no team.
 
 const NOWHERE = '999999999';
 let world: World;

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('sees the granted buyer in lists, counts, exports and by itself, and may change it', async () => {
+test('sees and may change the granted buyer, in lists, counts and exports', async () => {
   const page = await partner.api('get', 'buyers');
   expect([
     page.body.buyers.map(({ id }: { id: number }) => id),
@@ -83,7 +83,7 @@ test('does not see another buyer in records that both belong to', async () => {
   }
 });
 
-test('has new records granted to the team, and cannot create what the team would not see', async () => {
+test('creates only records that the team sees; they are granted to it', async () => {
   const made = await partner.api('post', 'buyers', { body: { name: 'Made by a partner' } });
   expect((await partner.api('get', `buyers/${made.body.buyer.id}`)).status).toBe(200);
   const orphan = await partner.api('post', 'schedules', { body: { name: 'Of no offer' } });
@@ -98,7 +98,7 @@ test('has new records granted to the team, and cannot create what the team would
   ).toBe(201);
 });
 
-test('learns nothing by filters on hidden columns, destinations of calls or other users', async () => {
+test('learns nothing by filters on hidden columns, destinations or other users', async () => {
   const { api } = world.company;
   const hidden = (await api('post', 'buyers', { body: { name: 'Hidden', number: '+13105550999' } }))
     .body.buyer;

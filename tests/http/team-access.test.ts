@@ -69,7 +69,7 @@ test('calls are visible by the buyers and the offers that a team is granted', as
   ]);
 });
 
-test('a user of two teams may do with a record what the teams that are granted it allow', async () => {
+test('a user of two teams has the rights of those teams that are granted the record', async () => {
   const { api } = world.company;
   const make = async (name: string) =>
     (await api('post', 'buyers', { body: { name } })).body.buyer.id as number;

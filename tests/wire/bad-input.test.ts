@@ -10,7 +10,7 @@ afterAll(() => world.close());
 const raw = () => request(world.app);
 const forged = (position: unknown[]) => Buffer.from(JSON.stringify(position)).toString('base64url');
 
-test('everything that is wrong is named at once, with what is allowed, and nothing is created', async () => {
+test('all wrong fields are named at once, with what is allowed; nothing is created', async () => {
   const before = (await world.company.api('get', 'buyers')).body.metadata.total_count;
   const res = await world.company.api('post', 'buyers', {
     body: {
@@ -127,7 +127,8 @@ test.each([
   '/api/v1/buyers?time_zone=AET',
   '/api/v1/buyers?time_zone=IST',
   `/api/v1/buyers?order=tier&cursor=${forged(['tier asc', 'abc', '1'])}`,
-  `/api/v1/buyers?order=created_at&cursor=${forged(['created_at asc', '2026-99-99 00:00:00+00', '1'])}`,
+  '/api/v1/buyers?order=created_at&cursor=' +
+    forged(['created_at asc', '2026-99-99 00:00:00+00', '1']),
   `/api/v1/buyers?order=name&cursor=${forged(['name asc', 'a\u0000b', '1'])}`,
   `/api/v1/buyers?order=paused&cursor=${forged(['paused asc', 'perhaps', '1'])}`,
 ])('a well-formed value without a meaning is refused: %s', async (url) => {
@@ -170,7 +171,7 @@ test('the largest schedule that the contract allows is accepted', async () => {
   expect([res.status, res.body.buyer.buyer_conversions_schedule.length]).toEqual([201, 50]);
 });
 
-test('an unknown path is 404 in the same shape, with the request id of the caller if there is one', async () => {
+test('an unknown path is 404 in the same shape, with the request id of the caller', async () => {
   const res = await raw().get('/api/v1/nowhere').set('X-Request-Id', 'mine-1');
   expect([res.status, res.body.request_id, res.headers['x-request-id']]).toEqual([
     404,

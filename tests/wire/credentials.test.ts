@@ -14,7 +14,7 @@ const createToken = () =>
     user_email: 'Ann@example.com',
   });
 
-test('Basic, Token, Token token=, quoted, and auth_token in query and body are the same caller', async () => {
+test('Basic, Token, Token token=, quoted, and auth_token are the same caller', async () => {
   const token = await createToken();
   const me = async (req: request.Test) => (await req).body.me?.user?.email;
   for (const header of [

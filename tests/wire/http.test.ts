@@ -47,7 +47,8 @@ test('the log masks tokens and telephone numbers', () => {
   );
   expect(
     maskUrl(
-      '/x?auth%5Ftoken=secret&%74oken=secret&auth_token[]=secret&number=sip:ann@example.com&cursor=WyJuYW1lIGFz',
+      '/x?auth%5Ftoken=secret&%74oken=secret&auth_token[]=secret' +
+        '&number=sip:ann@example.com&cursor=WyJuYW1lIGFz',
     ),
   ).toBe('/x?auth%5Ftoken=***&%74oken=***&auth_token[]=***&number=***.com&cursor=***IGFz');
 });
