@@ -12,47 +12,47 @@ export interface Config {
   host: string;
   /** PostgreSQL to use; absent: the server runs its own. */
   database_url: string | undefined;
-  /** Folder of everything the server keeps itself: its database, its key pepper. */
+  /** Folder of the server's own files: its database and its key pepper. */
   data_dir: string;
   log_level: string;
   /** Requests of a credential, and of a lead token, in a minute; 0 for no limit. */
   rate_limit_per_minute: number;
   lead_rate_limit_per_minute: number;
-  /** Origins whose browsers may call the API; lead endpoints answer any. */
+  /** Origins whose browsers may call the API; lead endpoints allow any. */
   cors_origins: string[];
-  /** Secret mixed into the digests of credentials; absent: made once and kept in data_dir. */
+  /** Secret key of the digests of credentials; absent: generated once and stored in data_dir. */
   key_pepper: string | undefined;
   pool_size: number;
   /** How long a statement may take before the request is answered 503. */
   database_timeout_seconds: number;
-  /** How many proxies in front add themselves to X-Forwarded-For; the address before them is the caller's. */
+  /** How many proxies add themselves to X-Forwarded-For; the caller's address is before them. */
   trust_proxy: number;
   max_body_bytes: number;
   max_upload_bytes: number;
   /** Folder of uploaded files; processes that share a database share it. */
   storage_dir: string;
-  /** Uploads are refused when less than this would stay free on its disk. */
+  /** Uploads are refused when less than this would remain free on its disk. */
   storage_reserve_bytes: number;
   /** Whether the server runs background jobs too, or leaves them to `npm run worker`. */
   run_jobs: boolean;
   /** Who sends text messages and places calls. */
   carrier: CarrierName;
   twilio: { account_sid: string | undefined; auth_token: string | undefined; base_url: string };
-  /** Where this service is reached from outside, without a path. */
+  /** The URL of this service from outside, without a path. */
   public_url: string;
-  /** The server that sends e-mails; absent: they are only kept. */
+  /** The server that sends e-mails; absent: they are only stored. */
   smtp_url: string | undefined;
-  /** Who e-mails are from when neither action nor schedule says. */
+  /** The sender of e-mails when neither action nor schedule has one. */
   mail_from: string;
   /** Networks, as CIDR, that webhooks may reach although they are not public. */
   webhook_allow_networks: string[];
-  /** How long what was sent to webhooks is kept, with its logs. */
+  /** How long deliveries to webhooks are kept, with their logs. */
   webhook_log_days: number;
 }
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Thrown for an environment that cannot be used; `faults` names every variable that is wrong and what is allowed. */
+/** An unusable environment; `faults` names every wrong variable and what is allowed. */
 export class ConfigError extends Error {
   constructor(readonly faults: string[]) {
     super(`The configuration cannot be used:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
@@ -110,52 +110,46 @@ const between = (low: number, high: number) =>
     return value;
   });
 
-/** Reads and checks the environment; the only place that does. Throws ConfigError with every fault at once. */
+/** Every variable, how it is checked, and its default. */
+const VARIABLES = {
+  PORT: port({ default: 3000 }),
+  HOST: host({ default: '127.0.0.1' }),
+  DATABASE_URL: databaseUrl({ default: undefined }),
+  DATA_DIR: str({ default: '.data' }),
+  LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
+  CORS_ORIGINS: origins({ default: [] }),
+  KEY_PEPPER: pepper({ default: undefined }),
+  RATE_LIMIT_PER_MINUTE: between(0, 1_000_000_000)({ default: 60_000 }),
+  LEAD_RATE_LIMIT_PER_MINUTE: between(0, 1_000_000_000)({ default: 12_000 }),
+  DATABASE_POOL_SIZE: between(1, 500)({ default: 16 }),
+  DATABASE_TIMEOUT_SECONDS: between(1, 600)({ default: 10 }),
+  TRUST_PROXY: between(0, 10)({ default: 0 }),
+  MAX_BODY_BYTES: between(1_024, 104_857_600)({ default: 1_048_576 }),
+  MAX_UPLOAD_BYTES: between(1_024, 1_099_511_627_776)({ default: 1_073_741_824 }),
+  STORAGE_DIR: str({ default: undefined }),
+  STORAGE_RESERVE_BYTES: between(0, 1_099_511_627_776)({ default: 268_435_456 }),
+  RUN_JOBS: bool({ default: true }),
+  CARRIER: str<CarrierName>({ choices: ['sandbox', 'twilio'], default: 'sandbox' }),
+  TWILIO_ACCOUNT_SID: str({ default: undefined }),
+  TWILIO_AUTH_TOKEN: str({ default: undefined }),
+  TWILIO_BASE_URL: webUrl({ default: 'https://api.twilio.com' }),
+  PUBLIC_URL: webUrl({ default: undefined }),
+  SMTP_URL: smtpUrl({ default: undefined }),
+  MAIL_FROM: mailbox({ default: 'Trunkline <no-reply@trunkline.example>' }),
+  WEBHOOK_ALLOW_NETWORKS: networks({ default: [] }),
+  WEBHOOK_LOG_DAYS: between(1, 36_500)({ default: 30 }),
+};
+
+/** Reads the environment; the only place that does. Throws ConfigError with every fault at once. */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const values = cleanEnv(
-    set,
-    {
-      PORT: port({ default: 3000 }),
-      HOST: host({ default: '127.0.0.1' }),
-      DATABASE_URL: databaseUrl({ default: undefined }),
-      DATA_DIR: str({ default: '.data' }),
-      LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
-      CORS_ORIGINS: origins({ default: [] }),
-      KEY_PEPPER: pepper({ default: undefined }),
-      RATE_LIMIT_PER_MINUTE: between(0, 1_000_000_000)({ default: 60_000 }),
-      LEAD_RATE_LIMIT_PER_MINUTE: between(0, 1_000_000_000)({ default: 12_000 }),
-      DATABASE_POOL_SIZE: between(1, 500)({ default: 16 }),
-      DATABASE_TIMEOUT_SECONDS: between(1, 600)({ default: 10 }),
-      TRUST_PROXY: between(0, 10)({ default: 0 }),
-      MAX_BODY_BYTES: between(1_024, 104_857_600)({ default: 1_048_576 }),
-      MAX_UPLOAD_BYTES: between(1_024, 1_099_511_627_776)({ default: 1_073_741_824 }),
-      STORAGE_DIR: str({ default: undefined }),
-      STORAGE_RESERVE_BYTES: between(0, 1_099_511_627_776)({ default: 268_435_456 }),
-      RUN_JOBS: bool({ default: true }),
-      CARRIER: str<CarrierName>({ choices: ['sandbox', 'twilio'], default: 'sandbox' }),
-      TWILIO_ACCOUNT_SID: str({ default: undefined }),
-      TWILIO_AUTH_TOKEN: str({ default: undefined }),
-      TWILIO_BASE_URL: webUrl({ default: 'https://api.twilio.com' }),
-      PUBLIC_URL: webUrl({ default: undefined }),
-      SMTP_URL: smtpUrl({ default: undefined }),
-      MAIL_FROM: mailbox({ default: 'Trunkline <no-reply@trunkline.example>' }),
-      WEBHOOK_ALLOW_NETWORKS: networks({ default: [] }),
-      WEBHOOK_LOG_DAYS: between(1, 36_500)({ default: 30 }),
+  const values = cleanEnv(set, VARIABLES, {
+    reporter: ({ errors }) => {
+      const wrong = Object.entries(errors).map(([name, error]) => `${name} ${reason(error)}`);
+      const faults = [...wrong, ...missingForCarrier(set)];
+      if (faults.length > 0) throw new ConfigError(faults);
     },
-    {
-      reporter: ({ errors }) => {
-        const faults = Object.entries(errors).map(([name, error]) => `${name} ${reason(error)}`);
-        if (set.CARRIER === 'twilio') {
-          const missing = ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'PUBLIC_URL'].filter(
-            (name) => set[name] === undefined,
-          );
-          faults.push(...missing.map((name) => `${name} must be given with CARRIER=twilio`));
-        }
-        if (faults.length > 0) throw new ConfigError(faults);
-      },
-    },
-  );
+  });
   return Object.freeze({
     port: values.PORT,
     host: values.HOST,
@@ -186,6 +180,13 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     webhook_allow_networks: values.WEBHOOK_ALLOW_NETWORKS,
     webhook_log_days: values.WEBHOOK_LOG_DAYS,
   });
+}
+
+function missingForCarrier(set: NodeJS.ProcessEnv): string[] {
+  if (set.CARRIER !== 'twilio') return [];
+  return ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'PUBLIC_URL']
+    .filter((name) => set[name] === undefined)
+    .map((name) => `${name} must be given with CARRIER=twilio`);
 }
 
 function reason(error: unknown): string {

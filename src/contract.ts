@@ -27,7 +27,7 @@ export interface Schema {
   'x-collection'?: string;
   'x-grid'?: boolean;
   'x-external'?: boolean;
-  /** Moves without being written to. */
+  /** Changes without being written to. */
   'x-moving'?: boolean;
   'x-secret'?: boolean;
   'x-reference'?: string;
@@ -59,7 +59,10 @@ interface RawOperation {
   'x-own-number'?: string;
 }
 
-/** What a caller shows: credentials of the company, the token of an offer or a schedule, that of an endpoint of sellers, that of an invitation, or the signature of a carrier. */
+/**
+ * What a request is authenticated by: credentials of the company, the token of an offer or a
+ * schedule, of an inbound webhook or of an invitation, or the signature of a carrier.
+ */
 export type CredentialKind =
   'account' | 'lead_token' | 'webhook_token' | 'invitation_token' | 'carrier_signature';
 const SCHEMES: Record<string, CredentialKind> = {
@@ -69,7 +72,7 @@ const SCHEMES: Record<string, CredentialKind> = {
   carrierSignature: 'carrier_signature',
 };
 
-/** Whether browsers of any origin may call it, and forms be posted to it: what opens it, if anything, is no secret of the company. */
+/** Whether browsers of any origin may call it and post forms to it: its token is public. */
 export const isOpen = ({ credentials }: Pick<Operation, 'credentials'>): boolean =>
   credentials === 'lead_token' || credentials === 'webhook_token';
 
@@ -89,7 +92,7 @@ export interface ContractDocument {
 export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof METHODS)[number];
 
-/** One operation of the contract, with what the service needs of it resolved. */
+/** One operation of the contract, with its references resolved. */
 export interface Operation {
   id: OperationId;
   method: Method;
@@ -100,17 +103,17 @@ export interface Operation {
   scope: string | undefined;
   /** A GET that changes something: HEAD must not run it. */
   effect: boolean;
-  /** For those who see all of the company's records. */
+  /** Only for callers who see all records of the company. */
   unlimited: boolean;
-  /** What it changes is kept by another log than that of changes. */
+  /** Not in the change log: another log has it. */
   unlogged: boolean;
-  /** Its work is not one transaction. */
+  /** It runs several transactions, not one. */
   own_transactions: boolean;
-  /** Field of a carrier's request that holds the number of ours. */
+  /** Field of a carrier's request that has the company's own number. */
   own_number: string | undefined;
   parameters: Parameter[];
   body: Schema | undefined;
-  /** Whether the fields of the body may stand in the query string too. */
+  /** Whether the fields of the body may be in the query string too. */
   merged: boolean;
   /** Schema of the body when it is sent as multipart/form-data. */
   multipart: Schema | undefined;
@@ -138,12 +141,12 @@ export function readContract(file = CONTRACT_FILE): Contract {
   const document = load(text) as ContractDocument;
   const resolve = <T extends { $ref?: string }>(node: T): T => {
     if (!node.$ref) return node;
-    const { $ref, ...beside } = node;
+    const { $ref, ...siblings } = node;
     const target = $ref
       .slice(2)
       .split('/')
       .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document) as T;
-    return { ...resolve(target), ...beside };
+    return { ...resolve(target), ...siblings };
   };
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
@@ -202,11 +205,11 @@ function describe({ method, path, operation, shared, resolve }: Found): Operatio
   };
 }
 
-/** A parameter that stands for all properties of an object, each under its own name. */
+/** A parameter whose object is sent as one parameter for each property. */
 export const isExploded = ({ in: place, style, explode, schema }: Parameter): boolean =>
   place === 'query' && style === 'form' && explode === true && schema.type !== 'array';
 
-/** What a schema allows, gathered from its references and the schemas it is made of. */
+/** What a schema allows, together with its references and the schemas that it consists of. */
 export interface Facets {
   types: Set<string>;
   formats: Set<string>;
@@ -215,15 +218,15 @@ export interface Facets {
   minLength: number;
 }
 
-/** Without a prototype: field names come from requests, and "constructor" is not a property of a schema. */
+/** Without a prototype: field names come from requests, and one may be "constructor". */
 const own = <T extends object>(properties: T | undefined): T =>
   Object.assign(Object.create(null) as T, properties);
 
-/** Gathers a schema's facets; the answer for one schema object is kept. */
+/** Collects the facets of schemas, and caches them by schema object. */
 export function facetsOf(contract: Contract): (schema: Schema) => Facets {
-  const kept = new WeakMap<Schema, Facets>();
-  const gather = (schema: Schema): Facets => {
-    const found = kept.get(schema);
+  const cached = new WeakMap<Schema, Facets>();
+  const collect = (schema: Schema): Facets => {
+    const found = cached.get(schema);
     if (found) return found;
     const plain = contract.resolve(schema);
     const facets: Facets = {
@@ -233,9 +236,9 @@ export function facetsOf(contract: Contract): (schema: Schema) => Facets {
       properties: own(plain.properties),
       minLength: plain.minLength ?? 0,
     };
-    kept.set(schema, facets);
+    cached.set(schema, facets);
     for (const part of [...(plain.allOf ?? []), ...(plain.oneOf ?? []), ...(plain.anyOf ?? [])]) {
-      const more = gather(part);
+      const more = collect(part);
       more.types.forEach((type) => facets.types.add(type));
       more.formats.forEach((format) => facets.formats.add(format));
       facets.items ??= more.items;
@@ -243,7 +246,7 @@ export function facetsOf(contract: Contract): (schema: Schema) => Facets {
     }
     return facets;
   };
-  return gather;
+  return collect;
 }
 
 /** The contract's default of every property of a component schema that has one. */
@@ -259,7 +262,8 @@ export function defaultsOf(schema: keyof Schemas): Record<string, unknown> {
 /** The contract this process serves. */
 export const contract = readContract();
 
-/** Whether fields that the body of an operation does not have are refused. */
+export const facets = facetsOf(contract);
+
+/** Whether the body refuses fields that the contract does not name. */
 export const takesNothingElse = ({ body }: Pick<Operation, 'body'>): boolean =>
   body !== undefined && contract.resolve(body).additionalProperties === false;
-export const facets = facetsOf(contract);

@@ -65,7 +65,7 @@ export function createDeps({
     database,
     tenants: tenants(database),
     authenticator: authenticator({
-      pool: database.pool,
+      sql: database.sql,
       pepper,
       clock,
       carrier: { auth_token: config.twilio.auth_token, public_url: config.public_url },
@@ -98,7 +98,7 @@ function limitsOf(
     lead_token: config.lead_rate_limit_per_minute,
   };
   return rateLimits({
-    permits: openRateLimitCounter({ pool: database.prepared, log, window_seconds }),
+    counter: openRateLimitCounter({ sql: database.sql, log, window_seconds }),
     limits,
     window_seconds,
   });

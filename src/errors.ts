@@ -1,10 +1,10 @@
-/** 404: what does not exist, is deleted, or belongs to another company. The three look the same. */
+/** 404 for what does not exist, is deleted, or belongs to another company: all look the same. */
 export const notFound = (): HttpProblem => new HttpProblem(404, 'There is no such record.');
 
-/** Field by field, what is wrong and what is allowed. */
+/** By field, what is wrong and what is allowed. */
 export type FieldErrors = Record<string, string[]>;
 
-/** The one thing a resource throws: an answer that refuses the request. */
+/** An error that is sent as problem details (RFC 9457). Handlers throw no other. */
 export class HttpProblem extends Error {
   constructor(
     readonly status: number,
@@ -26,7 +26,8 @@ export class HttpProblem extends Error {
     return first && new HttpProblem(422, `${first[0]} ${first[1][0]}`, errors);
   }
 }
-/** Refuses with 422, naming every field that is wrong; does nothing when there is none. */
+
+/** Throws 422 with every field that is wrong, if there is one. */
 export function rejectInvalidData(faults: readonly { field: string; message: string }[]): void {
   const problem = HttpProblem.fields(
     Object.fromEntries(faults.map(({ field, message }) => [field, [message]])),

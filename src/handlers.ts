@@ -94,7 +94,7 @@ function combined<Part extends object>(parts: readonly Part[]): Together<Part> {
   return Object.assign({}, ...parts) as Together<Part>;
 }
 
-/** Putting objects together hides a name that two of them use. */
+/** Object.assign would hide a name that two of the objects have. */
 export function requireDistinct(parts: readonly object[]): void {
   const names = parts.flatMap((part) => Object.keys(part));
   const twice = names.find((name, index) => names.indexOf(name) !== index);

@@ -1,23 +1,26 @@
 import { createServer, type Server } from 'node:http';
 import { createApp } from './app';
-import { loadConfig, type Config } from './config';
-import { ensureDemo } from './installation/demo';
-import { messageClasses } from './http/message-classes';
-import { DELETE_EXPIRED_ANSWERS } from './http/idempotency';
-import { DELETE_EXPIRED_WINDOWS } from './db/rate-limit-counter';
-import { DELETE_EXPIRED_PINGS } from './ping-post/queries/pings';
-import { openInstallation, type Installation } from './installation/open';
-import { startJobs } from './background/start';
-import { exitWith, onStop } from './background/process';
-import type { NewCompany } from './installation/create-company';
 import { deleteOrphanedUploads } from './background/delete-orphaned-uploads';
+import { exitWith, onStop } from './background/process';
+import { startJobs } from './background/start';
+import { loadConfig, type Config } from './config';
+import { deleteExpiredRateLimits } from './db/rate-limit-counter';
+import type { Deps } from './deps';
+import { deleteExpiredAnswers } from './http/idempotency';
+import { messageClasses } from './http/message-classes';
+import type { NewCompany } from './installation/create-company';
+import { ensureDemo } from './installation/demo';
+import { openInstallation, type Installation } from './installation/open';
+import { deleteExpiredPings } from './ping-post/delete-expired-pings';
 import { deleteOldWebhookLogs } from './webhooks/delete-old-logs';
 
+// The server: opens the installation, listens, runs background jobs unless RUN_JOBS=false.
+
 const HOUR_MS = 3_600_000;
-/** How long clients are told to leave before the listener closes. */
-const FAREWELL_MS = 250;
-/** How long what is in flight may take at a stop. */
-const PATIENCE_MS = 7_000;
+/** How long clients are asked to leave (Connection: close) before the listener closes. */
+const CLOSE_NOTICE_MS = 250;
+/** How long requests that are running may take after that. */
+const STOP_TIMEOUT_MS = 7_000;
 
 async function main(): Promise<void> {
   const config = loadConfig();
@@ -30,96 +33,97 @@ async function main(): Promise<void> {
 
 async function serve(config: Config, installation: Installation): Promise<void> {
   const { deps } = installation;
-  const { database, log } = deps;
   const demo = await ensureDemo(deps);
-  // An hour is for uploads; other bodies are given less (app.ts).
-  const app = createApp(deps);
-  const server = createServer(
-    {
-      ...messageClasses(app),
-      headersTimeout: 5_000,
-      requestTimeout: HOUR_MS,
-      keepAliveTimeout: 65_000,
-    },
-    app,
-  );
-  let closing = false;
-  // Prepended, so that it speaks before the application answers.
-  server.prependListener(
-    'request',
-    (_req, res) => void (closing && res.setHeader('Connection', 'close')),
-  );
+  const { server, closeConnections } = serverOf(deps);
   await listen(server, config);
   const jobs = config.run_jobs ? await startJobs(deps) : undefined;
-  const sweep = () => {
-    const forgotten = [DELETE_EXPIRED_ANSWERS, DELETE_EXPIRED_PINGS, DELETE_EXPIRED_WINDOWS].map(
-      (statement) => database.pool.query(statement),
-    );
-    for (const swept of [
-      ...forgotten,
-      deleteOrphanedUploads(deps),
-      deleteOldWebhookLogs(deps, config.webhook_log_days),
-    ])
-      swept.catch((error) => log.warn({ err: error }, 'sweep failed'));
-  };
-  sweep();
-  const sweeping = setInterval(sweep, HOUR_MS);
+  deleteExpired(deps);
+  const deleting = setInterval(() => deleteExpired(deps), HOUR_MS);
   onStop(deps, async () => {
-    closing = true;
-    clearInterval(sweeping);
+    closeConnections();
+    clearInterval(deleting);
     deps.live.close();
     await Promise.all([stop(server), jobs?.stop()]);
     await installation.close();
   });
-  greet(config, installation, demo);
+  process.stdout.write(`${banner(config, installation, demo).join('\n')}\n\n`);
+}
+
+function serverOf(deps: Deps): { server: Server; closeConnections: () => void } {
+  const app = createApp(deps);
+  // An hour is for uploads; other bodies get a minute (app.ts).
+  const timeouts = { headersTimeout: 5_000, requestTimeout: HOUR_MS, keepAliveTimeout: 65_000 };
+  const server = createServer({ ...messageClasses(app), ...timeouts }, app);
+  let closing = false;
+  // Prepended: the header must be set before the application replies.
+  server.prependListener(
+    'request',
+    (_req, res) => void (closing && res.setHeader('Connection', 'close')),
+  );
+  return { server, closeConnections: () => void (closing = true) };
+}
+
+/** Deletes what is kept for a limited time. */
+function deleteExpired(deps: Deps): void {
+  const { config, database, log } = deps;
+  const deletions = [
+    deleteExpiredAnswers(database.sql),
+    deleteExpiredPings(database.sql),
+    deleteExpiredRateLimits(database.sql),
+    deleteOrphanedUploads(deps),
+    deleteOldWebhookLogs(deps, config.webhook_log_days),
+  ];
+  for (const deletion of deletions)
+    deletion.catch((error: unknown) => log.warn({ err: error }, 'expired data was not deleted'));
 }
 
 function listen(server: Server, { port, host }: Config): Promise<void> {
   return new Promise((done, fail) => server.once('error', fail).listen(port, host, () => done()));
 }
 
-/** Answers what is in flight, and lets no request be cut off: first clients are told to leave, then the listener closes. */
+/** Completes the requests that are running, then closes the listener. */
 async function stop(server: Server): Promise<void> {
-  await new Promise((done) => setTimeout(done, FAREWELL_MS));
+  await new Promise((done) => setTimeout(done, CLOSE_NOTICE_MS));
   const idle = setInterval(() => server.closeIdleConnections(), 50);
-  // One who has stopped reading must not keep the database from being stopped too.
-  const patience = setTimeout(() => server.closeAllConnections(), PATIENCE_MS);
+  // A client that has stopped reading must not keep the database running.
+  const timeout = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS);
   await new Promise((done) => server.close(done));
-  clearTimeout(patience);
+  clearTimeout(timeout);
   clearInterval(idle);
 }
 
-function greet(
+function banner(
   { port, host, data_dir, run_jobs }: Config,
   { embedded, migrated }: Installation,
   demo: NewCompany | undefined,
-): void {
+): string[] {
   const url = `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${port}`;
-  const lines = ['', `Trunkline is up.  Docs: ${url}/api/docs`];
-  lines.push(
+  return [
+    '',
+    `Trunkline is up.  Docs: ${url}/api/docs`,
     embedded ? `Database: its own PostgreSQL, data in ${data_dir}` : 'Database: DATABASE_URL',
     ...(migrated.length > 0 ? [`Migrations applied: ${migrated.join(', ')}`] : []),
     ...(run_jobs ? [] : ['Imports, and the schedules of leads, are left to: npm run worker']),
-  );
-  if (demo) {
-    const { public_key, private_key } = demo.credentials;
-    lines.push(
-      '',
-      'A demo company was made. Its key pair, shown this once:',
-      `  public key   ${public_key}`,
-      `  private key  ${private_key}`,
-    );
-    lines.push(
-      '',
-      'Try it:',
-      `  curl -s -u ${public_key}:${private_key} '${url}/api/v1/buyers?columns=id,name,number,paused'`,
-    );
-  } else {
-    lines.push(
-      'Found its data; credentials are as before. New ones: npm run --silent cli -- token create --name NAME --superuser',
-    );
-  }
-  process.stdout.write(`${lines.join('\n')}\n\n`);
+    ...(demo ? demoLines(demo, url) : [NEW_CREDENTIALS]),
+  ];
+}
+
+const NEW_CREDENTIALS =
+  'Found its data; credentials are as before. ' +
+  'New ones: npm run --silent cli -- token create --name NAME --superuser';
+
+function demoLines({ credentials }: NewCompany, url: string): string[] {
+  const { public_key, private_key } = credentials;
+  const buyers = `${url}/api/v1/buyers?columns=id,name,number,paused`;
+  return [
+    '',
+    'A demo company was made. Its key pair, shown this once:',
+    `  public key   ${public_key}`,
+    `  private key  ${private_key}`,
+    '',
+    'Try it:',
+    `  curl -s -u ${public_key}:${private_key} '${buyers}'`,
+  ];
 }
 
 main().catch(exitWith);

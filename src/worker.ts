@@ -3,7 +3,7 @@ import { openInstallation } from './installation/open';
 import { startJobs } from './background/start';
 import { exitWith, onStop } from './background/process';
 
-// A process that only runs jobs, beside servers that may be told to leave them to it (RUN_JOBS=false).
+// A process that only runs background jobs; servers leave them to it with RUN_JOBS=false.
 
 async function main(): Promise<void> {
   const installation = await openInstallation(loadConfig(), 'command');

@@ -6,7 +6,7 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
-import { list, page, type Filters } from '../http/list';
+import { list, page } from '../http/list';
 import { requireUnchanged, written } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { callerNumber } from '../phone/caller-number';
@@ -19,6 +19,7 @@ import {
 import { placeCall } from './place-call';
 import { sendKeyPress } from './send-key-press';
 import { updateCall, type CallChanges } from './update-call';
+import { type Filters } from '../http/filters';
 
 const orders: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },

@@ -4,7 +4,7 @@ import type { BoundStatement } from '../db/statement';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
-import { copyOut } from '../http/list';
+import { copyOut } from '../http/copy-out';
 import { Json, type Csv } from '../http/reply';
 import { ianaName } from '../time/zone';
 import { CALL_REPORT, CALL_REPORT_CSV } from './queries/call-reports';

@@ -1137,6 +1137,10 @@ export interface SqlTypes {
       number: string;
     };
   };
+  'db.delete_expired_rate_limits': {
+    params: object;
+    row: object;
+  };
   'db.grant_buyer': {
     params: {
       company_id: number | string | bigint | null;
@@ -1178,6 +1182,141 @@ export interface SqlTypes {
       by: number | string | bigint | null;
     };
     row: object;
+  };
+  'db.return_unused_rate_limit': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      subjects: readonly (string)[] | string | null;
+      windows: readonly (Date | string)[] | string | null;
+      counts: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'db.take_rate_limit_block': {
+    params: {
+      company_id: number | string | bigint | null;
+      subject: string | null;
+      window_seconds: number | string | bigint | null;
+      limit: number | string | bigint | null;
+      waiting: number | string | bigint | null;
+    };
+    row: {
+      granted: number;
+      used: number;
+      window: string;
+      seconds_left: number;
+    };
+  };
+  'http.check_database': {
+    params: object;
+    row: {
+      ok: number;
+    };
+  };
+  'http.delete_expired_answers': {
+    params: {
+      max_age_hours: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'http.find_credentials': {
+    params: {
+      public_key: string | null;
+    };
+    row: {
+      company_id: string | null;
+      company_name: string | null;
+      access_token_id: string | null;
+      kind: string | null;
+      name: string | null;
+      public_key: string | null;
+      user_id: string | null;
+      user_email: string | null;
+      superuser: boolean | null;
+      permissions: string[] | null;
+      secret_digest: Buffer | null;
+      expires_at: Date | null;
+      teams: unknown;
+    };
+  };
+  'http.find_inbound_webhook': {
+    params: {
+      vanity_uri: string | null;
+    };
+    row: {
+      company_id: string;
+      id: string;
+      country: string;
+      digest: Buffer | null;
+    };
+  };
+  'http.find_lead_token': {
+    params: {
+      token: string | null;
+    };
+    row: {
+      company_id: string | null;
+      country: string | null;
+      offer_id: string | null;
+      schedule_id: string | null;
+      zone: string;
+    };
+  };
+  'http.find_number_owner': {
+    params: {
+      phone_number: number | string | bigint | null;
+    };
+    row: {
+      company_id: string;
+      company_name: string;
+    };
+  };
+  'http.find_open_invitation': {
+    params: {
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+      now: Date | string | null;
+      valid_days: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'http.insert_change': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+      created_at: Date | string | null;
+      record_type: string | null;
+      record_id: number | string | bigint | null;
+      action: string | null;
+      operation: string | null;
+      changes: string | object | null;
+      user_id: number | string | bigint | null;
+      user_email: string | null;
+      access_token_id: number | string | bigint | null;
+      credentials: string | null;
+      request_id: string | null;
+      ip: string | null;
+    };
+    row: object;
+  };
+  'http.list_time_zones': {
+    params: object;
+    row: {
+      iana_name: string | null;
+      seconds: number;
+      dst: boolean | null;
+    };
+  };
+  'http.lock_idempotency_key': {
+    params: {
+      key: string | null;
+    };
+    row: {
+      free: boolean;
+    };
   };
   'installation.demo_fleets': {
     params: {
@@ -2428,6 +2567,10 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       team_ids: readonly (number | string | bigint)[] | string | null;
     };
+    row: object;
+  };
+  'ping_post.delete_expired_pings': {
+    params: object;
     row: object;
   };
   'suppression.block_numbers': {

@@ -5,15 +5,16 @@ import { telephoneOf } from '../db/references';
 import type { Db } from '../db/tenant';
 import { notFound } from '../errors';
 
-// A limited caller knows the records of the caller's teams and no others. What a request names is looked at here, by the contract, before any handler is
-// asked: a record in the path is there or is not, one in the body is theirs or is none.
+// A limited caller sees only the records of the caller's teams. The records that a request names
+// are checked here, by the contract, before a handler runs: one that is not visible looks exactly
+// like one that does not exist.
 
-/** Tables that are not called as their resource is. */
+/** Tables that are not named like their resource. */
 const TABLES: Record<string, Table> = { phone_numbers: 'numbers', call_sessions: 'calls' };
 const IN_PATH: Record<string, string> = { id: 'id', uuid: 'id', user_buyer_id: 'user_buyer_id' };
 
-/** Deep enough for every body of the contract that names records. */
-const DEPTH = 3;
+/** Enough for every body of the contract that names records. */
+const MAX_DEPTH = 3;
 
 interface Named {
   field: string;
@@ -28,22 +29,13 @@ interface Request {
   body: unknown;
 }
 
-/** Refuses, as if it were not there, what a limited caller's request names and the caller does not see: 404 for the path, 422 on a field. */
+/** Throws 404 for a record in the path that the caller cannot see, and 422 for one in a field. */
 export async function requireVisibleReferences(
   db: Db,
   { operation, params, body }: Request,
 ): Promise<void> {
   if (!db.accessScope) return;
-  const resource = operation.path.split('/')[3]!;
-  for (const [name, key] of Object.entries(IN_PATH)) {
-    if (params[name] === undefined) continue;
-    const reference = params[name] as Reference;
-    const number = resource === 'phone_numbers' ? telephoneOf(String(reference)) : undefined;
-    const hidden = number
-      ? notVisible(db, 'numbers', [number], 'phone_number')
-      : notVisible(db, TABLES[resource] ?? (resource as Table), [reference], key);
-    if ((await hidden).length > 0) throw notFound();
-  }
+  await requireVisiblePath(db, operation.path.split('/')[3]!, params);
   const schema = operation.multipart && !operation.body ? operation.multipart : operation.body;
   for (const { field, table, key, references } of schema ? namedIn(schema, body) : []) {
     const missing = await notVisible(db, table, references, key);
@@ -51,9 +43,25 @@ export async function requireVisibleReferences(
   }
 }
 
-/** The records that a value names by fields with x-reference, however deep. */
+async function requireVisiblePath(
+  db: Db,
+  resource: string,
+  params: Record<string, unknown>,
+): Promise<void> {
+  for (const [name, key] of Object.entries(IN_PATH)) {
+    if (params[name] === undefined) continue;
+    const reference = params[name] as Reference;
+    const number = resource === 'phone_numbers' ? telephoneOf(String(reference)) : undefined;
+    const hidden = number
+      ? await notVisible(db, 'numbers', [number], 'phone_number')
+      : await notVisible(db, TABLES[resource] ?? (resource as Table), [reference], key);
+    if (hidden.length > 0) throw notFound();
+  }
+}
+
+/** The records that a value names in fields with x-reference, at any depth. */
 function namedIn(schema: Schema, value: unknown, prefix = '', depth = 0): Named[] {
-  if (typeof value !== 'object' || value === null || depth > DEPTH) return [];
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
   const { properties } = facets(schema);
   return Object.entries(value).flatMap(([name, inner]) => {
     const property = properties[name];

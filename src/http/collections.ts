@@ -1,27 +1,26 @@
-import { BASE_PATH, contract, type Schemas } from '../contract';
+import { BASE_PATH, contract, type Schema, type Schemas } from '../contract';
 import { notFound } from '../errors';
+import type { Row } from '../db/sql';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from './handlers';
 import { DISPLAY_NAMES } from '../time/zone-names';
 import { formatOffset, IANA_NAMES } from '../time/zone';
+import { LIST_TIME_ZONES } from './queries/time-zones';
 
-/** Every closed list of the contract, by the name its `x-collection` gives it. */
+/** Every closed list of the contract, by the name that `x-collection` gives it. */
 const VALUES = new Map(
   Object.values(contract.document.components.schemas).flatMap((schema) => {
     const name = schema['x-collection'];
-    return name
-      ? [
-          [
-            name,
-            (schema.enum ?? []).filter(
-              (value): value is string => typeof value === 'string' && value !== '',
-            ),
-          ] as const,
-        ]
-      : [];
+    return name ? [[name, valuesOf(schema)] as const] : [];
   }),
 );
+
+function valuesOf(schema: Schema): string[] {
+  return (schema.enum ?? []).filter(
+    (value): value is string => typeof value === 'string' && value !== '',
+  );
+}
 
 const words = (value: string) =>
   value.replace(/[_:.]/g, ' ').replace(/^./, (first) => first.toUpperCase());
@@ -69,41 +68,35 @@ export const collections = ({ clock }: Deps) =>
   }) satisfies Partial<Handlers>;
 
 const QUARTER_MS = 900_000;
-let kept: { quarter: number; zones: Schemas['TimeZone'][] } | undefined;
+let cached: { quarter: number; zones: Schemas['TimeZone'][] } | undefined;
 
-interface Offset {
-  iana_name: string;
-  seconds: number;
-  dst: boolean;
-}
+type Offset = Row<'http.list_time_zones', { iana_name: string; dst: boolean }>;
 
 /**
- * All zones by offset. The offsets are the database's, because its clock decides about caps and hours; the tables of the two may differ for a
- * zone whose law has just changed. They change on the quarter of an hour, and reading them all takes long enough to be kept until then.
+ * All zones by offset. The offsets come from the database, whose clock decides about caps and
+ * hours: its zone tables can differ from those of Node.js for a zone whose law has just changed.
+ * Offsets change on a quarter of an hour, and reading them is slow, so they are cached until the
+ * next one.
  */
 async function zonesAt(now: Date, db: Db): Promise<Schemas['TimeZone'][]> {
   const quarter = Math.floor(now.getTime() / QUARTER_MS);
-  if (kept?.quarter === quarter) return kept.zones;
-  const offsets = await db.query<Offset>({
-    text: 'SELECT name AS iana_name, extract(epoch FROM utc_offset)::int AS seconds, is_dst AS dst FROM pg_timezone_names',
-    values: [],
-  });
+  if (cached?.quarter === quarter) return cached.zones;
+  const offsets = await db.sql(LIST_TIME_ZONES, {});
   const by_name = new Map(offsets.map((offset) => [offset.iana_name, offset]));
   const named = [
     ...Object.entries(DISPLAY_NAMES),
     ...IANA_NAMES.map((name) => [name, name] as const),
   ];
-  const zones = named.flatMap(([value, iana_name]) => {
-    const offset = by_name.get(iana_name);
-    return offset ? [describe(value, offset)] : [];
-  });
-  kept = {
-    quarter,
-    zones: zones.toSorted(
+  const zones = named
+    .flatMap(([value, iana_name]) => {
+      const offset = by_name.get(iana_name);
+      return offset ? [describe(value, offset)] : [];
+    })
+    .toSorted(
       (a, b) => a.utc_offset_seconds - b.utc_offset_seconds || (a.value < b.value ? -1 : 1),
-    ),
-  };
-  return kept.zones;
+    );
+  cached = { quarter, zones };
+  return zones;
 }
 
 function describe(value: string, { iana_name, seconds, dst }: Offset): Schemas['TimeZone'] {

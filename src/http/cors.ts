@@ -2,10 +2,14 @@ import type { Request, RequestHandler } from 'express';
 import { BASE_PATH, contract, isOpen as isOpenTo } from '../contract';
 
 const EXPOSED = 'ETag, X-Request-Id, Retry-After, Idempotent-Replayed, RateLimit, RateLimit-Policy';
-const ALLOWED =
-  'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, X-Request-Id';
+const ALLOWED = [
+  ...['Authorization', 'Content-Type', 'If-Match', 'If-None-Match', 'Idempotency-Key'],
+  ...['Last-Event-ID', 'X-Request-Id'],
+].join(', ');
 
-/** Operations that need no more than the token of a lead's owner, or of an endpoint of sellers: landing pages of any origin call them. */
+/**
+ * Operations that landing pages of any origin call: a lead token, or that of a webhook, is enough.
+ */
 const OPEN = contract.operations.filter(isOpenTo).map(({ method, path }) => ({
   method: method.toUpperCase(),
   pattern: new RegExp(`^${path.slice(BASE_PATH.length).replace(/\{\w+\}/g, '[^/]+')}/?$`),
@@ -16,7 +20,10 @@ function isOpen(req: Request): boolean {
   return OPEN.some((operation) => operation.method === method && operation.pattern.test(req.path));
 }
 
-/** Lets the browsers of the configured origins call the API, and those of all origins submit leads; others are told nothing, and refuse by themselves. */
+/**
+ * Allows browsers of the configured origins to call the API, and those of all origins to submit
+ * leads. Without these headers a browser refuses by itself.
+ */
 export function cors(origins: readonly string[]): RequestHandler {
   return (req, res, next) => {
     const { origin } = req.headers;

@@ -2,7 +2,7 @@ import { Router } from 'express';
 import { serve, setup } from 'swagger-ui-express';
 import { contract } from '../contract';
 
-/** The contract as files, and Swagger UI over it. Everything comes from this server: no content delivery network. */
+/** The contract as files, and Swagger UI for it: all from this server, without a CDN. */
 export function docs(): Router {
   const router = Router();
   const json = JSON.stringify(contract.document);

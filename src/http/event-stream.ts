@@ -1,17 +1,20 @@
 import type { Request, Response } from 'express';
 import type { EventStream } from './reply';
 
-/** How long a reader may stand still. Events wait in the database meanwhile, not in memory. */
+/** How long a client may stop reading. Meanwhile events wait in the database, not in memory. */
 const STALLED_MS = 60_000;
 
-/** Neither kept nor compressed nor held back on its way: whoever collects answers until they are worth sending would hold the events back. */
+/** No cache, no compression and no buffering on the way: a proxy that buffers delays the events. */
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store, no-transform',
   'X-Accel-Buffering': 'no',
 };
 
-/** Sends events as they come. A reader who has stopped reading is cut off, and so is everybody when events can no longer be read: they connect again and go on. */
+/**
+ * Sends events as they come. The connection is closed when the client stops reading, and when
+ * events can no longer be read; clients connect again and continue.
+ */
 export async function sendEvents(
   req: Request,
   res: Response,
@@ -35,13 +38,13 @@ export async function sendEvents(
   }
 }
 
-/** Whether what was written is taken in time. */
+/** Whether the client reads what was written in time. */
 function drained(res: Response, within_ms: number): Promise<boolean> {
   return new Promise((done) => {
-    const end = (taken: boolean) => () => {
+    const end = (is_read: boolean) => () => {
       clearTimeout(timer);
       res.off('drain', on_drain).off('close', on_close);
-      done(taken);
+      done(is_read);
     };
     const [on_drain, on_close] = [end(true), end(false)];
     const timer = setTimeout(on_close, within_ms);

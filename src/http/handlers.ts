@@ -1,8 +1,9 @@
 import type { operations } from '../generated/openapi';
 import type { OperationId } from '../contract';
 import type { Db } from '../db/tenant';
-import type { Caller, LeadOwner } from './auth/authenticator';
+import type { Caller } from './auth/caller';
 import type { Invitation } from './auth/invitations';
+import type { LeadOwner } from './auth/lead-tokens';
 import type { SellersEndpoint } from './auth/webhook-tokens';
 import type { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply';
 import type { Upload } from './upload';

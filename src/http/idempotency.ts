@@ -1,23 +1,26 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { Operation } from '../contract';
+import type { Sql } from '../db/sql';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
+import { DELETE_EXPIRED_ANSWERS, LOCK_KEY } from './queries/idempotency';
 import { Json } from './reply';
 
-const KEPT_HOURS = 24;
+const MAX_AGE_HOURS = 24;
 
 interface Row {
   operation_id: string;
-  request_digest: Uint8Array;
+  request_digest: Uint8Array<ArrayBuffer>;
   status: number;
-  answer: Uint8Array;
+  /** Encrypted text and headers. */
+  answer: Uint8Array<ArrayBuffer>;
   created_at: Date;
 }
 
 interface Request {
   operation: Operation;
   key: string;
-  /** Whose request it is. */
+  /** Of the sender: another sender's request with the same key is another request. */
   credentials: string;
   params: unknown;
   query: unknown;
@@ -34,60 +37,64 @@ export interface Answer {
 /** Runs a request under its Idempotency-Key. */
 export interface Idempotency {
   /**
-   * Runs `work` in one transaction with the record of its answer: either both last or neither, wherever the process dies. A key that is
-   * known answers as the first time; with another request it is refused (422), while the first still runs too (409).
+   * Runs `work` and stores its answer in one transaction: both are committed or neither. A known
+   * key returns the stored answer. Throws 422 if the key was used for another request, and 409
+   * while the first request is still running.
    */
   once(db: Db, request: Request, work: (db: Db) => Promise<unknown>): Promise<Answer>;
 }
 
 export function idempotency({ pepper, clock }: { pepper: string; clock: () => Date }): Idempotency {
+  // The label is part of the key: another one would make stored answers unreadable.
   const secret = Buffer.from(hkdfSync('sha256', pepper, '', 'idempotent answers', 32));
   return {
     once: (db, request, work) =>
-      db.transaction(async (transaction) => {
-        await claim(transaction, request.key);
+      db.transaction(async (tx) => {
+        await lockKey(tx, request.key);
+        const found = await find(tx, request.key, clock());
         const digest = digestOf(request);
-        const found = await find(transaction, request.key, clock());
         if (found) return replay(found, { digest, secret, operation: request.operation });
-        const answer = answerOf(await work(transaction), request.operation.status);
-        const stored = {
+        const answer = answerOf(await work(tx), request.operation.status);
+        const { status, text, headers } = answer;
+        await store(tx, request.key, {
           operation_id: request.operation.id,
           request_digest: new Uint8Array(digest),
-          status: answer.status,
-          answer: seal(secret, JSON.stringify({ text: answer.text, headers: answer.headers })),
+          status,
+          answer: seal(secret, JSON.stringify({ text, headers })),
           created_at: clock(),
-        };
-        const key = { company_id: db.company_id, key: request.key };
-        await transaction.prisma.idempotencyKey.upsert({
-          where: { company_id_key: key },
-          create: { ...key, ...stored },
-          update: stored,
         });
         return answer;
       }),
   };
 }
 
-/** A lock on the key until the transaction ends. A twin that runs already is told at once, rather than made to wait. */
-async function claim(db: Db, key: string): Promise<void> {
-  const rows = await db.query<{ free: boolean }>({
-    text: 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 7481202)) AS free',
-    values: [`${db.company_id}/${key}`],
+/** Until the transaction ends. Fails at once rather than wait for a request that is running. */
+async function lockKey(db: Db, key: string): Promise<void> {
+  const [lock] = await db.sql(LOCK_KEY, { key: `${db.company_id}/${key}` });
+  if (lock?.free) return;
+  throw new HttpProblem(
+    409,
+    'A request with this Idempotency-Key is still running.',
+    {},
+    { 'Retry-After': '1' },
+  );
+}
+
+async function store(db: Db, key: string, row: Row): Promise<void> {
+  const id = { company_id: db.company_id, key };
+  await db.prisma.idempotencyKey.upsert({
+    where: { company_id_key: id },
+    create: { ...id, ...row },
+    update: row,
   });
-  if (!rows[0]?.free)
-    throw new HttpProblem(
-      409,
-      'A request with this Idempotency-Key is still running.',
-      {},
-      { 'Retry-After': '1' },
-    );
 }
 
 async function find(db: Db, key: string, now: Date): Promise<Row | undefined> {
   const row = await db.prisma.idempotencyKey.findUnique({
     where: { company_id_key: { company_id: db.company_id, key } },
   });
-  return row && now.getTime() - row.created_at.getTime() < KEPT_HOURS * 3_600_000 ? row : undefined;
+  const max_age_ms = MAX_AGE_HOURS * 3_600_000;
+  return row && now.getTime() - row.created_at.getTime() < max_age_ms ? row : undefined;
 }
 
 function replay(
@@ -107,7 +114,7 @@ function replay(
   };
 }
 
-/** Other credentials make another request: an answer may hold a secret that is theirs. */
+/** With the credentials: an answer may hold a secret that is only for their owner. */
 function digestOf({ credentials, params, query, body }: Request): Buffer {
   return createHash('sha256')
     .update(JSON.stringify([credentials, params, query, body]))
@@ -137,4 +144,6 @@ function open(secret: Buffer, sealed: Uint8Array): string {
 }
 
 /** Deletes answers older than 24 hours, of all companies. */
-export const DELETE_EXPIRED_ANSWERS = `DELETE FROM idempotency_keys WHERE created_at < now() - interval '${KEPT_HOURS} hours'`;
+export async function deleteExpiredAnswers(sql: Sql): Promise<void> {
+  await sql(DELETE_EXPIRED_ANSWERS, { max_age_hours: MAX_AGE_HOURS });
+}

@@ -2,9 +2,12 @@ import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Operation } from '../contract';
 import { uuidv7 } from '../db/uuid';
-import type { Caller } from './auth/authenticator';
+import type { Caller } from './auth/caller';
 
-/** A URL without secrets, and with telephone numbers cut to their last digits. What may hold a number in another form is cut as a whole. */
+/**
+ * A URL without secrets, and with telephone numbers cut to their last four digits. Parameters that
+ * may have a number in another form are cut to four characters.
+ */
 export function maskUrl(url: string): string {
   const [path = '', query] = url.split('?', 2);
   const masked = query?.split('&').map((part) => {
@@ -29,8 +32,8 @@ function decoded(text: string): string {
 }
 
 /**
- * Names every request and logs one line for it: what, by whom, how it ended, how long it took. Neither headers nor bodies are logged.
- * Written on pino itself, because pino-http costs 33 µs a request here and this 7 (measured by `npm run bench`'s world).
+ * Gives every request an id and logs one line for it: operation, caller, status and duration.
+ * Neither headers nor bodies are logged. pino-http would cost 33 µs a request; this costs 7.
  */
 export function requestLog(log: Logger): RequestHandler {
   return (req, res, next) => {
@@ -41,7 +44,7 @@ export function requestLog(log: Logger): RequestHandler {
     req.id = request_id;
     res.setHeader('X-Request-Id', request_id);
     const { method, originalUrl } = req;
-    // "close" comes after the last byte, and also when the caller has hung up before it.
+    // "close" comes after the last byte, and also when the client disconnects before it.
     res.once('close', () => {
       const { operation, caller } = res.locals as { operation?: Operation; caller?: Caller };
       const line = {

@@ -2,8 +2,9 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express } from 'express';
 
 /**
- * The classes of which the server is to make requests and responses, so that they are Express's from the start. Express else changes the prototype of
- * each of them as it comes, and the engine then knows none of their shapes: that costs more than all of the rest of Express.
+ * Classes for the requests and responses of the server, with the prototypes of Express. Otherwise
+ * Express changes the prototype of each request as it comes, which makes every property access
+ * slow: that costs more than the rest of Express.
  */
 export function messageClasses(app: Express): {
   IncomingMessage: typeof IncomingMessage;

@@ -4,9 +4,9 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Operation } from '../contract';
 
 export interface Metrics {
-  /** Times every request under the operation it was for. */
+  /** Measures the time of every request, by operation and status. */
   observe: RequestHandler;
-  /** The page Prometheus reads. */
+  /** The page that Prometheus reads. */
   page: RequestHandler;
 }
 

@@ -9,7 +9,8 @@ const TRUE = new Set(['1', 'true', 'yes', 'on']);
 const FALSE = new Set(['0', 'false', 'no', 'off']);
 /** Decimal digits only: Number() would take "0x10", "1e999" and "Infinity". */
 const NUMBER = /^\s*-?\d{1,15}(\.\d{1,10})?\s*$/;
-const DEEPEST = 32;
+/** Of nested objects and lists; no real request is deeper. */
+const MAX_DEPTH = 32;
 
 interface Context {
   errors: FieldErrors;
@@ -28,13 +29,14 @@ export interface Input {
 export interface Normal {
   query: Record<string, unknown>;
   body: unknown;
-  /** Fields whose spelling could not be read, and what is allowed. */
+  /** Fields that could not be read, and what is allowed. */
   errors: FieldErrors;
 }
 
 /**
- * Turns every accepted spelling ("yes", "12", "", "a,b", "key[]", "2026-01-31 08:00:00 +0000") into the type the contract declares.
- * What cannot be read is named in `errors`; the rest is the validator's to judge. Throws for text that no database can hold.
+ * Turns every accepted spelling ("yes", "12", "", "a,b", "key[]", "2026-01-31 08:00:00 +0000") into
+ * the type that the contract declares. What cannot be read is named in `errors`; the rest is
+ * checked by the validator. Throws 422 for text that PostgreSQL cannot store.
  */
 export function normalize(
   operation: Operation,
@@ -77,7 +79,7 @@ function zoneOf(source: unknown): string | undefined {
   return typeof name === 'string' ? ianaName(name) : undefined;
 }
 
-/** A key that is in the query and in the body is the body's. */
+/** Without the keys that are in the body too: the body's win. */
 function withoutBodysKeys(
   query: Record<string, unknown>,
   body: unknown,
@@ -94,14 +96,14 @@ function withoutBodysKeys(
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** PostgreSQL stores neither U+0000 nor half a surrogate pair, and no honest request is 32 levels deep. */
+/** PostgreSQL stores neither U+0000 nor unpaired surrogates. */
 function wellFormed(value: unknown, path: string, context: Context, depth = 0): void {
   if (typeof value === 'string') {
     if (value.includes('\0')) fault(context, path, 'must not contain the character U+0000');
     else if (!value.isWellFormed()) fault(context, path, 'must be well-formed Unicode');
   } else if (typeof value === 'object' && value !== null) {
-    if (depth >= DEEPEST)
-      return fault(context, path, `must not be nested deeper than ${DEEPEST} levels`);
+    if (depth >= MAX_DEPTH)
+      return fault(context, path, `must not be nested deeper than ${MAX_DEPTH} levels`);
     for (const [key, inner] of Object.entries(value)) {
       wellFormed(key, path || 'body', context, depth + 1);
       wellFormed(inner, path ? `${path}.${key}` : key, context, depth + 1);
@@ -150,13 +152,13 @@ function value(raw: unknown, allowed: Facets, path: string, context: Context): u
   if (raw === '' && types.has('null')) return null;
   if (types.has('array')) return list(raw, allowed, path, context);
   if (types.has('object')) return object(raw, allowed, path, context);
-  if (types.has('boolean')) return spelled(raw, path, context);
+  if (types.has('boolean')) return boolean(raw, path, context);
   if (typeof raw !== 'string') return raw;
   if ((types.has('integer') || types.has('number')) && !types.has('string'))
     return number(raw, types, path, context);
   if (formats.has('date-time')) return instant(raw, path, context);
-  // A plus sign in a query string arrives as a space.
-  // Ten digits are a number of the country after all: a list may well have a space behind its comma.
+  // A plus sign in a query string arrives as a space. Ten digits after a space are a national
+  // number: a list may have a space after its comma.
   if (formats.has('telephone')) return raw.replace(/^ (?=\d{11,15}$)/, '+').trim();
   if (formats.has('call-destination')) return raw.replace(/^ (?=\d)/, '+');
   return raw;
@@ -202,7 +204,7 @@ function spread(raw: unknown, items: Schema | undefined): unknown {
   return raw;
 }
 
-function spelled(raw: unknown, path: string, context: Context): unknown {
+function boolean(raw: unknown, path: string, context: Context): unknown {
   if (typeof raw === 'boolean' || raw === null) return raw;
   const word = typeof raw === 'object' ? '' : String(raw).trim().toLowerCase();
   if (TRUE.has(word)) return true;
@@ -229,7 +231,8 @@ function instant(raw: string, path: string, context: Context): unknown {
   fault(
     context,
     path,
-    'must be a date-time such as 2026-01-31 08:00:00 +0000, with UTC, without offset, a date alone, or ISO 8601',
+    'must be a date-time such as 2026-01-31 08:00:00 +0000, with UTC, without offset,' +
+      ' a date alone, or ISO 8601',
   );
   return raw;
 }

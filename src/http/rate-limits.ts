@@ -1,54 +1,68 @@
 import type { Response } from 'express';
-import type { RateLimitCounter, Subject } from '../db/rate-limit-counter';
+import type { Decision, RateLimitCounter, Subject } from '../db/rate-limit-counter';
 import { HttpProblem } from '../errors';
-import type { Authenticated } from './auth/authenticator';
+import type { Authenticated } from './auth/scheme';
 
 export interface RateLimits {
-  /** Counts a request to its credentials, and says in its answer how many are left; refuses with 429 when none is. */
-  take(who: Authenticated, res: Response): void | Promise<void>;
+  /**
+   * Counts a request against its credentials and sends the RateLimit headers. Throws 429 when none
+   * is left. Returns a promise only when the database must be asked.
+   */
+  take(sender: Authenticated, res: Response): void | Promise<void>;
   close(): Promise<void>;
 }
 
 export interface RateLimitOptions {
-  permits: RateLimitCounter;
-  /** Requests of a window, by credential and by lead token; 0 for no limit. */
+  counter: RateLimitCounter;
+  /** Requests in a window, by credential and by lead token; 0 for no limit. */
   limits: { credential: number; lead_token: number };
   window_seconds: number;
 }
 
-export function rateLimits({ permits, limits, window_seconds }: RateLimitOptions): RateLimits {
-  const say = (
-    res: Response,
-    { limit }: Subject,
-    answer: Awaited<ReturnType<RateLimitCounter['take']>>,
-  ) => {
-    const seconds = Math.ceil(answer.resets_in_ms / 1000);
-    res.setHeader('RateLimit-Policy', `"default";q=${limit};w=${window_seconds}`);
-    res.setHeader('RateLimit', `"default";r=${answer.remaining};t=${seconds}`);
-    if (answer.allowed) return;
-    const headers = { 'Retry-After': String(Math.max(1, seconds)) };
-    throw new HttpProblem(
-      429,
-      `The ${limit} requests that are allowed in ${window_seconds} seconds are used up; ${seconds} seconds are left of them.`,
-      {},
-      headers,
-    );
-  };
+export function rateLimits({ counter, limits, window_seconds }: RateLimitOptions): RateLimits {
   return {
-    take: (who, res) => {
-      const subject = subjectOf(who, limits);
+    take: (sender, res) => {
+      const subject = subjectOf(sender, limits);
       if (!subject) return;
-      const answer = permits.take(subject);
-      // Most requests wait for nothing here, not even for a promise.
-      return answer instanceof Promise
-        ? answer.then((later) => say(res, subject, later))
-        : say(res, subject, answer);
+      const apply = (decision: Decision) => {
+        const policy = { limit: subject.limit, window_seconds };
+        setHeaders(res, policy, decision);
+        if (!decision.allowed) throw tooMany(policy, decision);
+      };
+      const decision = counter.take(subject);
+      return decision instanceof Promise ? decision.then(apply) : apply(decision);
     },
-    close: () => permits.close(),
+    close: () => counter.close(),
   };
 }
 
-/** What a request is counted to: the lead token where one was asked for, else the credentials. Carriers and sellers of calls are not limited. */
+interface Policy {
+  limit: number;
+  window_seconds: number;
+}
+
+const secondsLeft = ({ resets_in_ms }: Decision): number => Math.ceil(resets_in_ms / 1000);
+
+function setHeaders(res: Response, { limit, window_seconds }: Policy, decision: Decision): void {
+  res.setHeader('RateLimit-Policy', `"default";q=${limit};w=${window_seconds}`);
+  res.setHeader('RateLimit', `"default";r=${decision.remaining};t=${secondsLeft(decision)}`);
+}
+
+function tooMany({ limit, window_seconds }: Policy, decision: Decision): HttpProblem {
+  const seconds = secondsLeft(decision);
+  return new HttpProblem(
+    429,
+    `The limit of ${limit} requests in ${window_seconds} seconds is used up.` +
+      ` It resets in ${seconds} seconds.`,
+    {},
+    { 'Retry-After': String(Math.max(1, seconds)) },
+  );
+}
+
+/**
+ * What a request counts against: the lead token if the operation needs one, otherwise the
+ * credentials. Requests of carriers and to inbound webhooks are not limited.
+ */
 function subjectOf(
   { caller, owner }: Authenticated,
   { credential, lead_token }: RateLimitOptions['limits'],

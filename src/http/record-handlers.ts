@@ -1,12 +1,13 @@
+import { moveCount } from '../db/counters';
 import type { Projection } from '../db/projection';
 import { lockRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { requireVisible, requireUnchanged, show, unsaved, written } from './record';
-import { moveCount } from '../db/counters';
+import { requireUnchanged, requireVisible, show, unsaved, written } from './record';
 
 interface Request {
   db: Db;
-  query: { serializer?: string };
+  /** Not every resource has serializers. */
+  query: { serializer?: string } | Record<never, never>;
 }
 interface OneRequest extends Request {
   params: { id: Reference };
@@ -14,97 +15,141 @@ interface OneRequest extends Request {
 interface Change extends OneRequest {
   if_match: string | undefined;
 }
-/** What is asked once the write is done. */
-type Extra = () => object;
-
 interface Body<F> {
   body: F & { serializer?: string };
 }
+/** What a reply has in addition to the record; called after the write. */
+type Extra = () => object;
 
 /**
- * The ways of every record that people write: shown, made, changed, deleted, each in one transaction and under the rules of checksums and
- * counts. What is a resource's own is the work given to it.
+ * The handlers of records that people write: show, create, change and delete, each in one
+ * transaction, with checksums (If-Match, ETag), counts and the change log. The work that is
+ * specific to a resource is passed to them.
  */
 export function recordHandlers<P extends Projection>(projection: P, clock: () => Date) {
-  const options = ({ db, query }: Request, serializer = query.serializer, now = clock()) => ({
-    db,
-    now,
-    projection,
-    serializer,
-  });
-  const change = async <F, A>(
-    call: Change & Body<F>,
-    ahead: (tx: Db, fields: F) => Promise<A>,
-    work: (tx: Db, id: bigint, change: { fields: F; now: Date; ahead: A }) => Promise<void>,
-    extra?: Extra,
-  ) => {
-    const { serializer, ...rest } = call.body;
-    const fields = rest as F;
-    const with_options = options(call, serializer);
-    const id = await call.db.transaction(async (tx) => {
-      const first = await ahead(tx, fields);
-      const locked = await lockRecord(tx, projection.plural, call.params.id);
-      await requireUnchanged({ ...with_options, db: tx, if_match: call.if_match }, call.params.id);
-      await work(tx, locked.id, { fields, now: with_options.now, ahead: first });
-      await requireVisible(tx, projection, locked.id);
-      return locked.id;
-    });
-    return written(with_options, id, { extra: extra?.() });
-  };
+  const resource = { projection, clock };
   return {
     show: (call: OneRequest & { if_none_match: string | undefined }) =>
-      show({ ...options(call), if_none_match: call.if_none_match }, call.params.id),
+      show({ ...optionsOf(resource, call), if_none_match: call.if_none_match }, call.params.id),
 
-    unsaved: (call: Request, row: Record<string, unknown>) => unsaved(options(call), row),
+    /** The record that `create` would make of `row`, not stored. */
+    unsaved: (call: Request, row: Record<string, unknown>) =>
+      unsaved(optionsOf(resource, call), row),
 
-    /** `work` makes the record and answers its id; `extra` is what the answer has beside it. */
-    create: async <F>(
+    /** `work` inserts the record and returns its id. */
+    create: <F>(
       call: Request & Body<F>,
       work: (tx: Db, fields: F, now: Date) => Promise<bigint>,
       extra?: Extra,
-    ) => {
-      const { serializer, ...fields } = call.body;
-      const with_options = options(call, serializer);
-      const id = await call.db.transaction(async (tx) => {
-        const made = await work(tx, fields as F, with_options.now);
-        await moveCount(tx, projection.plural, 1);
-        return made;
-      });
-      return written(with_options, id, { status: 201, extra: extra?.() });
-    },
+    ) => create(resource, call, { work, extra }),
 
     /** `work` changes the locked record. */
     update: <F>(
       call: Change & Body<F>,
       work: (tx: Db, id: bigint, change: { fields: F; now: Date }) => Promise<void>,
       extra?: Extra,
-    ) => change(call, async () => undefined, work, extra),
+    ) => change(resource, call, { ahead: async () => undefined, work, extra }),
 
-    /** The same, where something must be locked before the record is: `ahead` locks it, and `work` is told of it. */
-    updateAfter: change,
+    /**
+     * The same where other records must be locked before the record is: `ahead` locks them, and
+     * `work` gets what it returned.
+     */
+    updateAfter: <F, A>(
+      call: Change & Body<F>,
+      ahead: (tx: Db, fields: F) => Promise<A>,
+      work: (tx: Db, id: bigint, change: { fields: F; now: Date; ahead: A }) => Promise<void>,
+      extra?: Extra,
+    ) => change(resource, call, { ahead, work, extra }),
 
     /**
      * `work` marks the locked record as deleted, and detaches what belongs to it. `ahead` locks
      * other records that must be locked before it.
      */
-    delete: async (
+    delete: (
       call: Change,
       work: (tx: Db, id: bigint, now: Date) => Promise<void>,
       ahead?: (tx: Db) => Promise<void>,
-    ) => {
-      const with_options = options(call);
-      const id = await call.db.transaction(async (tx) => {
-        await ahead?.(tx);
-        const locked = await lockRecord(tx, projection.plural, call.params.id);
-        await requireUnchanged(
-          { ...with_options, db: tx, if_match: call.if_match },
-          call.params.id,
-        );
-        await work(tx, locked.id, with_options.now);
-        await moveCount(tx, projection.plural, -1);
-        return locked.id;
-      });
-      return written(with_options, id);
-    },
+    ) => remove(resource, call, { work, ahead }),
   };
+}
+
+interface Resource<P extends Projection> {
+  projection: P;
+  clock: () => Date;
+}
+
+/** The serializer of the body comes before that of the query. */
+const optionsOf = <P extends Projection>(
+  { projection, clock }: Resource<P>,
+  { db, query }: Request,
+  serializer = 'serializer' in query ? query.serializer : undefined,
+) => ({ db, now: clock(), projection, serializer });
+
+/** Locks the record of a request. Throws 412 if the caller knew another state of it. */
+async function lock<P extends Projection>(
+  options: ReturnType<typeof optionsOf<P>>,
+  { params, if_match }: Change,
+): Promise<bigint> {
+  const { id } = await lockRecord(options.db, options.projection.plural, params.id);
+  await requireUnchanged({ ...options, if_match }, params.id);
+  return id;
+}
+
+async function create<P extends Projection, F>(
+  resource: Resource<P>,
+  call: Request & Body<F>,
+  steps: {
+    work: (tx: Db, fields: F, now: Date) => Promise<bigint>;
+    extra: Extra | undefined;
+  },
+) {
+  const { serializer, ...fields } = call.body;
+  const options = optionsOf(resource, call, serializer);
+  const created = await call.db.transaction(async (tx) => {
+    const id = await steps.work(tx, fields as F, options.now);
+    await moveCount(tx, resource.projection.plural, 1);
+    return id;
+  });
+  return written(options, created, { status: 201, extra: steps.extra?.() });
+}
+
+async function change<P extends Projection, F, A>(
+  resource: Resource<P>,
+  call: Change & Body<F>,
+  steps: {
+    ahead: (tx: Db, fields: F) => Promise<A>;
+    work: (tx: Db, id: bigint, change: { fields: F; now: Date; ahead: A }) => Promise<void>;
+    extra: Extra | undefined;
+  },
+) {
+  const { serializer, ...rest } = call.body;
+  const fields = rest as F;
+  const options = optionsOf(resource, call, serializer);
+  const changed = await call.db.transaction(async (tx) => {
+    const ahead = await steps.ahead(tx, fields);
+    const id = await lock({ ...options, db: tx }, call);
+    await steps.work(tx, id, { fields, now: options.now, ahead });
+    await requireVisible(tx, resource.projection, id);
+    return id;
+  });
+  return written(options, changed, { extra: steps.extra?.() });
+}
+
+async function remove<P extends Projection>(
+  resource: Resource<P>,
+  call: Change,
+  steps: {
+    work: (tx: Db, id: bigint, now: Date) => Promise<void>;
+    ahead: ((tx: Db) => Promise<void>) | undefined;
+  },
+) {
+  const options = optionsOf(resource, call);
+  const deleted = await call.db.transaction(async (tx) => {
+    await steps.ahead?.(tx);
+    const id = await lock({ ...options, db: tx }, call);
+    await steps.work(tx, id, options.now);
+    await moveCount(tx, resource.projection.plural, -1);
+    return id;
+  });
+  return written(options, deleted);
 }

@@ -8,7 +8,7 @@ import { Json, NotModified } from './reply';
 
 /** Whether a serializer asks for the foreign keys too. */
 export const isGrid = (serializer?: string): boolean => serializer?.endsWith('_grid') ?? false;
-/** Whether it asks for no more than what outsiders may see. */
+/** Whether it asks for only what people outside the company may see. */
 export const isExternal = (serializer?: string): boolean =>
   serializer?.endsWith('_external') ?? false;
 
@@ -43,7 +43,10 @@ export function recordReply<P extends Projection, Extra extends object>(
   const more = Object.entries(extra ?? {}).map(
     ([key, value]) => `"${key}":${JSON.stringify(value)},`,
   );
-  const text = `{"status":${status ?? 200},"success":true,"errors":{},"${projection.singular}":${record},${more.join('')}"checksum":"${checksum}","metadata":{"root":"${projection.singular}"}}`;
+  const root = projection.singular;
+  const text =
+    `{"status":${status ?? 200},"success":true,"errors":{},"${root}":${record},` +
+    `${more.join('')}"checksum":"${checksum}","metadata":{"root":"${root}"}}`;
   return new Json(text, { ETag: `"${checksum}"` }, status);
 }
 
@@ -53,20 +56,20 @@ async function read<P extends Projection>(
   values: Record<string, unknown>,
 ): Promise<string> {
   const { db, now, projection, serializer, columns } = options;
-  const make = recordTemplate(projection, source, {
+  const template = recordTemplate(projection, source, {
     columns,
     grid: isGrid(serializer),
     external: isExternal(serializer),
     limited: db.accessScope !== undefined,
   });
   const rows = await db.direct<{ record: string }>(
-    make({ company_id: db.company_id, now: now.toISOString(), ...db.accessScope, ...values }),
+    template({ company_id: db.company_id, now: now.toISOString(), ...db.accessScope, ...values }),
   );
   if (!rows[0]) throw notFound();
   return rows[0].record;
 }
 
-/** The JSON of a living record by number or uuid; refuses with 404. */
+/** The JSON of a record by id or uuid. Throws 404 if there is none, or it is deleted. */
 export async function readRecord<P extends Projection>(
   options: RecordOptions<P>,
   reference: Reference,
@@ -76,7 +79,7 @@ export async function readRecord<P extends Projection>(
   return read(options, named.key, { [named.key]: named.value });
 }
 
-/** The answer to show: the record, or 304 when the caller holds it. */
+/** The reply of show: the record, or 304 if the caller has its current state. */
 export async function show<P extends Projection>(
   options: RecordOptions<P> & { if_none_match: string | undefined },
   reference: Reference,
@@ -84,7 +87,7 @@ export async function show<P extends Projection>(
   return unlessCurrent(options, await readRecord(options, reference));
 }
 
-/** The same by the caller's own identifier. */
+/** The same by the identifier that the customer gave it. */
 export async function showBy<P extends Projection>(
   options: RecordOptions<P> & { if_none_match: string | undefined },
   key: 'user_buyer_id',
@@ -101,7 +104,10 @@ function unlessCurrent<P extends Projection>(
   return reply.headers.ETag === `"${if_none_match}"` ? new NotModified(reply.headers) : reply;
 }
 
-/** The answer to a write: the record as it now stands, deleted or not. Refuses with 403 a new one that its maker would not see. */
+/**
+ * The reply of a write: the record as it is now, deleted or not. Throws 403 for a new record that
+ * the caller could not see.
+ */
 export async function written<P extends Projection, Extra extends object>(
   options: RecordOptions<P>,
   id: bigint,
@@ -117,16 +123,17 @@ export async function written<P extends Projection, Extra extends object>(
   return recordReply(projection, record, more);
 }
 
-/** Refuses with 403 a record that whoever has just written it would not see. */
+/** Throws 403 if the caller could not see a record that the caller has just written. */
 export async function requireVisible(db: Db, { plural }: Projection, id: bigint): Promise<void> {
   if ((await notVisible(db, plural, [String(id)])).length === 0) return;
   throw new HttpProblem(
     403,
-    'None of your teams would see this record. It must belong to an offer, a buyer or a group that is granted to one of them.',
+    'None of your teams could see this record.' +
+      ' It must belong to an offer, a buyer or a group that is granted to one of them.',
   );
 }
 
-/** Whether a record is read as the change log compares it: with all that it has by default, whoever may see that. */
+/** Whether a record is read as the change log compares it: all default columns, unrestricted. */
 const isWhole = ({ db, serializer }: RecordOptions<Projection>): boolean =>
   !db.accessScope && !isExternal(serializer);
 const whole = <P extends Projection>({
@@ -139,7 +146,7 @@ const whole = <P extends Projection>({
   projection,
 });
 
-/** The answer to `new`: a record made of `row` that is not stored. */
+/** The reply of `new`: a record made of `row`, not stored. */
 export async function unsaved<P extends Projection>(
   options: RecordOptions<P>,
   row: Record<string, unknown>,
@@ -151,24 +158,25 @@ export async function unsaved<P extends Projection>(
   );
 }
 
-/** Refuses with 412 when the caller knew another state of the record than the one now locked. The change log is told of the record as it is. */
+/**
+ * Throws 412 if the caller knew another state of the record than the one that is now locked. Gives
+ * the change log the record before it is changed.
+ */
 export async function requireUnchanged<P extends Projection>(
   options: RecordOptions<P> & { if_match: string | undefined },
   reference: Reference,
 ): Promise<void> {
   const { if_match, db } = options;
-  const is_free = if_match === undefined || if_match === '*';
-  if (is_free && !db.log) return;
-  if (db.log)
-    db.log.before(
-      await readRecord({ ...whole(options), columns: stillColumns(options.projection) }, reference),
-    );
-  if (is_free) return;
+  if (db.log) {
+    const columns = stillColumns(options.projection);
+    db.log.before(await readRecord({ ...whole(options), columns }, reference));
+  }
+  if (if_match === undefined || if_match === '*') return;
   const record = await readRecord(options, reference);
   if (checksumOf(record) !== if_match) {
     throw new HttpProblem(
       412,
-      'The record has changed since the checksum in If-Match. Read it again and decide anew.',
+      'The record has changed since the checksum in If-Match was read. Read the record again.',
     );
   }
 }

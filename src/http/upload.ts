@@ -9,21 +9,24 @@ import { HttpProblem } from '../errors';
 import type { Storage } from '../storage/directory';
 import { foreignFormat, headOf } from '../storage/file-format';
 
-/** A file that came with a request. It is removed when the request has been answered, unless somebody has moved it away. */
+/** A file that came with a request. It is deleted after the reply, unless the handler moved it. */
 export interface Upload {
   path: string;
   name: string;
   bytes: number;
 }
 
-/** Reads a multipart body: fields into req.body, the one file, where the operation takes one, onto the disk. Undefined when no file came. */
+/**
+ * Reads a multipart body: fields into req.body, the file, if the operation takes one, onto the
+ * disk. Returns undefined when no file came.
+ */
 export type Uploader = (
   operation: Operation,
   req: Request,
   res: Response,
 ) => Promise<Upload | undefined>;
 
-/** What does not hold a file is kept in memory: little of it. */
+/** Fields are kept in memory. */
 const LIMITS = {
   files: 1,
   fields: 300,
@@ -55,9 +58,8 @@ export function uploader({ storage, max_upload_bytes, max_body_bytes }: Uploader
   });
   return async (operation, req, res) => {
     const field = fileField(operation);
-    const parse = field ? form.single(field) : form.none();
     const announced = Number(req.headers['content-length'] ?? 0);
-    // A form without a file is kept in memory, and needs no credentials to be read: it says how long it is.
+    // A form without a file is read into memory, before the credentials: it must say its length.
     if (!field && !(announced > 0 && announced <= max_body_bytes))
       throw new HttpProblem(
         413,
@@ -65,31 +67,33 @@ export function uploader({ storage, max_upload_bytes, max_body_bytes }: Uploader
       );
     if (announced > max_upload_bytes + LIMITS.fields * LIMITS.fieldSize)
       throw tooLarge(max_upload_bytes);
-    if (field && !(await storage.hasRoomFor(announced))) throw noRoom();
+    if (field && !(await storage.hasRoomFor(announced))) throw noSpace();
+    const parse = field ? form.single(field) : form.none();
     await new Promise<void>((done, fail) =>
       parse(req, res, (error: unknown) =>
-        error ? fail(refusalOf(error, operation, max_upload_bytes)) : done(),
+        error ? fail(problemOf(error, operation, max_upload_bytes)) : done(),
       ),
     );
-    const upload = req.file && {
-      path: req.file.path,
-      name: nameOf(req.file.originalname),
-      bytes: req.file.size,
-    };
-    try {
-      if (!field) return undefined;
-      const { [field]: text, ...body } = req.body as Record<string, unknown>;
-      req.body = body;
-      // A form in which no file was chosen sends a blank field.
-      if (text !== undefined && (text !== '' || upload))
-        throw HttpProblem.field(field, 'must be sent as one file: a part with a filename');
-      if (upload) await requireCsv(upload, field);
-      return upload;
-    } catch (error) {
-      if (upload) await rm(upload.path, { force: true });
-      throw error;
-    }
+    return field ? fileOf(req, field) : undefined;
   };
+}
+
+/** The uploaded file of a field, if there is one and it can be CSV; otherwise it is deleted. */
+async function fileOf(req: Request, field: string): Promise<Upload | undefined> {
+  const { file } = req;
+  const upload = file && { path: file.path, name: nameOf(file.originalname), bytes: file.size };
+  try {
+    const { [field]: text, ...body } = req.body as Record<string, unknown>;
+    req.body = body;
+    // A browser sends a blank field when no file was chosen.
+    if (text !== undefined && (text !== '' || upload))
+      throw HttpProblem.field(field, 'must be sent as one file: a part with a filename');
+    if (upload) await requireCsv(upload, field);
+    return upload;
+  } catch (error) {
+    if (upload) await rm(upload.path, { force: true });
+    throw error;
+  }
 }
 
 /** The field of a form that is a file. */
@@ -98,7 +102,7 @@ function fileField({ multipart }: Operation): string | undefined {
   return properties.find(([, schema]) => facets(schema).formats.has('binary'))?.[0];
 }
 
-/** What can be known of a file from its first bytes is told at once, rather than by an import that fails. */
+/** Refuses at once what its first bytes show not to be CSV, rather than by an import that fails. */
 async function requireCsv(upload: Upload, field: string): Promise<void> {
   if (upload.bytes === 0)
     throw HttpProblem.field(field, 'is empty; it must be a CSV file of telephone numbers');
@@ -111,31 +115,30 @@ const nameOf = (original: string) =>
   'import.csv';
 
 const tooLarge = (bytes: number) => new HttpProblem(413, `The file is larger than ${bytes} bytes.`);
-const noRoom = () =>
-  new HttpProblem(
-    507,
-    'There is not enough room on the disk for the file. Nothing of it was kept.',
-  );
+const noSpace = () =>
+  new HttpProblem(507, 'There is not enough space on the disk for the file. It was not stored.');
 
-function refusalOf(error: unknown, operation: Operation, max_upload_bytes: number): unknown {
+function problemOf(error: unknown, operation: Operation, max_upload_bytes: number): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOSPC' || code === 'EDQUOT') return noRoom();
+  if (code === 'ENOSPC' || code === 'EDQUOT') return noSpace();
   if (code === 'LIMIT_FILE_SIZE') return tooLarge(max_upload_bytes);
   if (code === 'LIMIT_UNEXPECTED_FILE' || code === 'LIMIT_FILE_COUNT') {
     const field = (error as MulterError).field ?? 'body';
     return HttpProblem.field(
       field,
-      field === fileField(operation) ? 'must be one file' : `is not a file of ${operation.id}`,
+      field === fileField(operation)
+        ? 'must be one file'
+        : `is not a file field of ${operation.id}`,
     );
   }
   if (error instanceof MulterError)
-    return new HttpProblem(413, `The form is larger than the service takes: ${message}.`);
-  // What remains is a body that is no form, or one that was cut off.
+    return new HttpProblem(413, `The form is too large: ${message}.`);
+  // Otherwise the body is not a form, or was cut off.
   if (typeof code !== 'string') return new HttpProblem(400, `The form cannot be read: ${message}.`);
   return error;
 }
 
-/** The SHA-256 of a file, in hexadecimal: what a repeated request is known by. */
+/** The SHA-256 of a file, in hexadecimal, by which a repeated request is recognized. */
 export async function digestOf({ path }: Upload): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);

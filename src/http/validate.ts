@@ -23,11 +23,15 @@ interface Format {
   allowed: string;
 }
 
-const SIP =
-  /^sips?:[A-Za-z0-9_.!~*'()&=+$,;?/%-]{1,100}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,200}[A-Za-z0-9])?(?::\d{1,5})?(?:;[A-Za-z0-9_.=-]{1,50}){0,5}$/;
+/** sip:user@host, with a port and parameters. */
+const SIP = new RegExp(
+  "^sips?:[A-Za-z0-9_.!~*'()&=+$,;?/%-]{1,100}" +
+    '@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,200}[A-Za-z0-9])?' +
+    '(?::\\d{1,5})?(?:;[A-Za-z0-9_.=-]{1,50}){0,5}$',
+);
 
-/** Longer than any text of a format; the validator asks for the format of texts that it has found too long already. */
-const LONGEST = 5_000;
+/** The validator checks the format also of texts that are too long; this is longer than any. */
+const MAX_LENGTH = 5_000;
 
 export function isCallDestination(value: string): boolean {
   if (value.startsWith('sip')) return SIP.test(value);
@@ -52,9 +56,10 @@ export const FORMATS: Record<string, Format> = {
     type: 'string',
     validate: isCallDestination,
     allowed:
-      'must be a possible telephone number as + and digits, such as +13105550123, or a SIP address such as sip:desk@example.com',
+      'must be a possible telephone number as + and digits, such as +13105550123,' +
+      ' or a SIP address such as sip:desk@example.com',
   },
-  // Read by the operation, which answers for each text why it is no number.
+  // Parsed by the operation, whose reply says for each text why it is not a number.
   telephone: { type: 'string', validate: () => true, allowed: 'must be a telephone number' },
   'token-pair': {
     type: 'string',
@@ -65,13 +70,15 @@ export const FORMATS: Record<string, Format> = {
     type: 'string',
     validate: (value: string) => splitPairs(value).every((pair) => parsePair(pair) !== undefined),
     allowed:
-      'must be key:value pairs separated by commas, the keys of lowercase letters, digits and underscores',
+      'must be key:value pairs separated by commas,' +
+      ' the keys of lowercase letters, digits and underscores',
   },
   'token-filter': {
     type: 'string',
     validate: (value: string) => parseFilter(value) !== undefined,
     allowed:
-      'must be key:value; the value may begin with >=, <=, > or < and a number, with !=, in, not in, or =~ and a regular expression in RE2 syntax',
+      'must be key:value; the value may begin with >=, <=, > or < and a number,' +
+      ' with !=, in, not in, or =~ and a regular expression in RE2 syntax',
   },
   'time-range': {
     type: 'string',
@@ -93,16 +100,16 @@ export const FORMATS: Record<string, Format> = {
     validate: (value: string) => parseMailbox(value) !== undefined,
     allowed: 'must be one e-mail address, such as desk@example.com or Desk <desk@example.com>',
   },
-  // Read by the workflow, which knows the networks that are allowed.
+  // Checked by the webhooks themselves, which know the networks that are allowed.
   'webhook-url': { type: 'string', validate: () => true, allowed: 'must be a URL' },
 };
 
 const bounded = (validate: Format['validate']) => (value: never) =>
-  (typeof value !== 'string' || (value as string).length <= LONGEST) && validate(value);
+  (typeof value !== 'string' || (value as string).length <= MAX_LENGTH) && validate(value);
 
 type Step = RequestHandler & { name: string };
 
-/** Checks a request, already in the contract's types, against its operation; throws the validator's error. */
+/** Checks a request, already in the contract's types; throws the validator's error. */
 export type Validator = (operation: Operation, req: Request, res: Response) => Promise<void>;
 
 /**
@@ -179,7 +186,7 @@ function run(step: RequestHandler, req: Request, res: Response): Promise<void> {
   );
 }
 
-/** What stands in the query string of a GET is checked as the body that it is made (`merge` of bind.ts). */
+/** The query string of a GET is checked as the body that merge.ts makes of it. */
 function withBodiesOfGets(document: ContractDocument): ContractDocument {
   const copy = structuredClone(document);
   for (const { get } of Object.values(copy.paths)) {
@@ -193,8 +200,8 @@ function withBodiesOfGets(document: ContractDocument): ContractDocument {
 }
 
 /**
- * The contract without the defaults of bodies: the validator would write them into every body, and an update must not reset what it does
- * not name. Creates fill them in themselves (`defaultsOf`).
+ * The contract without the defaults of bodies: the validator would write them into every body, and
+ * an update must not reset what it does not name. Creates fill them in themselves (`defaultsOf`).
  */
 function withoutBodyDefaults(document: ContractDocument): ContractDocument {
   const copy = structuredClone(document);

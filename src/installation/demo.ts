@@ -6,7 +6,7 @@ import type { Db } from '../db/tenant';
 import { buyers } from './demo-buyers';
 import { populateLeads } from './demo-leads';
 import { createHandlers } from '../handlers';
-import type { Caller } from '../http/auth/authenticator';
+import type { Caller } from '../http/auth/caller';
 import { DEMO_FLEETS, DEMO_LIST, HAS_COMPANIES, LOCK_DEMO } from './queries/companies';
 import { createCompany, type NewCompany } from './create-company';
 

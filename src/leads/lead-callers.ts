@@ -3,7 +3,7 @@ import { leadProjection as projection } from './columns';
 import { possible } from '../phone/caller-number';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
-import type { LeadOwner } from '../http/auth/authenticator';
+import type { LeadOwner } from '../http/auth/lead-tokens';
 import type { Handlers } from '../http/handlers';
 import { Json } from '../http/reply';
 import { written } from '../http/record';

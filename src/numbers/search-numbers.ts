@@ -4,9 +4,10 @@ import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
-import { END, pageReply, type ListQuery } from '../http/list';
+import { pageReply, type ListQuery } from '../http/list';
 import { carrierUnavailable, findNumbers } from './find-numbers';
 import { DEFAULTS } from './number-fields';
+import { END } from '../http/cursor';
 
 const PREFIX = /^[ +]?[\d ().-]*\d[\d ().-]*$/;
 const QUERY = /^[ +]?[\da-z* ().-]*[\da-z*][\da-z* ().-]*$/i;

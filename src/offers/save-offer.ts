@@ -3,7 +3,7 @@ import { grantToTeams } from '../db/access-scope';
 import { changeBuyers, replaceAttached } from '../db/attachments';
 import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
-import type { Caller } from '../http/auth/authenticator';
+import type { Caller } from '../http/auth/caller';
 import type { Queue } from '../jobs/queue';
 import { pauseColumns } from '../people/paused-by';
 import { newLeadToken, setLeadToken } from './lead-token';

@@ -1,6 +1,6 @@
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import type { Deps } from '../deps';
-import { requireWithin } from '../http/auth/authenticator';
+import { requireWithin } from '../http/auth/caller';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';

@@ -1,13 +1,14 @@
 import type { SortKey } from '../db/projection';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
-import { requireWithin, type Caller } from '../http/auth/authenticator';
+import type { Caller } from '../http/auth/caller';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { projection } from './access-token-columns';
 import { requireTokenWithin } from './grantable-teams';
 import { createCredentials } from './issue-credentials';
+import { requireWithin } from '../http/auth/caller';
 
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },

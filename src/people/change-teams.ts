@@ -2,7 +2,8 @@ import { replaceAttached } from '../db/attachments';
 import { resolveReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
-import { requireWithin, type Authenticator, type Caller } from '../http/auth/authenticator';
+import { type Authenticator } from '../http/auth/authenticator';
+import type { Caller } from '../http/auth/caller';
 import {
   GENERATED_PERMISSIONS,
   generatedTeam,
@@ -14,6 +15,7 @@ import {
   type TeamRecord,
 } from './edit-team';
 import { requireTeamsWithin } from './grantable-teams';
+import { requireWithin } from '../http/auth/caller';
 
 /** The fields of a request for a buyer or a group that change its teams. */
 export interface TeamFields {

@@ -1,10 +1,11 @@
 import type { Db } from '../db/tenant';
-import { requireWithin, rightsOf, type Caller } from '../http/auth/authenticator';
+import type { Caller } from '../http/auth/caller';
 import {
   FIND_TEAM_RIGHTS,
   FIND_TEAM_RIGHTS_BY_EMAIL,
   FIND_TEAM_RIGHTS_OF_USER,
 } from './queries/teams';
+import { requireWithin, rightsOf } from '../http/auth/caller';
 
 // Callers cannot grant more rights than they have, whether they change the permissions of a team or
 // its users. Each function throws a 422 problem that names the rights the caller lacks.

@@ -1,7 +1,9 @@
 import { moveCount } from '../db/counters';
 import type { Db } from '../db/tenant';
-import { digestOf, mintCredentials, tokenOf, type Caller } from '../http/auth/authenticator';
+import type { Caller } from '../http/auth/caller';
+import { digestOf } from '../http/auth/credentials';
 import { findOrCreateUsers } from './find-or-create-users';
+import { mintCredentials, tokenOf } from '../http/auth/credentials';
 
 export interface NewCredentials {
   name: string;

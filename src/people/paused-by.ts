@@ -1,4 +1,4 @@
-import type { Caller } from '../http/auth/authenticator';
+import type { Caller } from '../http/auth/caller';
 
 export interface Pausable {
   paused: boolean;

@@ -2,7 +2,8 @@ import type { Schemas } from '../contract';
 import { replaceAttached } from '../db/attachments';
 import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
-import type { Authenticator, Caller } from '../http/auth/authenticator';
+import type { Authenticator } from '../http/auth/authenticator';
+import type { Caller } from '../http/auth/caller';
 import { replaceOffers, replaceUsers, type TeamContext } from './edit-team';
 import { requireTeamsWithin } from './grantable-teams';
 

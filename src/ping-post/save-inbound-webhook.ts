@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from '../db/tenant';
-import { digestOf } from '../http/auth/authenticator';
+import { digestOf } from '../http/auth/credentials';
 import { HttpProblem } from '../errors';
 
 export interface WebhookToken {

@@ -2,7 +2,7 @@ import { defaultsOf, type Schemas } from '../contract';
 import { replaceAttached, suppressionsOf } from '../db/attachments';
 import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
-import type { Caller } from '../http/auth/authenticator';
+import type { Caller } from '../http/auth/caller';
 import type { Queue } from '../jobs/queue';
 import { newLeadToken, revokeLeadToken, setLeadToken } from '../offers/lead-token';
 import { pauseColumns } from '../people/paused-by';

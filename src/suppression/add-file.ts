@@ -3,7 +3,7 @@ import type { Schemas } from '../contract';
 import { identify, resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
-import type { Caller } from '../http/auth/authenticator';
+import type { Caller } from '../http/auth/caller';
 import type { Upload } from '../http/upload';
 import type { Storage } from '../storage/directory';
 import { queueFile } from './file-queue';

@@ -6,7 +6,8 @@ import { createWorld, type World } from '../support/world';
 
 jest.setTimeout(600_000);
 
-// Derived from openapi.yaml: whatever is put into any parameter or field of any operation is answered, and never with a fault.
+// Derived from openapi.yaml: any value in any parameter or field of any operation gets a response,
+// and never an internal error.
 
 let world: World;
 let fixture: Fixture;

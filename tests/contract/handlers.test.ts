@@ -5,7 +5,7 @@ import { Json } from '../../src/http/reply';
 import { contract } from '../../src/contract';
 import { createWorld, type World } from '../support/world';
 
-// The types are proved by tsc: a line below that stopped being an error would fail `npm run types`.
+// The types are checked by tsc: if a line below was no longer an error, `npm run types` would fail.
 
 let world: World;
 let handlers: Handlers;
@@ -24,9 +24,9 @@ test('a missing handler does not compile, and does not start', () => {
 });
 
 test('a mistyped handler does not compile', () => {
-  // @ts-expect-error the answer of showMe is not a list of buyers
+  // @ts-expect-error the reply of showMe is not a list of buyers
   const wrong_answer: Handler<'showMe'> = async () => new Json<{ buyers: string[] }>('{}');
-  // @ts-expect-error shoe_size is no parameter of listBuyers
+  // @ts-expect-error shoe_size is not a parameter of listBuyers
   const wrong_query: Handler<'listBuyers'> = async ({ query }) => new Json(String(query.shoe_size));
   const wrong_body: Handler<'createBuyer'> = async ({ body }) =>
     // @ts-expect-error tier is a number
@@ -43,7 +43,7 @@ test('a handler without an operation, or two of one name, do not start', () => {
   );
 });
 
-test('every scope of an operation is one that credentials can have, and none is for nothing', () => {
+test('credentials can have every scope of an operation, and no scope is unused', () => {
   const scopes = contract.document.components.schemas.Scope!.enum as string[];
   const used = new Set(contract.operations.flatMap(({ scope }) => scope ?? []));
   expect([...used].filter((scope) => !scopes.includes(scope))).toEqual([]);

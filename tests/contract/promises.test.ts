@@ -4,14 +4,14 @@ import pino from 'pino';
 import { createFixture, type Fixture } from '../support/example';
 import { appOf, caller, createWorld, testConfig, type Api, type World } from '../support/world';
 
-// Derived from openapi.yaml: what it promises of every operation is asked of every operation.
+// Derived from openapi.yaml: every response that it promises is requested from every operation.
 
 let world: World;
 let fixture: Fixture;
 const all = contract.operations.map((operation) => [operation.id, operation] as const);
 const promising = (status: string) => all.filter(([, { responses }]) => status in responses);
 const send: Fixture['send'] = (operation, ...sent) => fixture.send(operation, ...sent);
-/** Every key of such a submission that is no parameter is a token. */
+/** Any key is accepted: one that is not a parameter is a token. */
 const takesAnything = (operation: Operation) => operation.merged && !takesNothingElse(operation);
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ describe('every operation', () => {
   });
 
   test.each(promising('403').filter(([, { scope }]) => scope))(
-    '%s refuses a caller who lacks its permission, and no other',
+    '%s refuses a caller without its permission, and accepts one with only that',
     async (_, operation) => {
       const others = contract.document.components.schemas.Scope!.enum!.filter(
         (scope) => scope !== operation.scope,
@@ -47,7 +47,7 @@ describe('every operation', () => {
   );
 
   test.each(promising('404').filter(([, { credentials }]) => credentials === 'account'))(
-    '%s knows no record that does not exist',
+    '%s does not find a record that does not exist',
     async (_, operation) => {
       const path = operation.path.replace(/\{\w+\}/g, '999999999');
       for (const at of [
@@ -61,14 +61,14 @@ describe('every operation', () => {
   );
 
   test.each(promising('404').filter(([, { credentials }]) => credentials !== 'account'))(
-    '%s knows nothing of a number that is nobody’s here',
+    '%s does not find a number or an address that no company has',
     async (_, operation) => {
       const unknown = '+13105559999';
       const { own_number } = operation;
       const path = fixture
         .path(operation)
         .replace('+13105550123', unknown)
-        .replace(/auto-partner-\d+/, 'nobodys');
+        .replace(/auto-partner-\d+/, 'unknown');
       const in_query = operation.parameters.some(({ name }) => name === own_number);
       const other = in_query
         ? { query: { number: unknown.slice(1) } }
@@ -108,7 +108,7 @@ describe('every operation', () => {
   });
 
   test.each(promising('409'))(
-    '%s refuses to run beside itself under one Idempotency-Key',
+    '%s does not run twice at the same time with one Idempotency-Key',
     async (_, operation) => {
       await world.sql('SELECT pg_advisory_lock(hashtextextended($1, 7481202))', [
         `${world.company.id}/twin`,
@@ -120,7 +120,7 @@ describe('every operation', () => {
   );
 
   test.each(promising('412'))(
-    '%s changes nothing that has changed since If-Match',
+    '%s does not change a record that has changed since If-Match',
     async (_, operation) => {
       const res = await send(operation, {
         headers: { 'If-Match': '"00000000000000000000000000000000"' },
@@ -130,7 +130,7 @@ describe('every operation', () => {
   );
 
   test.each(promising('304'))(
-    '%s answers 304 to the checksum of the record',
+    '%s returns 304 for the checksum of the record',
     async (_, operation) => {
       const first = await send(operation);
       expect(first.headers.etag).toBe(`"${first.body.checksum}"`);
@@ -139,7 +139,7 @@ describe('every operation', () => {
     },
   );
 
-  test.each(all)('%s answers HEAD as GET, or 405 with Allow', async (_, operation) => {
+  test.each(all)('%s responds to HEAD as to GET, or 405 with Allow', async (_, operation) => {
     const reads = contract.operations.find(
       ({ method, path }) => method === 'get' && path === operation.path,
     );
@@ -148,7 +148,7 @@ describe('every operation', () => {
   });
 
   test.each([...new Set(contract.operations.map(({ path }) => path))])(
-    '%s answers a method it does not have with 405 and those it has',
+    '%s responds to a method it does not have with 405 and those it has',
     async (path) => {
       const res = await world.company.api('patch', path.replace(/\{\w+\}/g, '1'));
       const methods = contract.operations
@@ -186,7 +186,7 @@ describe('when something fails, every operation', () => {
   afterAll(() => away.database.close());
 
   test.each(all)(
-    '%s answers 503 with Retry-After while the database is away',
+    '%s returns 503 with Retry-After while the database is away',
     async (_, operation) => {
       const res = await send(operation, {}, without_database);
       expect([res.status, res.headers['retry-after']]).toEqual([503, '2']);
@@ -194,7 +194,7 @@ describe('when something fails, every operation', () => {
   );
 
   test.each(all)(
-    '%s answers a fault of the service with 500, a request id and no detail of it',
+    '%s returns 500 for an internal error, with a request id and without details',
     async (_, operation) => {
       const res = await send(operation, {}, faulty);
       expect(res.status).toBe(500);
@@ -203,7 +203,7 @@ describe('when something fails, every operation', () => {
     },
   );
 
-  test('answers 429 after ten bad credentials in a minute from one address', async () => {
+  test('returns 429 after ten bad credentials in a minute from one address', async () => {
     const other = await createWorld();
     const public_key = other.company.auth.split(':')[0]!;
     for (let i = 0; i < 10; i++)
@@ -227,19 +227,16 @@ describe('every operation works as its example says', () => {
   test('in the order create, read, change, delete', async () => {
     const other = await createWorld();
     const made = await createFixture(other);
-    const rank = { get: 0, post: 0, put: 1, patch: 1, delete: 2 };
-    // A lead that has been removed can still be read and deleted, but has no schedule to move in.
-    const changes = ({ id, path, method, effect }: Operation) =>
-      !path.includes('{')
-        ? 0
-        : id.startsWith('removeLead')
-          ? 1.5
-          : effect
-            ? 1
-            : rank[method] || (method === 'post' ? 1 : 0);
+    const rank = { get: 0, post: 1, put: 1, patch: 1, delete: 2 };
+    const rankOf = ({ id, path, method, effect }: Operation) => {
+      if (!path.includes('{')) return 0;
+      // A removed lead can still be read and deleted, but has no schedule to move in.
+      if (id.startsWith('removeLead')) return 1.5;
+      return effect ? 1 : rank[method];
+    };
     const rest = contract.operations
       .filter(({ method, path }) => method !== 'post' || path.includes('{'))
-      .toSorted((a, b) => changes(a) - changes(b));
+      .toSorted((a, b) => rankOf(a) - rankOf(b));
     for (const operation of rest) {
       const res = await made.send(operation);
       expect([operation.id, res.status]).toEqual([operation.id, operation.status]);

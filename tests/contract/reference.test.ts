@@ -7,9 +7,12 @@ import {
   type Operation,
   type Schema,
 } from '../../src/contract';
-import { OPERATIONS, RESOURCES, VALUES, type ReferenceOperation } from './reference';
+import { OPERATIONS, type ReferenceOperation } from './reference';
+import { RESOURCES } from './reference-columns';
+import { VALUES } from './reference-values';
 
-// The contract may have more than the reference, never less: each operation, parameter, field, column and value of it that is missing is named.
+// The contract may have more than the reference, but not less: each missing operation, parameter,
+// field, column or value is named.
 
 type Raw = {
   security?: Record<string, unknown>[];
@@ -29,7 +32,7 @@ const find = (method: string, path: string): Operation | undefined =>
 const rawOf = ({ method, path }: Operation): Raw =>
   contract.document.paths[path.slice(BASE_PATH.length)]![method as Method] as Raw;
 
-/** The schema of what stands at a path of names, through references, lists and objects. */
+/** The schema at a path of names, through references, lists and objects. */
 function at(schemas: Record<string, Schema>, path: string): Schema | undefined {
   const [first, ...rest] = path.split('.') as [string, ...string[]];
   const schema = schemas[first];
@@ -38,7 +41,7 @@ function at(schemas: Record<string, Schema>, path: string): Schema | undefined {
   return at(items ? facets(items).properties : properties, rest.join('.'));
 }
 
-/** Parameters of the query string, those that stand for many and those that are credentials too. */
+/** Parameters of the query string, with those of exploded objects and of credentials. */
 function queryOf(operation: Operation): Record<string, Schema> {
   const shown = (rawOf(operation).security ?? [])
     .flatMap((schemes) => Object.keys(schemes))
@@ -60,7 +63,7 @@ function queryOf(operation: Operation): Record<string, Schema> {
   } as Record<string, Schema>;
 }
 
-/** Fields of the body in whichever form it is sent; where they may stand in the query string too, those that stand there. */
+/** Fields of the body in every media type, and of the query string where they may be there too. */
 function bodyOf(operation: Operation): Record<string, Schema> {
   const forms = Object.values(rawOf(operation).requestBody?.content ?? {}).map(
     ({ schema }) => facets(schema).properties,
@@ -112,7 +115,7 @@ test.each(
   expect(missingIn(operation)).toEqual([]);
 });
 
-/** The records of a list: their schema, by the root key they stand under. */
+/** The schema of the records of a list, by its root key. */
 function recordsOf(path: string, root: string): Schema | undefined {
   const operation = find('get', path);
   const answer =
@@ -130,7 +133,7 @@ test.each(RESOURCES.map((resource) => [resource.root, resource] as const))(
   'records of %s have every column',
   (_, { path, root, columns, type, exact }) => {
     const record = recordsOf(path, root);
-    if (!record) throw new Error(`GET ${path} is no list of ${root}`);
+    if (!record) throw new Error(`GET ${path} is not a list of ${root}`);
     const { properties } = facets(record);
     expect(columns.filter((name) => !properties[name])).toEqual([]);
     if (exact) expect(Object.keys(properties)).toEqual(columns);
@@ -139,7 +142,7 @@ test.each(RESOURCES.map((resource) => [resource.root, resource] as const))(
 );
 
 test.each(VALUES.map((values) => [`${values.name} of ${values.of}`, values] as const))(
-  '%s may be what it may',
+  '%s has all values',
   (_, wanted) => {
     const [method = '', path = ''] = wanted.of.split(' ');
     const operation = find(method, path);
@@ -172,7 +175,7 @@ test('credentials are sent as the reference says', () => {
   expect(contract.document.servers.map(({ url }) => url)).toEqual(['/api/v1']);
 });
 
-test('lists are told about as the reference says', () => {
+test('lists have the metadata of the reference', () => {
   const { properties } = facets(contract.document.components.schemas.PageMetadata!);
   expect(Object.keys(properties)).toEqual(
     expect.arrayContaining([

@@ -1,8 +1,9 @@
-// The reference of the API that this service keeps to, as data: its operations with their parameters, the columns of its resources, and its closed
-// lists of values, table by table. What the reference leaves open and has been settled since is marked so.
+// The reference that this API is compatible with, as data: its operations and their parameters. The
+// columns of its resources are in reference-columns.ts, its closed lists in reference-values.ts.
+// What the reference leaves open, and was decided here, is marked `settled`.
 
-const words = (text: string): string[] => text.trim().split(/[\s,]+/);
-const each = (
+export const words = (text: string): string[] => text.trim().split(/[\s,]+/);
+export const each = (
   pattern: (metric: string, interval: string) => string,
   metrics: string,
   intervals: string,
@@ -21,7 +22,7 @@ export interface ReferenceOperation {
   /** Those that may be blank. */
   blank?: string[];
   csv?: true;
-  /** What is not the reference's, but was settled where it says "not shown". */
+  /** Not in the reference: decided where it says "not shown". */
   settled?: true;
 }
 
@@ -29,51 +30,62 @@ const LIST = words('page per_page created_at_from created_at_to fulltext time_zo
 const ORDERED = [...LIST, ...words('order order_dir')];
 const WITH_IDS = ['ids', ...LIST];
 
-const BUYER =
-  words(`user_buyer_id number name timeout_seconds dtmf_tones time_zone buyer_suppression_ids paused record_calls press_one_to_accept
-  generate_team team_users_emails team_offer_ids record_token_filter_list record_token_additional_list route_by_type tier weight
-  epc_timeframe epc_assumed_amount epc_assumed_calls_count display_caller_id_type display_service_number_id concurrency_cap_limit
-  business_hours_schedule business_hours_schedule.attempt_hourly_limit business_hours_schedule.connection_hourly_limit
-  business_hours_schedule.buyer_conversion_hourly_limit business_hours_schedule.revenue_hourly_limit
-  business_hours_schedule.schedule business_hours_schedule.schedule.day business_hours_schedule.schedule.times
-  buyer_conversions_schedule buyer_conversions_schedule.buyer_conversions_attributes buyer_conversions_schedule.buyer_conversions_attributes.name
-  buyer_conversions_schedule.buyer_conversions_attributes.duration buyer_conversions_schedule.buyer_conversions_attributes.revenue
+const BUYER = words(`
+  user_buyer_id number name timeout_seconds dtmf_tones time_zone buyer_suppression_ids paused
+  record_calls press_one_to_accept generate_team team_users_emails team_offer_ids
+  record_token_filter_list record_token_additional_list route_by_type tier weight epc_timeframe
+  epc_assumed_amount epc_assumed_calls_count display_caller_id_type display_service_number_id
+  concurrency_cap_limit business_hours_schedule business_hours_schedule.attempt_hourly_limit
+  business_hours_schedule.connection_hourly_limit
+  business_hours_schedule.buyer_conversion_hourly_limit
+  business_hours_schedule.revenue_hourly_limit business_hours_schedule.schedule
+  business_hours_schedule.schedule.day business_hours_schedule.schedule.times
+  buyer_conversions_schedule buyer_conversions_schedule.buyer_conversions_attributes
+  buyer_conversions_schedule.buyer_conversions_attributes.name
+  buyer_conversions_schedule.buyer_conversions_attributes.duration
+  buyer_conversions_schedule.buyer_conversions_attributes.revenue
   buyer_conversions_schedule.buyer_conversions_attributes.duplicate_timeframe
-  buyer_conversions_schedule.schedule buyer_conversions_schedule.schedule.day buyer_conversions_schedule.schedule.times
-  current_conversion_revenue_max current_conversion_revenue_min current_conversion_revenue_increment current_conversion_revenue
-  current_conversion_duration current_conversion_duplicate_timeframe current_conversion_name current_conversion_token_values
-  current_conversion_attribution_token_values serializer`).concat(
-    each(
-      (metric, interval) => `${metric}_${interval}_limit`,
-      'attempt connection buyer_conversion revenue',
-      'total monthly daily',
-    ),
-  );
+  buyer_conversions_schedule.schedule buyer_conversions_schedule.schedule.day
+  buyer_conversions_schedule.schedule.times current_conversion_revenue_max
+  current_conversion_revenue_min current_conversion_revenue_increment current_conversion_revenue
+  current_conversion_duration current_conversion_duplicate_timeframe current_conversion_name
+  current_conversion_token_values current_conversion_attribution_token_values serializer
+`).concat(
+  each(
+    (metric, interval) => `${metric}_${interval}_limit`,
+    'attempt connection buyer_conversion revenue',
+    'total monthly daily',
+  ),
+);
 
-const GROUP =
-  words(`name paused reset_total_caps dial_buyers_type buyer_ids add_buyer_ids remove_buyer_ids add_user_buyer_ids remove_user_buyer_ids
-  tier weight time_zone concurrency_cap external_record_id generate_team team_users_emails team_offer_ids team_ids grant_team_offer_id
-  revoke_team_offer_id`).concat(
-    each(
-      (metric, interval) => `${metric}_${interval}_limit`,
-      'attempt connection buyer_conversion revenue',
-      'total monthly daily hourly',
-    ),
-  );
+const GROUP = words(`
+  name paused reset_total_caps dial_buyers_type buyer_ids add_buyer_ids remove_buyer_ids
+  add_user_buyer_ids remove_user_buyer_ids tier weight time_zone concurrency_cap
+  external_record_id generate_team team_users_emails team_offer_ids team_ids grant_team_offer_id
+  revoke_team_offer_id
+`).concat(
+  each(
+    (metric, interval) => `${metric}_${interval}_limit`,
+    'attempt connection buyer_conversion revenue',
+    'total monthly daily hourly',
+  ),
+);
 
-const BUYER_BLANK =
-  words(`dtmf_tones buyer_suppression_ids press_one_to_accept team_users_emails team_offer_ids record_token_filter_list
-  record_token_additional_list tier weight epc_timeframe epc_assumed_amount epc_assumed_calls_count display_service_number_id concurrency_cap_limit
-  current_conversion_token_values current_conversion_attribution_token_values`).concat(
-    BUYER.filter((name) => /_(total|monthly|daily)_limit$/.test(name)),
-  );
-const GROUP_BLANK =
-  words(`buyer_ids time_zone concurrency_cap external_record_id team_users_emails team_offer_ids team_ids grant_team_offer_id
-  revoke_team_offer_id`).concat(GROUP.filter((name) => name.endsWith('_limit')));
+const BUYER_BLANK = words(`
+  dtmf_tones buyer_suppression_ids press_one_to_accept team_users_emails team_offer_ids
+  record_token_filter_list record_token_additional_list tier weight epc_timeframe
+  epc_assumed_amount epc_assumed_calls_count display_service_number_id concurrency_cap_limit
+  current_conversion_token_values current_conversion_attribution_token_values
+`).concat(BUYER.filter((name) => /_(total|monthly|daily)_limit$/.test(name)));
+const GROUP_BLANK = words(`
+  buyer_ids time_zone concurrency_cap external_record_id team_users_emails team_offer_ids team_ids
+  grant_team_offer_id revoke_team_offer_id
+`).concat(GROUP.filter((name) => name.endsWith('_limit')));
 
 const FLEET = words('name user_fleet_id description');
 const SUPPRESSION = words(
-  'name caller_id_column_name buyer_ids headers add_buyer_ids remove_buyer_ids add_user_buyer_ids remove_user_buyer_ids',
+  `name caller_id_column_name buyer_ids headers add_buyer_ids remove_buyer_ids add_user_buyer_ids
+  remove_user_buyer_ids`,
 );
 const SUPPRESSION_FILE = words(
   'name buyer_suppression_id apply_block_or_unblock import_file caller_id_column_name headers',
@@ -82,22 +94,28 @@ const MESSAGE = words('content agent_status_id buyer_ids buyer_group_ids call_ce
 const TEAM = words(
   'name users_emails external_record_id permissions superuser buyer_ids buyer_group_ids offer_ids',
 );
-const LEAD =
-  words(`lead_token caller_id email contact_field_type schedule_callback_at schedule_callback_in_seconds update_all_matching_leads apply_to
-  unblock_contact blocked assign_service_number assign_trackdrive_number assign_sms_number expire_existing delete_existing update_only lead_priority
-  restart_schedule auto_format_nested_fields next_action_at hours_to_expire max_contact_attempts data`);
+const LEAD = words(`
+  lead_token caller_id email contact_field_type schedule_callback_at schedule_callback_in_seconds
+  update_all_matching_leads apply_to unblock_contact blocked assign_service_number
+  assign_trackdrive_number assign_sms_number expire_existing delete_existing update_only
+  lead_priority restart_schedule auto_format_nested_fields next_action_at hours_to_expire
+  max_contact_attempts data
+`);
 const WEBHOOK = words('name trigger_type url method');
 const POST_CALL = words('revenue add_revenue payout buyer_converted post_call_tokens data hang_up');
 const PURCHASE = words(
   'requested_number offer_id country toll_free traffic_source_id forward_type buyer_id',
 );
 const FIRE = words('lead_id call_id created_at updated_at');
-const LEAD_FILTERS =
-  words(`offer_id schedule_id traffic_source_id buyer_id status number email has_next_action buyer_converted opt_out
-  next_action_at_from next_action_at_to`);
-const CALL_FILTERS =
-  words(`created_at_from created_at_to ended_at_from ended_at_to offer_id buyer_id traffic_source_id schedule_id number_id buyer_converted
-  offer_converted either_converted in_progress has_recording no_buyer token_key token_value`);
+const LEAD_FILTERS = words(`
+  offer_id schedule_id traffic_source_id buyer_id status number email has_next_action
+  buyer_converted opt_out next_action_at_from next_action_at_to
+`);
+const CALL_FILTERS = words(`
+  created_at_from created_at_to ended_at_from ended_at_to offer_id buyer_id traffic_source_id
+  schedule_id number_id buyer_converted offer_converted either_converted in_progress has_recording
+  no_buyer token_key token_value
+`);
 
 type Rest = Omit<ReferenceOperation, 'method' | 'path'>;
 const operation = (
@@ -222,207 +240,4 @@ export const OPERATIONS: ReferenceOperation[] = [
   ...['buyers', 'leads', 'calls', 'offers'].map((name) =>
     get(`/${name}`, [], { csv: true, settled }),
   ),
-];
-
-const COMMON = words(
-  `id legacy_id type uuid created_at updated_at deleted_at user_updated_at routes_show_path routes_edit_path external_record_id`,
-);
-const METRICS = 'attempt buyer_conversion connection earned_revenue revenue';
-const INTERVALS = 'daily hourly monthly total';
-const USED = each((metric, interval) => `${metric}_${interval}_used`, METRICS, INTERVALS);
-const LIMITS = each((metric, interval) => `${metric}_${interval}_limit`, METRICS, INTERVALS);
-
-export interface ReferenceColumns {
-  /** Where the resource is listed, and the root key of the list. */
-  path: string;
-  root: string;
-  columns: string[];
-  /** The value of `type`. */
-  type?: string;
-  /** Whether there may be no others. */
-  exact?: true;
-}
-
-const LEAD_COLUMNS =
-  words(`context_menu_name name caller_id email full_name contact_field_type expires_in country state_province zip_postal_code time_zone sub_id
-  offer_id schedule_id status human_status has_next_action opt_out revenue payout offer_converted buyer_converted traffic_source_id buyer_id remote_ip
-  attempted_call_id connected_call_id scheduled_callback_id sms_number_id dial_number_id lead_priority hours_to_expire max_contact_attempts last_action_at
-  first_action_at first_queued_at schedule_ended_at next_action_at last_call_at is_live blocked data`);
-
-const CALL_COLUMNS =
-  words(`name recording_url category number_called number_id connected_to caller_number offer user_offer_id offer_id quality_assurance_user_id
-  quality_assurance_name quality_assurance_id agent_id traffic_source user_traffic_source_id traffic_source_id buyer user_buyer_id buyer_id
-  obfuscated_caller_number caller_city caller_country token_values total_duration hold_duration ivr_duration attempted_duration answered_duration
-  agent_duration sub_id schedule_id schedule_name ring_pool_id status buyer_converted buyer_repeat_caller buyer_revenue revenue traffic_source_converted
-  traffic_source_repeat_caller traffic_source_payout payout service_cost provider_cost call_sid provider outgoing_webhooks_count ended_at contact_field_type
-  disposition_id disposition_key disposition_name disposition_notes hangup_cause`);
-
-const BUYER_COLUMNS =
-  words(`name context_menu_name email number paused time_zone user_buyer_id bid_price route_by_type buyer_type buyer_group_ids buyer_group_names
-  token_values token_values_hash attribution_token_values attribution_token_values_hash last_call_at weight tier timeout_seconds dtmf_tones
-  concurrency_cap_limit concurrency_cap_used maxed_out_by current_conversion_revenue_max current_conversion_revenue_min
-  current_conversion_revenue_increment current_conversion_revenue current_conversion_duration current_conversion_duplicate_timeframe
-  current_conversion_name current_conversion_token_value_ids current_conversion_attribution_token_value_ids ping_timeout_seconds buyer_suppression_ids
-  record_token_filter_id record_token_filter_data_count record_token_filter_data record_token_additional_id record_token_additional_data_count
-  record_token_additional_data business_hours_schedule buyer_conversions_schedule`);
-
-const resource = (
-  root: string,
-  type: string,
-  columns: string[],
-  more: Partial<ReferenceColumns> = {},
-): ReferenceColumns => ({
-  path: `/${root}`,
-  root,
-  type,
-  columns,
-  ...more,
-});
-
-export const RESOURCES: ReferenceColumns[] = [
-  resource('buyers', 'Buyer', [...COMMON, ...BUYER_COLUMNS, ...USED, ...LIMITS]),
-  resource('buyer_groups', 'BuyerGroup', [
-    ...words(`company_id name concurrency_cap_limit concurrency_cap_used buyer_ids buyers_count maxed_out weight tier time_zone paused paused_at
-      paused_by_user_id unpaused_at dial_buyers_type`),
-    ...COMMON,
-    ...USED,
-    ...LIMITS,
-  ]),
-  resource('buyer_fleets', 'BuyerFleet', [
-    ...COMMON,
-    ...words('company_id name description user_fleet_id buyers_count buyer_ids'),
-  ]),
-  resource('buyer_suppressions', 'BuyerSuppression', [
-    ...COMMON,
-    ...words(`name import_file_url status caller_id_column_name headers blocked error_message import_count total_count import_percent started_at failed_at
-      stopped_at succeeded_at buyer_ids offer_ids schedule_ids`),
-  ]),
-  resource('buyer_suppression_files', 'BuyerSuppressionFile', [
-    ...COMMON,
-    ...words(`company_id name buyer_suppression_id apply_block_or_unblock import_file_url user_id status caller_id_column_name error_message import_count
-      total_count started_at stopped_at failed_at succeeded_at headers`),
-  ]),
-  resource('agent_messages', 'AgentMessage', [
-    ...COMMON,
-    ...words('company_id content agent_status_id user_id agent_widget_count'),
-  ]),
-  resource('access_control_lists', 'AccessControlList', [
-    ...COMMON,
-    ...words('company_id name users_emails'),
-  ]),
-  {
-    path: '/agent_status_timestamps',
-    root: 'agent_status_timestamps',
-    columns: words(
-      'id company_id user_id collaborator_id agent_widget_id agent_status_id created_at updated_at key',
-    ),
-    exact: true,
-  },
-  resource('webhook_manual_fires', 'WebhookManualFire', [
-    ...COMMON,
-    ...words(
-      'name context_menu_name company_id outgoing_webhook_id buyer_conversion_id lead_id call_id webhook_log_ids lead_log_ids',
-    ),
-  ]),
-  resource('leads', 'Lead', [...COMMON, ...LEAD_COLUMNS]),
-  resource('calls', 'Call', [...COMMON, ...CALL_COLUMNS]),
-  resource('numbers', 'Number', COMMON, { path: '/phone_numbers' }),
-  resource(
-    'phone_number_search_results',
-    'PhoneNumberSearchResult',
-    words('id legacy_id type phone_number country'),
-    { path: '/phone_numbers/search' },
-  ),
-  {
-    path: '/webhook_logs',
-    root: 'webhook_logs',
-    columns:
-      words(`id created_at owner_id owner_type outgoing_webhook_id lead_id call_id buyer_id offer_id request_method request_url request_headers
-      request_body code response_headers response_body started_at duration notes`),
-  },
-];
-
-export interface ReferenceValues {
-  /** Method and path of an operation that takes the value, and the parameter or field; a dot leads further in. */
-  of: string;
-  name: string;
-  values: (string | number)[];
-  /** Whether there may be no others. */
-  exact?: true;
-  default?: unknown;
-  minimum?: number;
-  maximum?: number;
-}
-
-export const VALUES: ReferenceValues[] = [
-  {
-    of: 'get /buyer_groups',
-    name: 'order',
-    values:
-      words(`name maxed_out weight tier cap_reset_at time_zone created_at updated_at paused paused_at paused_by_user_id unpaused_at user_updated_at
-      dial_buyers_type call_limits.in_progress_count call_limits.in_progress_used`).concat(
-        USED.map((name) => `call_limits.${name}`),
-      ),
-  },
-  {
-    of: 'get /buyers',
-    name: 'order',
-    values: words(
-      'id name calls_count recent_calls_count outgoing_webhooks_count paused number created_at last_call_at tier weight time_zone user_buyer_id',
-    ).concat(USED),
-  },
-  { of: 'get /buyers', name: 'order_dir', values: ['asc', 'desc'], exact: true },
-  { of: 'get /buyers', name: 'serializer', values: ['buyer', 'buyer_grid', ''] },
-  { of: 'get /buyers', name: 'per_page', values: [], default: 25 },
-  { of: 'post /buyers', name: 'route_by_type', values: words('tier revenue epc') },
-  {
-    of: 'post /buyers',
-    name: 'display_caller_id_type',
-    values: words('display_caller_id display_fake_caller_id display_service_number_id'),
-  },
-  { of: 'post /buyers', name: 'timeout_seconds', values: [], default: 120, minimum: 12 },
-  {
-    of: 'post /buyers',
-    name: 'business_hours_schedule.schedule.day',
-    values: [],
-    minimum: 0,
-    maximum: 6,
-  },
-  {
-    of: 'post /buyers',
-    name: 'buyer_conversions_schedule.schedule.day',
-    values: [],
-    minimum: 0,
-    maximum: 6,
-  },
-  {
-    of: 'post /buyer_groups',
-    name: 'dial_buyers_type',
-    values: words('sequentially simultaneously'),
-    exact: true,
-  },
-  {
-    of: 'post /buyer_suppression_files',
-    name: 'apply_block_or_unblock',
-    values: words('block unblock'),
-  },
-  { of: 'post /leads', name: 'apply_to', values: ['calls'], exact: true },
-  {
-    of: 'get /leads',
-    name: 'status',
-    values: words(
-      'queue scheduled waiting running completed completed_attempted completed_connected completed_converted exceeded_max_calls expired dnc failure disabled blocked opt_out',
-    ),
-  },
-  { of: 'get /phone_numbers/search', name: 'country', values: [], default: 'US' },
-  { of: 'post /phone_numbers', name: 'country', values: words('AU CA GB US') },
-  { of: 'post /phone_numbers', name: 'forward_type', values: words('offer_id buyer_id') },
-  { of: 'post /outgoing_webhooks', name: 'method', values: words('get post put patch delete') },
-  {
-    of: 'post /outgoing_webhooks',
-    name: 'trigger_type',
-    values: words(
-      'new_lead_created lead_changed lead_opted_out new_call_started buyer_dialled buyer_answered buyer_converted buyer_did_not_convert offer_converted call_changed every_call agent_online agent_offline contact_fields_changed manual',
-    ),
-  },
 ];

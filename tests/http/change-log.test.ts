@@ -41,7 +41,7 @@ describe('derived from the contract', () => {
 
   const rank = ({ method, path }: Operation) =>
     ({ post: path.includes('{') ? 1 : 0, put: 2, delete: 3 })[method as 'post'] ?? 0;
-  // A key is pressed in a call that goes on, which the fixture's does not.
+  // A key can only be pressed in a call that is in progress, and the fixture's call has ended.
   const logged = contract.operations
     .filter((operation) => isLogged(operation) && operation.id !== 'sendKeyPress')
     .toSorted((a, b) => rank(a) - rank(b));
@@ -53,7 +53,7 @@ describe('derived from the contract', () => {
         (await own.sql<{ n: string }>('SELECT count(*) AS n FROM change_logs'))[0]!.n,
       );
       const again = operation.method === 'post' && operation.path.split('/').length === 4;
-      // What the fixture has made is not made twice: its entry is there.
+      // The fixture has created it already: its entry is there.
       const res = again
         ? undefined
         : await fixture.send(operation, { headers: { 'X-Request-Id': `test-${operation.id}` } });
@@ -81,11 +81,13 @@ describe('derived from the contract', () => {
     },
   );
 
-  test('there are as many entries as the count that is kept of them', async () => {
-    const [row] = await own.sql<{ n: string; kept: string }>(
-      `SELECT (SELECT count(*) FROM change_logs) AS n, (SELECT sum(n) FROM record_counts WHERE resource = 'change_logs') AS kept`,
+  test('the stored count of entries is exact', async () => {
+    const [row] = await own.sql<{ n: string; counted: string }>(
+      `SELECT
+        (SELECT count(*) FROM change_logs) AS n,
+        (SELECT sum(n) FROM record_counts WHERE resource = 'change_logs') AS counted`,
     );
-    expect(row!.n).toBe(row!.kept);
+    expect(row!.n).toBe(row!.counted);
   });
 
   test('no secret is in any of them', async () => {
@@ -121,7 +123,7 @@ test('an update names exactly the columns that changed, from what to what', asyn
   expect(Object.keys(last!.changes)).not.toContain('tier');
 });
 
-test('what belongs to a record is part of it: buyers of a group, the users of a team', async () => {
+test('buyers of a group and users of a team are columns of the record', async () => {
   const { api } = world.company;
   const buyer = (await api('post', 'buyers', { body: { name: 'Member' } })).body.buyer.id;
   const group = (await api('post', 'buyer_groups', { body: { name: 'Group' } })).body.buyer_group
@@ -136,7 +138,7 @@ test('what belongs to a record is part of it: buyers of a group, the users of a 
   });
 });
 
-test('what a record has no column for is logged as it was asked for: who is let in', async () => {
+test('a field without a column is logged as it was sent: users who get access', async () => {
   const { buyer } = (await world.company.api('post', 'buyers', { body: { name: 'Open' } })).body;
   await world.company.api('put', `buyers/${buyer.id}`, {
     body: { team_users_emails: ['stranger@example.com'] },
@@ -147,7 +149,7 @@ test('what a record has no column for is logged as it was asked for: who is let 
   });
 });
 
-test('a change is the same whatever the answer shows of it, and a captured lead is compared with what it was', async () => {
+test('the entry does not depend on the serializer, and has the lead before a capture', async () => {
   const { api } = world.company;
   const offer_id = (await api('post', 'offers', { body: { name: 'Leads' } })).body.offer.id;
   const capture = (email: string, id: string) =>
@@ -171,7 +173,7 @@ test('a change is the same whatever the answer shows of it, and a captured lead 
   });
 });
 
-test('no key that a webhook is sent with is in it', async () => {
+test('no key of a webhook is in it', async () => {
   const { api } = world.company;
   const secrets = {
     url: 'https://hooks.example.com/PATHKEY?k=QUERYKEY',
@@ -197,7 +199,7 @@ test('no key that a webhook is sent with is in it', async () => {
   expect(text).not.toMatch(/PATHKEY|QUERYKEY|HEADERKEY|BODYKEY/);
 });
 
-test('a write that is refused or fails leaves no entry, and an entry that cannot be written no write', async () => {
+test('a failed write has no entry, and a failed entry cancels the write', async () => {
   const { api } = world.company;
   const { buyer } = (await api('post', 'buyers', { body: { name: 'Safe', user_buyer_id: 'safe' } }))
     .body;
@@ -222,7 +224,7 @@ test('a write that is refused or fails leaves no entry, and an entry that cannot
   ]);
 });
 
-test('fifty parallel changes of one record make a chain: each begins where another ended', async () => {
+test('fifty parallel changes of a record form a chain: each starts where one ended', async () => {
   const { api } = world.company;
   const { buyer } = (await api('post', 'buyers', { body: { name: 'n0' } })).body;
   const names = Array.from({ length: 50 }, (_, n) => `n${n + 1}`);
@@ -243,7 +245,7 @@ test('fifty parallel changes of one record make a chain: each begins where anoth
   ]);
 });
 
-test('a request that is repeated under its Idempotency-Key is written once', async () => {
+test('a request that is repeated with its Idempotency-Key is logged once', async () => {
   const send = () =>
     world.company.api('post', 'buyers', {
       body: { name: 'Once' },
@@ -254,7 +256,7 @@ test('a request that is repeated under its Idempotency-Key is written once', asy
   expect(await entries({ request_id: 'r-5' })).toHaveLength(1);
 });
 
-test('is listed by record, user, credentials and action, by cursor and as CSV; a limited user sees their own entries alone', async () => {
+test('lists have filters, cursors and CSV; a limited user sees only own entries', async () => {
   const { api } = world.company;
   const { buyer } = (await api('post', 'buyers', { body: { name: 'Theirs' } })).body;
   const ann = await member(world.company, 'ann@example.com', {

@@ -11,7 +11,7 @@ const buyer = async (more: object = {}) =>
     id: number;
   };
 
-test('100 parallel adds and removes end in exactly the set they add up to', async () => {
+test('100 parallel adds and removes result in exactly the expected members', async () => {
   const ids = await Promise.all(
     Array.from({ length: 60 }, async (_, n) => (await buyer({ user_buyer_id: `m${n}` })).id),
   );
@@ -53,7 +53,7 @@ test('a buyer deleted while it is added to a group is in no group', async () => 
   }
 });
 
-test('changes that lock the same records from both sides all get through', async () => {
+test('changes that lock the same records in different orders all succeed', async () => {
   for (let round = 0; round < 10; round++) {
     const { id } = await buyer();
     const fleet = (
@@ -79,7 +79,7 @@ test('changes that lock the same records from both sides all get through', async
   }
 });
 
-test('simultaneous buyers of one user_buyer_id: one is made, the others are refused on the field', async () => {
+test('of simultaneous buyers with one user_buyer_id only one is created', async () => {
   const made = await Promise.all(
     Array.from({ length: 12 }, () =>
       world.company.api('post', 'buyers', { body: { user_buyer_id: 'only-one' } }),
@@ -112,7 +112,7 @@ describe('Idempotency-Key', () => {
   const post = (key: string, body: object) =>
     world.company.api('post', 'buyers', { body, headers: { 'Idempotency-Key': key } });
 
-  test('answers a repeated request as the first time, with one effect', async () => {
+  test('returns the first answer for a repeated request, with one effect', async () => {
     const first = await post('a', { name: 'Once' });
     const second = await post('a', { name: 'Once' });
     expect([first.status, second.status, second.text]).toEqual([201, 201, first.text]);
@@ -126,7 +126,7 @@ describe('Idempotency-Key', () => {
     );
   });
 
-  test('refuses another request under the same key', async () => {
+  test('refuses another request with the same key', async () => {
     await post('b', { name: 'One' });
     const other = await post('b', { name: 'Two' });
     expect([other.status, Object.keys(other.body.errors)]).toEqual([422, ['Idempotency-Key']]);
@@ -137,7 +137,7 @@ describe('Idempotency-Key', () => {
     expect(elsewhere.status).toBe(422);
   });
 
-  test('twenty at once make one record; a twin that still runs is 409 with Retry-After', async () => {
+  test('twenty at once create one record; the others get 409 with Retry-After', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => post('c', { name: 'Twenty' })));
     for (const res of all) expect([201, 409]).toContain(res.status);
     expect(
@@ -150,12 +150,12 @@ describe('Idempotency-Key', () => {
     ).toBe(1);
   });
 
-  test('keeps nothing of a refused request, so that it can be mended under its key', async () => {
+  test('stores nothing of a refused request: it can be corrected and sent again', async () => {
     expect((await post('d', { timeout_seconds: 1 })).status).toBe(422);
     expect((await post('d', { timeout_seconds: 20 })).status).toBe(201);
   });
 
-  test('belongs to the credentials that sent it: others do not get their secrets', async () => {
+  test('belongs to the credentials that sent it: others do not get its secrets', async () => {
     const send = (auth: string) =>
       world.company.api('post', 'access_tokens', {
         auth,
@@ -177,7 +177,7 @@ describe('Idempotency-Key', () => {
     expect([theirs.status, theirs.body.buyer.name]).toEqual([201, 'Theirs']);
   });
 
-  test('keeps an answer that holds a secret, but not in clear', async () => {
+  test('stores an answer with a secret only encrypted', async () => {
     const send = () =>
       world.company.api('post', 'access_tokens', {
         body: { name: 'k', kind: 'key_pair' },
@@ -194,14 +194,15 @@ describe('Idempotency-Key', () => {
   test('is free again after 24 hours', async () => {
     await post('f', { name: 'Old' });
     await world.sql(
-      "UPDATE idempotency_keys SET created_at = now() - interval '24 hours 1 second' WHERE key = 'f'",
+      `UPDATE idempotency_keys SET created_at = now() - interval '24 hours 1 second'
+        WHERE key = 'f'`,
     );
     const again = await post('f', { name: 'New' });
     expect([again.status, again.body.buyer.name]).toEqual([201, 'New']);
   });
 });
 
-test('If-Match lets one of two simultaneous changes through', async () => {
+test('with If-Match one of several simultaneous changes succeeds', async () => {
   const made = await world.company.api('post', 'buyers', { body: { name: 'Contended' } });
   const headers = { 'If-Match': made.headers.etag! };
   const put = (name: string) =>

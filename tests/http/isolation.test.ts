@@ -2,7 +2,8 @@ import { contract, facets, type Operation, type Schema } from '../../src/contrac
 import { createFixture, tableOf, type Fixture } from '../support/example';
 import { createWorld, type Company, type World } from '../support/world';
 
-// Derived from openapi.yaml: every id that an operation takes, in the path, in `ids` and in the body, is tried with another company's.
+// Derived from openapi.yaml: every id that an operation takes, in the path, in `ids` and in the
+// body, is tried with the id of another company's record.
 
 const NOWHERE = {
   id: '999999999',
@@ -22,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A problem without what differs from request to request. */
+/** A problem without what is different in each request. */
 const bare = (body: Record<string, unknown>, secret: string, nothing: string) =>
   JSON.stringify({ ...body, instance: '', request_id: '' }).replaceAll(secret, nothing);
 
@@ -34,7 +35,7 @@ const with_id = contract.operations
   .map((operation) => [operation.id, operation] as const);
 
 test.each(with_id)(
-  "%s answers another company's record exactly as one that does not exist",
+  "%s responds to another company's record exactly as to one that does not exist",
   async (_, operation) => {
     const plural = tableOf(operation);
     const id = fixture.ids[plural]!;
@@ -98,7 +99,13 @@ const references: Reference[] = contract.operations.flatMap((operation) =>
   ),
 );
 
-test('every field of a body that can hold an id says what it refers to', () => {
+/** Identifiers that the customer gives, telephone numbers, and what only looks like an id. */
+const NOT_REFERENCES = new RegExp(
+  '^(user_(buyer|fleet|offer|call_center|schedule|traffic_source)_id|external_record_id|' +
+    'caller_ids?|caller_number|phone|sub_id|success_codes)$',
+);
+
+test('every field of a body that can have an id declares what it references', () => {
   const unmarked = contract.operations.flatMap((operation) =>
     Object.entries(properties(operation)).flatMap(([field, schema]) => {
       const { types, items } = facets(schema);
@@ -106,11 +113,9 @@ test('every field of a body that can hold an id says what it refers to', () => {
         (types.has('string') && types.has('integer')) ||
         (items && facets(items).types.has('integer')) ||
         /(^|_)ids?$/.test(field);
-      const own_names =
-        /^(user_buyer_id|user_fleet_id|user_offer_id|user_call_center_id|user_schedule_id|user_traffic_source_id|external_record_id|caller_ids?|caller_number|phone|sub_id|success_codes)$/.test(
-          field,
-        );
-      return holds_id && !own_names && !schema['x-reference'] ? [`${operation.id}.${field}`] : [];
+      return holds_id && !NOT_REFERENCES.test(field) && !schema['x-reference']
+        ? [`${operation.id}.${field}`]
+        : [];
     }),
   );
   expect(unmarked).toEqual([]);
@@ -131,7 +136,7 @@ test.each(
     ]);
     const foreign = key === 'id' ? [id, await uuidOf(table, id)] : ['only-theirs'];
     const nothing = key === 'id' ? NOWHERE.id : NOWHERE.user_buyer_id;
-    // What must be unique is taken by the record of the fixture.
+    // Unique values are taken already, by the record of the fixture.
     const body = Object.fromEntries(
       Object.entries(mine.body(operation) ?? {}).filter(([name]) => !/^user_\w+_id$/.test(name)),
     );
@@ -148,7 +153,7 @@ test.each(
   },
 );
 
-test('lists, counts and CSV show only what is one’s own', async () => {
+test('lists, counts and CSV have only records of the company', async () => {
   for (const plural of ['buyers', 'buyer_groups', 'buyer_fleets']) {
     const page = await world.company.api('get', plural);
     expect(

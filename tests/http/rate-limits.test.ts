@@ -1,10 +1,11 @@
 import { Pool } from 'pg';
 import pino from 'pino';
 import { openRateLimitCounter, type RateLimitCounter } from '../../src/db/rate-limit-counter';
+import { sqlOn } from '../../src/db/sql';
 import { createDeps, type Deps } from '../../src/deps';
 import { appOf, caller, createWorld, testConfig, type Api, type World } from '../support/world';
 
-/** So long that no test sees its end. */
+/** So long that it does not end during a test. */
 const rate_window_seconds = 100_000_000;
 const environment = {
   RATE_LIMIT_PER_MINUTE: '100',
@@ -15,7 +16,7 @@ const log = pino({ level: 'silent' });
 
 let world: World;
 let other: Deps;
-/** The same service in another process, as far as its memory and its connections go. */
+/** The same service with its own memory and connections, as in another process. */
 let elsewhere: Api;
 beforeAll(async () => {
   world = await createWorld({ environment, rate_window_seconds });
@@ -40,7 +41,7 @@ const flood = async (send: (api: Api, n: number) => ReturnType<Api>) =>
 const count = (answers: { status: number }[], status: number) =>
   answers.filter((answer) => answer.status === status).length;
 
-test('of 300 requests of one credential that come at once to two processes exactly the 100 allowed succeed', async () => {
+test('of 300 simultaneous requests to two processes exactly the 100 allowed succeed', async () => {
   const auth = await world.credentials(world.company, []);
   const answers = await flood((api) => api('get', 'me', { auth }));
   expect([count(answers, 200), count(answers, 429)]).toEqual([100, 200]);
@@ -50,7 +51,7 @@ test('of 300 requests of one credential that come at once to two processes exact
   expect((await here('get', 'me', { auth: others })).status).toBe(200);
 });
 
-test('the same of one lead token, whatever credentials come with it', async () => {
+test('the same for one lead token, with any credentials', async () => {
   const auth = await world.credentials(world.company, [], { superuser: true });
   const { lead_token } = (await here('post', 'offers', { auth, body: { name: 'O' } })).body.offer;
   const submit = (api: Api, n: number) =>
@@ -63,7 +64,7 @@ test('the same of one lead token, whatever credentials come with it', async () =
   expect((await here('get', 'leads', { auth })).body.metadata.total_count).toBe(100);
 });
 
-test('every answer says what is allowed and what is left, also to browsers; what is too much is refused with Retry-After', async () => {
+test('every response has RateLimit headers, also for browsers; 429 has Retry-After', async () => {
   const auth = await world.credentials(world.company, []);
   const ask = (path: string) =>
     here('get', path, { auth, headers: { Origin: 'https://app.example.com' } });
@@ -88,7 +89,7 @@ test('every answer says what is allowed and what is left, also to browsers; what
   expect(refused.body.detail).toContain('100 requests');
 });
 
-test('0 is no limit, and says nothing', async () => {
+test('0 is no limit, without headers', async () => {
   const free = await createWorld({
     environment: { RATE_LIMIT_PER_MINUTE: '0', LEAD_RATE_LIMIT_PER_MINUTE: '0' },
   });
@@ -102,18 +103,18 @@ test('0 is no limit, and says nothing', async () => {
   await free.close();
 });
 
-describe('permits', () => {
+describe('the counter', () => {
   const pools: Pool[] = [];
   const opened: RateLimitCounter[] = [];
   const open = (window_seconds = rate_window_seconds) => {
     const pool = new Pool({ connectionString: world.url, max: 4, options: '-c timezone=UTC' });
-    const permits = openRateLimitCounter({ pool, log, window_seconds });
+    const counter = openRateLimitCounter({ sql: sqlOn(pool), log, window_seconds });
     pools.push(pool);
-    opened.push(permits);
-    return { pool, permits };
+    opened.push(counter);
+    return { pool, counter };
   };
   afterAll(async () => {
-    await Promise.all(opened.map((permits) => permits.close()));
+    await Promise.all(opened.map((counter) => counter.close()));
     await Promise.all(pools.map((pool) => pool.end()));
   });
   const subject = (name: string, limit: number) => ({ company_id: world.company.id, name, limit });
@@ -122,17 +123,17 @@ describe('permits', () => {
       await world.sql<{ used: number }>('SELECT used FROM rate_limits WHERE subject = $1', [name])
     )[0]!.used;
 
-  test('of 2,000 are never more than 2,000, and all 2,000 for those who ask long enough, at whichever process', async () => {
+  test('allows 2,000 of 2,000 over several processes, and never more', async () => {
     const processes = [open(), open(), open()];
     let allowed = 0;
     const ask = async (n: number) => {
-      const { permits } = processes[n % 3]!;
-      if ((await permits.take(subject('many', 2_000))).allowed) allowed += 1;
+      const { counter } = processes[n % 3]!;
+      if ((await counter.take(subject('many', 2_000))).allowed) allowed += 1;
     };
     for (let round = 0; round < 3; round++)
       await Promise.all(Array.from({ length: 600 }, (_, n) => ask(n * (round + 1))));
-    // From here on only one process is asked: what the others hold comes back to it.
-    for (let turn = 0; allowed < 2_000 && turn < 200; turn++) {
+    // Now only one process is asked: what the others did not use is returned, and comes to it.
+    for (let round = 0; allowed < 2_000 && round < 200; round++) {
       await Promise.all(Array.from({ length: 50 }, () => ask(0)));
       await pause(20);
     }
@@ -141,17 +142,17 @@ describe('permits', () => {
     expect([allowed, await used('many')]).toEqual([2_000, 2_000]);
   });
 
-  test('that are not spent are given back in time, and at once by a process that stops', async () => {
+  test('returns unused requests after a while, and at once when a process stops', async () => {
     const [a, b] = [open(), open()];
-    await a.permits.take(subject('stranded', 60_000));
+    await a.counter.take(subject('stranded', 60_000));
     expect(await used('stranded')).toBe(500);
     while ((await used('stranded')) > 1) await pause(50);
-    await b.permits.take(subject('stranded', 60_000));
-    await b.permits.close();
+    await b.counter.take(subject('stranded', 60_000));
+    await b.counter.close();
     expect(await used('stranded')).toBe(2);
   });
 
-  test('cost no statement for most requests', async () => {
+  test('needs no statement for most requests', async () => {
     const { pool } = open();
     let statements = 0;
     const counted = {
@@ -161,7 +162,7 @@ describe('permits', () => {
       ),
     };
     const counting = openRateLimitCounter({
-      pool: counted as never,
+      sql: sqlOn(counted as never),
       log,
       window_seconds: rate_window_seconds,
     });
@@ -171,7 +172,7 @@ describe('permits', () => {
     await counting.close();
   });
 
-  test('of a window are those of its limit, and the next window is open again', async () => {
+  test('allows the limit in each window, and again in the next', async () => {
     const SECONDS = 2;
     const processes = [open(SECONDS), open(SECONDS)];
     const window = async () =>
@@ -185,13 +186,13 @@ describe('permits', () => {
     while (last < first + 3) {
       const answers = await Promise.all(
         Array.from({ length: 20 }, async (_, n) =>
-          processes[n % 2]!.permits.take(subject('windows', 300)),
+          processes[n % 2]!.counter.take(subject('windows', 300)),
         ),
       );
       allowed += answers.filter((answer) => answer.allowed).length;
       refused += answers.filter((answer) => !answer.allowed).length;
       last = await window();
-      // A window and no more: the permits of each are bounded whatever is held over.
+      // Unused requests do not carry over: each window has its own limit.
       expect(allowed).toBeLessThanOrEqual(300 * (last - first + 1));
       await pause(5);
     }

@@ -28,7 +28,7 @@ const listed = async (query: string) =>
   (await get(`buyers?${query}`)).buyers.map(({ id }: { id: number }) => ids.indexOf(id));
 
 describe('the envelope', () => {
-  test('has the collection under its root key and the metadata clients count with', async () => {
+  test('has the collection under its root key, and metadata', async () => {
     const page = await get('buyers?per_page=3');
     expect(Object.keys(page)).toEqual(['status', 'success', 'buyers', 'metadata']);
     expect(page.metadata).toEqual({
@@ -40,7 +40,7 @@ describe('the envelope', () => {
       next_cursor: ids[2],
     });
   });
-  test('root=false answers the bare array', async () => {
+  test('root=false returns the bare array', async () => {
     for (const no of ['false', '0', 'no', 'off'])
       expect(await get(`buyers?root=${no}&columns=id`)).toEqual(ids.map((id) => ({ id })));
   });
@@ -83,7 +83,7 @@ describe('pages and cursors', () => {
       const whole = await listed(`${sort}&per_page=100`);
       const seen: number[] = [];
       let cursor: string | number = -1;
-      for (let turns = 0; turns < 10 && cursor !== 0; turns++) {
+      for (let pages = 0; pages < 10 && cursor !== 0; pages++) {
         const page = await get(`buyers?${sort}&per_page=2&cursor=${cursor}`);
         seen.push(...page.buyers.map(({ id }: { id: number }) => ids.indexOf(id)));
         expect(page.metadata.page).toBe(null);
@@ -146,7 +146,7 @@ describe('filters', () => {
 });
 
 describe('columns', () => {
-  test('only those asked for are answered, in the order of the contract; others are reported', async () => {
+  test('only those asked for are returned, in contract order; others are reported', async () => {
     const page = await get('buyers?columns=number,id,nonsense,name,other&per_page=1');
     expect(Object.keys(page.buyers[0])).toEqual(['id', 'name', 'number']);
     expect(page.metadata.unknown_columns).toEqual(['nonsense', 'other']);
@@ -168,7 +168,7 @@ describe('columns', () => {
     expect(sql(['attempt_daily_used'])).toMatch(/call_limits/);
     expect(sql(['current_conversion_revenue'])).toMatch(/buyer_conversions/);
   });
-  test('serializer=buyer_grid adds foreign keys, and an empty serializer is the default', async () => {
+  test('serializer=buyer_grid adds foreign keys; an empty serializer is the default', async () => {
     const plain = (await get(`buyers/${ids[0]}`)).buyer;
     const grid = (await get(`buyers/${ids[0]}?serializer=buyer_grid`)).buyer;
     expect((await get(`buyers/${ids[0]}?serializer=`)).buyer).toEqual(plain);
@@ -243,7 +243,7 @@ describe('CSV', () => {
       '"plain ""quoted"", text"',
     ]);
   });
-  test('a caller who hangs up leaves no connection behind', async () => {
+  test('a client that disconnects leaves no connection open', async () => {
     const before = world.deps.database.pool.totalCount;
     await Promise.all(Array.from({ length: 5 }, () => world.company.api('head', 'buyers.csv')));
     expect((await get('buyers')).success).toBe(true);

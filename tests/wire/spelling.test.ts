@@ -48,7 +48,7 @@ describe('numbers', () => {
       expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['per_page']]);
     },
   );
-  test('dollars go in steps of 0.01, even where binary fractions do not', async () => {
+  test('dollars have steps of 0.01, also where binary fractions are inexact', async () => {
     for (const amount of [0.29, 0.57, 1.13, 4.35, 1.1, 8.2])
       expect((await made({ current_conversion_revenue: amount })).current_conversion_revenue).toBe(
         amount,
@@ -217,10 +217,10 @@ describe('references', () => {
   });
 });
 
-describe('text that no database can hold', () => {
+describe('text that PostgreSQL cannot store', () => {
   test.each([
     ['U+0000', 'a\u0000b'],
-    ['half a surrogate pair', 'a\ud800b'],
+    ['an unpaired surrogate', 'a\ud800b'],
   ])('%s is refused in a body, a key and a query', async (_, text) => {
     expect((await create({ name: text })).body.errors).toEqual({ name: [expect.any(String)] });
     expect(

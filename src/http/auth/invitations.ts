@@ -1,11 +1,17 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Pool } from 'pg';
+import type { Request } from 'express';
+import type { Sql } from '../../db/sql';
+import { FIND_OPEN_INVITATION } from '../queries/invitations';
+import { anonymousCaller } from './caller';
+import type { FailedAttempts } from './failed-attempts';
+import { fieldOf, takeField } from './fields';
+import type { Scheme } from './scheme';
 
 /** An invitation that can be accepted. */
 export interface Invitation {
   company_id: bigint;
   user_id: bigint;
-  /** Which of the user's invitations: those before it are void. */
+  /** Which of the user's invitations it is: earlier ones are void. */
   number: number;
 }
 
@@ -13,7 +19,8 @@ export interface Invitation {
 export const INVITED_DAYS = 7;
 
 /**
- * The token of the link in an invitation: whose it is, and a keyed digest of it. Nothing of it is stored, and every mail of one invitation has the same.
+ * The token in the link of an invitation: the user, and a keyed digest of that. It is not stored,
+ * and every mail of one invitation has the same.
  */
 export function invitationToken(
   { company_id, user_id, number }: Invitation,
@@ -23,14 +30,35 @@ export function invitationToken(
   return `inv-${named}-${createHmac('sha256', pepper).update(`invitation/${named}`).digest('hex')}`;
 }
 
-const OPEN = `SELECT FROM users WHERE company_id = $1 AND id = $2 AND invitation_number = $3 AND invitation_open AND deleted_at IS NULL
-  AND invited_at > $4::timestamptz - interval '${INVITED_DAYS} days'`;
+export interface InvitationOptions {
+  sql: Sql;
+  pepper: string;
+  clock: () => Date;
+}
 
-/** The invitation that a token is for, if it is right and can still be accepted. */
-export async function findInvitation(
-  pool: Pool,
+/** Authenticates by the token of an open invitation, `invitation_token` in query or body. */
+export function invitationScheme(options: InvitationOptions, failures: FailedAttempts): Scheme {
+  return {
+    authenticate: async (req) => {
+      const token = tokenOf(req);
+      const invitation =
+        typeof token === 'string' ? await findInvitation(token, options) : undefined;
+      if (!invitation) throw await failures.problemFor(req, token !== undefined);
+      return { caller: anonymousCaller(invitation.company_id), owner: undefined, invitation };
+    },
+  };
+}
+
+/** The token as it was sent; it is removed from the body. */
+function tokenOf(req: Request): unknown {
+  const in_body = takeField(req.body, 'invitation_token');
+  return in_body ?? fieldOf(req.query, 'invitation_token');
+}
+
+/** The invitation of a token that is right and can still be accepted. */
+async function findInvitation(
   token: string,
-  { pepper, now }: { pepper: string; now: Date },
+  { sql, pepper, clock }: InvitationOptions,
 ): Promise<Invitation | undefined> {
   const [, company = '', user = '', number = ''] =
     /^inv-(\d{1,15})-(\d{1,15})-(\d{1,9})-[0-9a-f]{64}$/.exec(token) ?? [];
@@ -39,10 +67,10 @@ export async function findInvitation(
   const right = invitationToken(invitation, pepper);
   if (right.length !== token.length || !timingSafeEqual(Buffer.from(right), Buffer.from(token)))
     return undefined;
-  const { rows } = await pool.query({
-    name: 'find_invitation',
-    text: OPEN,
-    values: [company, user, number, now.toISOString()],
+  const [open] = await sql(FIND_OPEN_INVITATION, {
+    ...invitation,
+    now: clock(),
+    valid_days: INVITED_DAYS,
   });
-  return rows[0] && invitation;
+  return open && invitation;
 }

@@ -1,107 +1,144 @@
 import type { Request } from 'express';
-import type { Pool } from 'pg';
+import type { Sql } from '../../db/sql';
 import { HttpProblem } from '../../errors';
 import { ianaName } from '../../time/zone';
-import type { LeadOwner } from './authenticator';
+import { FIND_LEAD_TOKEN } from '../queries/lead-tokens';
+import { headerCredentials, type CredentialVerifier } from './account';
+import { cachedLookup } from './cache';
+import { anonymousCaller, type Caller } from './caller';
+import type { FailedAttempts } from './failed-attempts';
+import { fieldOf, takeField } from './fields';
+import type { Scheme } from './scheme';
+import { parameterToken } from './user-tokens';
 
-const FIND = `SELECT k.company_id, c.country, k.token, k.offer_id, k.schedule_id, coalesce(s.time_zone, o.time_zone) AS zone
-FROM lead_tokens k JOIN companies c ON c.id = k.company_id
-LEFT JOIN offers o ON o.company_id = k.company_id AND o.id = k.offer_id LEFT JOIN schedules s ON s.company_id = k.company_id AND s.id = k.schedule_id
-WHERE k.token = $1`;
-
-export async function findLeadToken(pool: Pool, token: string): Promise<LeadOwner | undefined> {
-  const { rows } = await pool.query({ name: 'find_lead_token', text: FIND, values: [token] });
-  const row = rows[0];
-  if (!row) return undefined;
-  const id = (value: string | null) => (value === null ? null : BigInt(value));
-  return {
-    company_id: BigInt(row.company_id),
-    country: row.country,
-    token,
-    offer_id: id(row.offer_id),
-    schedule_id: id(row.schedule_id),
-    zone: ianaName(row.zone) ?? 'UTC',
-  };
+/** The offer or the schedule that a lead token belongs to. */
+export interface LeadOwner {
+  company_id: bigint;
+  /** Two letters. */
+  country: string;
+  token: string;
+  offer_id: bigint | null;
+  schedule_id: bigint | null;
+  /** IANA zone of leads whose own zone is unknown. */
+  zone: string;
 }
 
 const NAMES = ['lead_token', 'schedule_lead_token', 'offer_lead_token'] as const;
 type Name = (typeof NAMES)[number];
+type Find = (token: string) => Promise<LeadOwner | undefined>;
 
-/**
- * The owner whose tokens the request carries, in its path, its query or its body. They are taken out of the body, where the contract has no room for them.
- * A refusal of 401 when there is none or it is not known, of 422 when it is of another kind.
- */
-export async function ownerOf(
-  req: Request,
-  find: (token: string) => Promise<LeadOwner | undefined>,
-): Promise<LeadOwner | HttpProblem> {
-  const sent = Object.fromEntries(
-    NAMES.map((name) => [name, take(req.body, name) ?? ownOf(req.query, name)]),
-  ) as Record<Name, unknown>;
-  sent.lead_token ??= req.params.lead_token;
-  const owners: Partial<Record<Name, LeadOwner>> = {};
-  for (const name of NAMES) {
-    if (sent[name] === undefined || sent[name] === '') continue;
-    const owner =
-      typeof sent[name] === 'string' && /^[0-9a-f]{32}$/i.test(sent[name].trim())
-        ? await find(sent[name].trim().toLowerCase())
-        : undefined;
-    if (!owner) return refused(401, name, 'is not the lead token of an offer or a schedule');
-    owners[name] = owner;
-  }
-  return combine(owners);
+export interface LeadTokenScheme extends Scheme {
+  /** Looks a token up again that was changed in this process. */
+  forget(token: string): void;
 }
 
-function combine({
-  lead_token,
-  schedule_lead_token,
-  offer_lead_token,
-}: Partial<Record<Name, LeadOwner>>): LeadOwner | HttpProblem {
-  if (schedule_lead_token && schedule_lead_token.schedule_id === null)
-    return refused(422, 'schedule_lead_token', 'is the lead token of an offer');
-  if (offer_lead_token && offer_lead_token.schedule_id !== null)
-    return refused(422, 'offer_lead_token', 'is the lead token of a schedule');
-  const all = [lead_token, schedule_lead_token, offer_lead_token].filter(
-    (owner) => owner !== undefined,
+/**
+ * Authenticates by the lead token of an offer or a schedule. Credentials of the same company, if
+ * the request has them too, let the sender do more; others are ignored.
+ */
+export function leadTokenScheme(
+  sql: Sql,
+  credentials: CredentialVerifier,
+  failures: FailedAttempts,
+): LeadTokenScheme {
+  const lookup = cachedLookup((token) => findLeadToken(sql, token));
+  return {
+    forget: lookup.forget,
+    authenticate: async (req) => {
+      const sender = await senderOf(req, credentials);
+      const sent = tokensOf(req);
+      const owner = await ownerOf(sent, lookup.find);
+      if (!(owner instanceof HttpProblem)) {
+        const is_of_company = sender?.company_id === owner.company_id;
+        return { caller: is_of_company ? sender : anonymousCaller(owner.company_id), owner };
+      }
+      if (owner.status !== 401) throw owner;
+      const { status, headers } = await failures.problemFor(req, sent.size > 0);
+      throw new HttpProblem(status, owner.detail, owner.errors, headers);
+    },
+  };
+}
+
+async function senderOf(
+  req: Request,
+  credentials: CredentialVerifier,
+): Promise<Caller | undefined> {
+  const header = headerCredentials(req);
+  const token = parameterToken(req);
+  return (
+    (header ? await credentials.verify(header) : undefined) ??
+    (token ? await credentials.verify(token) : undefined)
   );
+}
+
+/** The tokens in path, query and body, by name; they are removed from the body. */
+function tokensOf(req: Request): Map<Name, unknown> {
+  const sent = new Map<Name, unknown>();
+  for (const name of NAMES) {
+    const in_path = name === 'lead_token' ? req.params.lead_token : undefined;
+    const token = takeField(req.body, name) ?? fieldOf(req.query, name) ?? in_path;
+    if (token !== undefined && token !== '') sent.set(name, token);
+  }
+  return sent;
+}
+
+/** The owner of the tokens, or a problem: 401 without a known one, 422 if they contradict. */
+async function ownerOf(sent: Map<Name, unknown>, find: Find): Promise<LeadOwner | HttpProblem> {
+  const owners: Partial<Record<Name, LeadOwner>> = {};
+  for (const [name, token] of sent) {
+    const text = typeof token === 'string' ? token.trim().toLowerCase() : '';
+    const owner = /^[0-9a-f]{32}$/.test(text) ? await find(text) : undefined;
+    if (!owner) return unknown(name);
+    owners[name] = owner;
+  }
+  return contradictionIn(owners) ?? combine(owners);
+}
+
+function combine(owners: Partial<Record<Name, LeadOwner>>): LeadOwner | HttpProblem {
+  const all = NAMES.flatMap((name) => owners[name] ?? []);
   const schedule = all.find(({ schedule_id }) => schedule_id !== null);
   const offer = all.find(({ schedule_id }) => schedule_id === null);
   const owner = schedule ?? offer;
   if (!owner)
-    return refused(401, 'lead_token', 'must be given: the lead token of an offer or a schedule');
-  if (all.some(({ company_id }) => company_id !== owner.company_id))
-    return refused(401, 'offer_lead_token', 'is not the lead token of an offer or a schedule');
-  if (
-    lead_token &&
-    schedule_lead_token &&
-    lead_token.schedule_id !== null &&
-    lead_token.token !== schedule_lead_token.token
-  ) {
-    return refused(422, 'schedule_lead_token', 'is of another schedule than lead_token');
-  }
-  if (
-    lead_token &&
-    offer_lead_token &&
-    lead_token.schedule_id === null &&
-    lead_token.token !== offer_lead_token.token
-  ) {
-    return refused(422, 'offer_lead_token', 'is of another offer than lead_token');
-  }
+    return problem(401, 'lead_token', 'must be given: the lead token of an offer or a schedule');
   return schedule && offer ? { ...schedule, offer_id: offer.offer_id } : owner;
 }
 
-const refused = (status: number, name: Name, message: string) =>
+/** Tokens of the wrong kind, of two companies, or of two schedules or offers. */
+function contradictionIn({
+  lead_token: lead,
+  schedule_lead_token: schedule,
+  offer_lead_token: offer,
+}: Partial<Record<Name, LeadOwner>>): HttpProblem | undefined {
+  if (schedule && schedule.schedule_id === null)
+    return problem(422, 'schedule_lead_token', 'is the lead token of an offer');
+  if (offer && offer.schedule_id !== null)
+    return problem(422, 'offer_lead_token', 'is the lead token of a schedule');
+  const companies = new Set([lead, schedule, offer].flatMap((owner) => owner?.company_id ?? []));
+  if (companies.size > 1) return unknown('offer_lead_token');
+  const specific = lead && (lead.schedule_id === null ? offer : schedule);
+  if (!specific || specific.token === lead.token) return undefined;
+  return specific === schedule
+    ? problem(422, 'schedule_lead_token', 'belongs to another schedule than lead_token')
+    : problem(422, 'offer_lead_token', 'belongs to another offer than lead_token');
+}
+
+const unknown = (name: Name): HttpProblem =>
+  problem(401, name, 'is not the lead token of an offer or a schedule');
+
+const problem = (status: number, name: Name, message: string): HttpProblem =>
   new HttpProblem(status, `${name} ${message}`, { [name]: [message] });
 
-/** The value of a key, if it is there. */
-export const ownOf = (source: unknown, key: string): unknown =>
-  typeof source === 'object' && source !== null && Object.hasOwn(source, key)
-    ? (source as Record<string, unknown>)[key]
-    : undefined;
-
-/** The same, which is taken out. */
-export function take(source: unknown, key: string): unknown {
-  const value = ownOf(source, key);
-  if (value !== undefined) Reflect.deleteProperty(source as object, key);
-  return value;
+async function findLeadToken(sql: Sql, token: string): Promise<LeadOwner | undefined> {
+  const [row] = await sql(FIND_LEAD_TOKEN, { token });
+  if (!row) return undefined;
+  const { company_id, country, offer_id, schedule_id, zone } = row;
+  return {
+    company_id: BigInt(company_id),
+    country,
+    token,
+    offer_id: offer_id === null ? null : BigInt(offer_id),
+    schedule_id: schedule_id === null ? null : BigInt(schedule_id),
+    zone: ianaName(zone) ?? 'UTC',
+  };
 }

@@ -1,49 +1,70 @@
+import { timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
-import type { Pool } from 'pg';
-import { take } from './lead-tokens';
+import type { Sql } from '../../db/sql';
+import { notFound } from '../../errors';
+import { FIND_INBOUND_WEBHOOK } from '../queries/inbound-webhooks';
+import { cachedLookup } from './cache';
+import { anonymousCaller } from './caller';
+import { digestOf } from './credentials';
+import type { FailedAttempts } from './failed-attempts';
+import { takeField } from './fields';
+import type { Scheme } from './scheme';
 
-/** An endpoint of sellers as it is found by its address. */
+/** An inbound webhook, which sellers of calls and leads send pings and posts to. */
 export interface SellersEndpoint {
   company_id: bigint;
   id: bigint;
+  /** Its address: the last part of its URL. */
   vanity_uri: string;
   /** Two letters. */
   country: string;
-  /** Of the token that must be shown; null when none is needed. */
+  /** Digest of its token; null when it needs none. */
   digest: Buffer | null;
 }
 
-const FIND = `SELECT k.company_id, k.inbound_webhook_id AS id, c.country, w.auth_token_digest AS digest FROM inbound_webhook_lookups k
-JOIN companies c ON c.id = k.company_id JOIN inbound_webhooks w ON w.company_id = k.company_id AND w.id = k.inbound_webhook_id WHERE k.vanity_uri = $1`;
-
-/** The living endpoint of an address. */
-export async function findEndpoint(
-  pool: Pool,
-  vanity_uri: string,
-): Promise<SellersEndpoint | undefined> {
-  if (!/^[a-z0-9_-]{3,100}$/.test(vanity_uri)) return undefined;
-  const { rows } = await pool.query({
-    name: 'find_inbound_webhook',
-    text: FIND,
-    values: [vanity_uri],
-  });
-  const row = rows[0];
-  return (
-    row && {
-      company_id: BigInt(row.company_id),
-      id: BigInt(row.id),
-      vanity_uri,
-      country: row.country,
-      digest: row.digest,
-    }
-  );
+export interface WebhookTokenScheme extends Scheme {
+  /** Looks an inbound webhook up again that was changed in this process. */
+  forget(vanity_uri: string): void;
 }
 
-/** The token in a request: `auth_token` of the query or of the body, where it is taken out, or `Authorization: Token`. */
-export function shownToken(req: Request): string | undefined {
-  const [in_body, in_query] = [take(req.body, 'auth_token'), take(req.query, 'auth_token')];
+/** Authenticates by the token of the inbound webhook in the path, if it has one. */
+export function webhookTokenScheme(
+  sql: Sql,
+  pepper: string,
+  failures: FailedAttempts,
+): WebhookTokenScheme {
+  const lookup = cachedLookup((vanity_uri) => findWebhook(sql, vanity_uri));
+  const isRight = ({ digest }: SellersEndpoint, token: string | undefined) =>
+    !digest || (token !== undefined && timingSafeEqual(digestOf(pepper, token), digest));
+  return {
+    forget: lookup.forget,
+    authenticate: async (req) => {
+      const token = tokenOf(req);
+      const webhook = await lookup.find(String(req.params.vanity_uri));
+      if (webhook && isRight(webhook, token))
+        return { caller: anonymousCaller(webhook.company_id), owner: undefined, webhook };
+      // An unknown address counts as an attempt too: addresses cannot be guessed fast.
+      const problem = await failures.problemFor(req, token !== undefined);
+      throw webhook || problem.status === 429 ? problem : notFound();
+    },
+  };
+}
+
+/**
+ * The token in `auth_token` of the query or the body, which it is removed from, or in
+ * `Authorization: Token`.
+ */
+function tokenOf(req: Request): string | undefined {
+  const in_body = takeField(req.body, 'auth_token');
+  const in_query = takeField(req.query, 'auth_token');
   const [, in_header] =
     /^(?:token|bearer)\s+(?:token=)?"?([^"\s]+)"?\s*$/i.exec(req.headers.authorization ?? '') ?? [];
-  const shown = in_query ?? in_body ?? in_header;
-  return typeof shown === 'string' && shown !== '' ? shown : undefined;
+  const token = in_query ?? in_body ?? in_header;
+  return typeof token === 'string' && token !== '' ? token : undefined;
+}
+
+async function findWebhook(sql: Sql, vanity_uri: string): Promise<SellersEndpoint | undefined> {
+  if (!/^[a-z0-9_-]{3,100}$/.test(vanity_uri)) return undefined;
+  const [row] = await sql(FIND_INBOUND_WEBHOOK, { vanity_uri });
+  return row && { ...row, company_id: BigInt(row.company_id), id: BigInt(row.id), vanity_uri };
 }

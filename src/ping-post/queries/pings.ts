@@ -181,6 +181,3 @@ export async function forwardingNumber(
     )
   )[0]!.number;
 }
-
-/** Pings that nobody can post for any more, of all companies. */
-export const DELETE_EXPIRED_PINGS = `DELETE FROM pings p WHERE p.created_at < now() - interval '24 hours' AND NOT EXISTS (SELECT FROM call_holds h WHERE h.company_id = p.company_id AND h.ping_id = p.id)`;

@@ -1,0 +1,89 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Request } from 'express';
+import type { Sql } from '../../db/sql';
+import { FIND_CREDENTIALS } from '../queries/credentials';
+import { cachedLookup } from './cache';
+import { rightsOf, type Caller } from './caller';
+import { digestOf, type Credentials } from './credentials';
+import type { FailedAttempts } from './failed-attempts';
+import { keyPairOf } from './key-pairs';
+import type { Scheme } from './scheme';
+import { headerToken, parameterToken } from './user-tokens';
+
+// Credentials of the company: a key pair or a user token.
+
+interface Stored {
+  caller: Caller;
+  secret_digest: Buffer;
+  expires_at: Date | null;
+}
+
+export interface CredentialVerifier {
+  /** Whose credentials they are; undefined if they are unknown, wrong, revoked or expired. */
+  verify(credentials: Credentials): Promise<Caller | undefined>;
+  /** Looks credentials up again that were revoked or changed in this process. */
+  forget(public_key: string): void;
+  forgetAll(): void;
+}
+
+export interface VerifierOptions {
+  sql: Sql;
+  pepper: string;
+  clock: () => Date;
+}
+
+export function credentialVerifier({ sql, pepper, clock }: VerifierOptions): CredentialVerifier {
+  const stored = cachedLookup((public_key) => findCredentials(sql, public_key));
+  return {
+    forget: stored.forget,
+    forgetAll: stored.forgetAll,
+    verify: async ({ public_key, secret }) => {
+      if (!/^[\x21-\x7e]{1,100}$/.test(public_key)) return undefined;
+      const found = await stored.find(public_key);
+      const digest = digestOf(pepper, secret);
+      if (!found || !timingSafeEqual(digest, found.secret_digest)) return undefined;
+      return found.expires_at && found.expires_at <= clock() ? undefined : found.caller;
+    },
+  };
+}
+
+async function findCredentials(sql: Sql, public_key: string): Promise<Stored | undefined> {
+  const [row] = await sql(FIND_CREDENTIALS, { public_key });
+  if (!row) return undefined;
+  const { company_name, kind, name, user_email, secret_digest, expires_at } = row;
+  const caller = {
+    company_id: BigInt(row.company_id),
+    company_name,
+    access_token_id: BigInt(row.access_token_id),
+    kind,
+    name,
+    public_key,
+    user_id: row.user_id === null ? null : BigInt(row.user_id),
+    user_email,
+    ...rightsOf(row),
+  };
+  return { caller, secret_digest, expires_at };
+}
+
+/** Credentials of the header: undefined when there are none, null when they cannot be read. */
+export function headerCredentials({ headers }: Request): Credentials | null | undefined {
+  const { authorization } = headers;
+  if (!authorization) return undefined;
+  const key_pair = keyPairOf(authorization);
+  if (key_pair !== undefined) return key_pair;
+  return headerToken(authorization) ?? null;
+}
+
+/** Authenticates by the company's credentials; those of the header come first. */
+export function accountScheme(credentials: CredentialVerifier, failures: FailedAttempts): Scheme {
+  return {
+    authenticate: async (req) => {
+      const token = parameterToken(req);
+      const header = headerCredentials(req);
+      const sent = header === undefined ? token : header;
+      const caller = sent ? await credentials.verify(sent) : undefined;
+      if (!caller) throw await failures.problemFor(req, sent !== undefined);
+      return { caller, owner: undefined };
+    },
+  };
+}

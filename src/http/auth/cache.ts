@@ -1,0 +1,33 @@
+/**
+ * How long a lookup is cached, so that most requests need none. Revoked credentials may work as
+ * long on another server process.
+ */
+const CACHED_FOR_MS = 3_000;
+const MAX_ENTRIES = 10_000;
+
+export interface CachedLookup<T> {
+  find(key: string): Promise<T | undefined>;
+  forget(key: string): void;
+  forgetAll(): void;
+}
+
+/** Caches what a lookup found; what it did not find is looked up each time. */
+export function cachedLookup<T>(lookUp: (key: string) => Promise<T | undefined>): CachedLookup<T> {
+  const cached = new Map<string, { value: T; until: number }>();
+  return {
+    forget: (key) => void cached.delete(key),
+    forgetAll: () => cached.clear(),
+    find: async (key) => {
+      const now = Date.now();
+      const found = cached.get(key);
+      if (found && found.until > now) return found.value;
+      const value = await lookUp(key);
+      if (value === undefined) cached.delete(key);
+      else {
+        if (cached.size >= MAX_ENTRIES) cached.clear();
+        cached.set(key, { value, until: now + CACHED_FOR_MS });
+      }
+      return value;
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import type { Operation } from '../../contract';
+import type { AccessScope } from '../../db/access-scope';
+import { HttpProblem } from '../../errors';
+import type { TeamRow } from '../queries/credentials';
+
+/** Whose credentials a request carries. */
+export interface Caller {
+  company_id: bigint;
+  company_name: string;
+  /** 0 for a caller without credentials of the company. */
+  access_token_id: bigint;
+  kind: 'key_pair' | 'user_token';
+  name: string;
+  public_key: string;
+  user_id: bigint | null;
+  user_email: string | null;
+  superuser: boolean;
+  /** For a user, everything that the teams allow together. */
+  permissions: ReadonlySet<string>;
+  /** For a user who sees only what these teams are granted; absent for one who sees all records. */
+  teams?: readonly Team[] | undefined;
+}
+
+/** A team of a caller. */
+export interface Team {
+  id: string;
+  permissions: ReadonlySet<string>;
+}
+
+/** A caller without credentials of the company: allowed only what needs no permission. */
+export const anonymousCaller = (company_id: bigint, company_name = ''): Caller => ({
+  company_id,
+  company_name,
+  access_token_id: 0n,
+  kind: 'key_pair',
+  name: '',
+  public_key: '',
+  user_id: null,
+  user_email: null,
+  superuser: false,
+  permissions: new Set(),
+});
+
+/** Rights as they are stored. */
+interface StoredRights {
+  kind: Caller['kind'];
+  superuser: boolean;
+  permissions: string[];
+  teams: TeamRow[] | null;
+}
+
+/**
+ * What credentials allow. A key pair: what it names. A user's token: what the user's teams allow
+ * together, and with permissions of its own no more than these; everything if it is a superuser's.
+ */
+export function rightsOf({
+  kind,
+  superuser,
+  permissions,
+  teams,
+}: StoredRights): Pick<Caller, 'superuser' | 'permissions' | 'teams'> {
+  const own = new Set(permissions);
+  if (kind === 'key_pair' || superuser) return { superuser, permissions: own, teams: undefined };
+  if (teams?.some((team) => team.superuser))
+    return { superuser: own.size === 0, permissions: own, teams: undefined };
+  const narrowed = (teams ?? []).map((team) => ({
+    id: team.id,
+    permissions: new Set(team.permissions.filter((each) => own.size === 0 || own.has(each))),
+  }));
+  return {
+    superuser: false,
+    permissions: new Set(narrowed.flatMap((team) => [...team.permissions])),
+    teams: narrowed,
+  };
+}
+
+/**
+ * The records that a caller may use a permission on: those of the teams that give the permission.
+ * Undefined for a caller who sees all records of the company.
+ */
+export function accessScopeOf(
+  { teams, user_id }: Caller,
+  permission: string | undefined,
+): AccessScope | undefined {
+  if (!teams) return undefined;
+  const allowing = teams.filter(
+    ({ permissions }) => permission === undefined || permissions.has(permission),
+  );
+  return {
+    scope_user: String(user_id),
+    scope_teams: `{${allowing.map(({ id }) => id).join(',')}}`,
+  };
+}
+
+/**
+ * Throws 403 for a caller without the operation's permission, or who is limited to some records
+ * where the operation needs all records of the company.
+ */
+export function authorize(
+  { superuser, permissions, teams }: Caller,
+  { scope, unlimited, credentials }: Pick<Operation, 'scope' | 'unlimited' | 'credentials'>,
+): void {
+  if (credentials !== 'account') return;
+  if (scope && !superuser && !permissions.has(scope))
+    throw new HttpProblem(403, `These credentials lack the permission ${scope}.`);
+  if (unlimited && teams)
+    throw new HttpProblem(
+      403,
+      'Only superusers and key pairs of the company may do this:' +
+        ' your access is limited to the records of your teams.',
+    );
+}
+
+/** Throws 422 if a caller is about to give others more rights than the caller has. */
+export function requireWithin(
+  caller: Caller,
+  { permissions, superuser }: { permissions?: readonly string[] | null; superuser?: boolean },
+): void {
+  if (caller.superuser) return;
+  if (superuser)
+    throw HttpProblem.field(
+      'superuser',
+      'must be false: your own credentials are not those of a superuser',
+    );
+  const beyond = (permissions ?? []).filter((permission) => !caller.permissions.has(permission));
+  if (beyond.length > 0)
+    throw HttpProblem.field('permissions', `must be among your own; you lack ${beyond.join(', ')}`);
+}

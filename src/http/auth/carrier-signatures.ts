@@ -1,0 +1,52 @@
+import type { Request } from 'express';
+import { isSigned } from '../../carriers/signature';
+import type { Sql } from '../../db/sql';
+import { HttpProblem } from '../../errors';
+import { FIND_NUMBER_OWNER } from '../queries/carrier-numbers';
+import { anonymousCaller } from './caller';
+import type { FailedAttempts } from './failed-attempts';
+import { fieldOf } from './fields';
+import type { Scheme } from './scheme';
+
+export interface CarrierOptions {
+  /** What the carrier signs with; absent: every request is refused. */
+  auth_token: string | undefined;
+  /** The address the carrier knows this service by. */
+  public_url: string;
+}
+
+/**
+ * Authenticates by the signature of a carrier. The company is the one that has the number in the
+ * field `own_number` of the contract: `To` by default.
+ */
+export function carrierSignatureScheme(
+  sql: Sql,
+  carrier: CarrierOptions,
+  failures: FailedAttempts,
+): Scheme {
+  return {
+    authenticate: async (req, { own_number = 'To' }) => {
+      if (!hasValidSignature(req, carrier))
+        throw await failures.problemFor(req, req.get('X-Twilio-Signature') !== undefined);
+      const phone_number = ownNumberOf(req, own_number);
+      const [owner] = phone_number ? await sql(FIND_NUMBER_OWNER, { phone_number }) : [];
+      if (!owner)
+        throw new HttpProblem(404, `${own_number} is not a telephone number of this service.`);
+      const caller = anonymousCaller(BigInt(owner.company_id), owner.company_name);
+      return { caller, owner: undefined };
+    },
+  };
+}
+
+function hasValidSignature(req: Request, { auth_token, public_url }: CarrierOptions): boolean {
+  const signature = req.get('X-Twilio-Signature');
+  const url = public_url + req.originalUrl;
+  return !!auth_token && !!signature && isSigned(auth_token, signature, url, formOf(req));
+}
+
+const formOf = (req: Request) => (req.body ?? {}) as Record<string, string>;
+
+/** Digits of the number: as + and digits in the form, as digits alone in the query. */
+const ownNumberOf = (req: Request, field: string): string | undefined =>
+  /^\+(\d{6,15})$/.exec(String(formOf(req)[field]))?.[1] ??
+  /^\d{6,15}$/.exec(String(fieldOf(req.query, field)))?.[0];

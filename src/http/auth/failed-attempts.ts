@@ -1,0 +1,51 @@
+import type { Request } from 'express';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { HttpProblem } from '../../errors';
+
+/** Attempts with bad credentials that one address has in `duration` seconds. */
+const LIMIT = { points: 10, duration: 60 };
+const CHALLENGE = {
+  'WWW-Authenticate': 'Basic realm="Trunkline", charset="UTF-8", Token realm="Trunkline"',
+};
+
+/** Counts bad credentials by address. */
+export interface FailedAttempts {
+  /**
+   * The problem for a request without valid credentials: 401, or 429 after too many attempts. Only
+   * `attempted` credentials count: a request without any guesses nothing.
+   */
+  problemFor(req: Request, attempted: boolean): Promise<HttpProblem>;
+}
+
+export function failedAttempts(): FailedAttempts {
+  const limiter = new RateLimiterMemory(LIMIT);
+  return {
+    problemFor: async (req, attempted) => {
+      if (!attempted) return missing();
+      const rejection = await limiter.consume(req.ip ?? '').then(
+        () => undefined,
+        (reason: { msBeforeNext: number }) => reason,
+      );
+      return rejection ? tooMany(rejection.msBeforeNext) : invalid();
+    },
+  };
+}
+
+const missing = (): HttpProblem =>
+  new HttpProblem(
+    401,
+    'Credentials are required: Authorization: Basic, Authorization: Token, or auth_token.',
+    {},
+    CHALLENGE,
+  );
+
+const invalid = (): HttpProblem =>
+  new HttpProblem(401, 'These credentials are not valid.', {}, CHALLENGE);
+
+const tooMany = (wait_ms: number): HttpProblem =>
+  new HttpProblem(
+    429,
+    'Too many requests with bad credentials from this address.',
+    {},
+    { 'Retry-After': String(Math.max(1, Math.ceil(wait_ms / 1000))) },
+  );

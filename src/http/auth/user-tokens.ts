@@ -1,0 +1,28 @@
+import type { Request } from 'express';
+import type { Credentials } from './credentials';
+import { fieldOf, takeField } from './fields';
+
+/** A user token is its public part, an underscore and its secret. */
+function parse(token: string): Credentials | null {
+  const [, public_key, secret] = /^(ut_[0-9a-f]{24})_([0-9a-f]{64})$/.exec(token.trim()) ?? [];
+  return public_key && secret ? { public_key, secret } : null;
+}
+
+/**
+ * The user token of `Authorization: Token <token>`, `Token token=<token>` or `Bearer <token>`:
+ * undefined for another scheme, null if it cannot be read.
+ */
+export function headerToken(authorization: string): Credentials | null | undefined {
+  const [, rest] = /^(?:token|bearer)\s+(.*)$/i.exec(authorization) ?? [];
+  return rest === undefined
+    ? undefined
+    : parse(rest.replace(/^token=/, '').replace(/^"(.*)"$/, '$1'));
+}
+
+/** The user token of `auth_token` in the query or the body; it is removed from the body. */
+export function parameterToken(req: Request): Credentials | null | undefined {
+  const in_body = takeField(req.body, 'auth_token');
+  const token = fieldOf(req.query, 'auth_token') ?? in_body;
+  if (token === undefined) return undefined;
+  return typeof token === 'string' ? parse(token) : null;
+}

@@ -1,0 +1,123 @@
+import { contract, facets } from '../contract';
+import type { Write } from './change-log';
+import type { ChangedColumns } from './record-change';
+
+// What the change log shows of a write: column by column, without secrets.
+
+/** A record, or a body. */
+export type Fields = Record<string, unknown>;
+
+/** Columns that only say which record it is, or when it was written. */
+const IGNORED = new Set([
+  'id',
+  'legacy_id',
+  'type',
+  'uuid',
+  'company_id',
+  'created_at',
+  'updated_at',
+  'user_updated_at',
+  'routes_show_path',
+  'routes_edit_path',
+  'context_menu_name',
+]);
+const HIDDEN = '[hidden]';
+
+interface Marks {
+  /** Columns that change without being written to. */
+  moving: Set<string>;
+  secret: Set<string>;
+}
+
+/** The marks of the contract on the columns of a record, by its `type`. */
+const marks_by_type = new Map<string, Marks>();
+
+function marksOf(type: string): Marks {
+  let marks = marks_by_type.get(type);
+  if (!marks) marks_by_type.set(type, (marks = readMarks(type)));
+  return marks;
+}
+
+function readMarks(type: string): Marks {
+  const schema = Object.values(contract.document.components.schemas).find(
+    ({ properties }) => properties?.type?.const === type,
+  );
+  const columns = Object.entries(schema?.properties ?? {});
+  const having = (mark: 'x-moving' | 'x-secret') =>
+    new Set(columns.flatMap(([name, column]) => (column[mark] ? name : [])));
+  return { moving: having('x-moving'), secret: having('x-secret') };
+}
+
+const isEmpty = (value: unknown) =>
+  value === null ||
+  value === undefined ||
+  (typeof value === 'object' && Object.keys(value).length === 0);
+
+/** The columns of a record that changed; for a new record, those that have a value. */
+export function changedColumns(before: Fields | undefined, after: Fields): ChangedColumns {
+  const { moving, secret } = marksOf(String(after.type));
+  const changed = Object.entries(after).filter(([name, to]) => {
+    if (IGNORED.has(name) || moving.has(name)) return false;
+    if (!before) return !isEmpty(to);
+    return name in before && JSON.stringify(before[name]) !== JSON.stringify(to);
+  });
+  // The body of a webhook, which has a url, may have a key in it.
+  const is_webhook = 'url' in after && after.url !== null;
+  const isSecret = (name: string) => secret.has(name) || (name === 'body' && is_webhook);
+  const shown = (name: string, value: unknown) =>
+    isSecret(name) && !isEmpty(value) ? HIDDEN : originOf(name, value);
+  return Object.fromEntries(
+    changed.map(([name, to]) => [
+      name,
+      { from: shown(name, before?.[name] ?? null), to: shown(name, to) },
+    ]),
+  );
+}
+
+/** URLs are shown up to their host: what follows is often a key. */
+const originOf = (name: string, value: unknown) =>
+  /url$/.test(name) && typeof value === 'string' && URL.canParse(value)
+    ? `${new URL(value).origin}/${HIDDEN}`
+    : value;
+
+/** A longer list is shown with its first entries and the number of the others. */
+const MAX_ENTRIES = 100;
+
+/**
+ * What was requested: everything where many records were changed or none is returned; otherwise,
+ * with the `record` of the reply, only the fields that this has no column for.
+ */
+export function requestedChanges(
+  { body, params, operation }: Write,
+  record?: Fields,
+): ChangedColumns {
+  const schema = operation.body ?? operation.multipart;
+  const declared = schema ? facets(schema).properties : {};
+  const isShown = ([name, value]: [string, unknown]) =>
+    name !== 'serializer' &&
+    value !== undefined &&
+    (!record || (declared[name] !== undefined && !(name in record)));
+  const shown = (name: string, value: unknown) => {
+    if (declared[name]?.['x-secret'] || /token$|secret|password|private_key/.test(name))
+      return HIDDEN;
+    return shortened(originOf(name, value));
+  };
+  return Object.fromEntries(
+    Object.entries(requestedFields(params, body))
+      .filter(isShown)
+      .map(([name, value]) => [name, { from: null, to: shown(name, value) }]),
+  );
+}
+
+/** Fields of path and body. The record in the path is not one: record_id names it. */
+function requestedFields(params: Fields, body: unknown): Fields {
+  const { id, uuid, ...rest } = params;
+  void [id, uuid];
+  const is_object = typeof body === 'object' && body !== null && !Array.isArray(body);
+  return { ...rest, ...(is_object && (body as Fields)) };
+}
+
+const shortened = (value: unknown): unknown =>
+  Array.isArray(value) && value.length > MAX_ENTRIES
+    ? [...value.slice(0, MAX_ENTRIES), `and ${value.length - MAX_ENTRIES} more`]
+    : value;

@@ -1,0 +1,29 @@
+import pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import type { BoundStatement } from '../db/statement';
+import type { Db } from '../db/tenant';
+import { Csv } from './reply';
+
+/** The rows of a statement as CSV, streamed as PostgreSQL produces them. */
+export async function copyOut(db: Db, statement: BoundStatement, name: string): Promise<Csv> {
+  const client = await db.streams.connect();
+  // The pool listens only to idle connections: an unheard error of this one would end the process.
+  // The stream fails with it.
+  client.on('error', () => undefined);
+  const stream = client.query(copyTo(`COPY (${inline(statement)}) TO STDOUT (FORMAT csv, HEADER)`));
+  // When a client disconnects, the stream is destroyed, and its connection emits an error once
+  // more.
+  stream.on('error', () => undefined);
+  // A connection that was stopped in the middle of a COPY cannot be used again.
+  stream.once('close', () => client.release(!stream.readableEnded));
+  return new Csv(stream, `${name}.csv`);
+}
+
+/** COPY takes no parameters: the values are put into the text, quoted by the driver. */
+function inline({ text, values }: BoundStatement): string {
+  return text.replace(/\$(\d+)\b/g, (_, n: string) => {
+    const value = values[Number(n) - 1];
+    if (value === null || value === undefined) return 'NULL';
+    return pg.escapeLiteral(Array.isArray(value) ? `{${value.join(',')}}` : String(value));
+  });
+}

@@ -1,0 +1,76 @@
+import { HttpProblem } from '../errors';
+
+const CODES = new Set([
+  // Node.js: the connection failed or broke.
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH'],
+  ...['EAI_AGAIN', 'ENETUNREACH'],
+  // PostgreSQL: stopping or starting, canceled, out of resources, connection, read-only,
+  // serialization and locks, no such database.
+  ...['57P01', '57P02', '57P03', '57014', '53100', '53300', '53400'],
+  ...['08000', '08001', '08003', '08004', '08006', '25006', '40001', '40P01', '55P03', '3D000'],
+  // Prisma: the same, and its transactions.
+  ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034', 'P2037'],
+]);
+/** Errors of pg and of Prisma that have no code. */
+const MESSAGES = new RegExp(
+  [
+    'timeout exceeded when trying to connect',
+    'Query read timeout',
+    'Connection terminated',
+    'terminating connection',
+    'Client has encountered a connection error',
+    'not queryable',
+    'Client was closed',
+    'Transaction (API error|already closed)',
+    'Unable to start a transaction',
+  ].join('|'),
+);
+/** Kinds of errors of Prisma's driver adapter. */
+const KINDS = new Set([
+  'DatabaseNotReachable',
+  'ConnectionClosed',
+  'SocketTimeout',
+  'TooManyConnections',
+  'TransactionWriteConflict',
+  'DatabaseDoesNotExist',
+]);
+/** How deep errors are wrapped in each other. */
+const MAX_DEPTH = 5;
+
+interface DatabaseError {
+  code?: string;
+  originalCode?: string;
+  kind?: string;
+  message?: unknown;
+  cause?: unknown;
+  meta?: { driverAdapterError?: unknown };
+}
+
+/** Whether an error says that the database cannot serve now, but may a moment later. */
+export function isUnavailable(error: unknown, depth = 0): boolean {
+  if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return false;
+  const { code, originalCode, kind, message, cause, meta } = error as DatabaseError;
+  if (code && CODES.has(code)) return true;
+  if (originalCode && CODES.has(originalCode)) return true;
+  if (kind && KINDS.has(kind)) return true;
+  if (typeof message === 'string' && MESSAGES.test(message)) return true;
+  return isUnavailable(cause, depth + 1) || isUnavailable(meta?.driverAdapterError, depth + 1);
+}
+
+export const unavailable = (): HttpProblem =>
+  new HttpProblem(
+    503,
+    'The database cannot be reached. Try again;' +
+      ' a POST repeated with its Idempotency-Key has only one effect.',
+    {},
+    { 'Retry-After': '2' },
+  );
+
+/** The SQLSTATE of an error of the database, however it is wrapped. */
+export function sqlStateOf(error: unknown, depth = 0): string | undefined {
+  if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return undefined;
+  const { code, originalCode, cause, meta } = error as DatabaseError;
+  const is_state = code && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('P');
+  const own = originalCode ?? (is_state ? code : undefined);
+  return own ?? sqlStateOf(cause, depth + 1) ?? sqlStateOf(meta?.driverAdapterError, depth + 1);
+}

@@ -1,0 +1,61 @@
+import type { Request } from 'express';
+import { facets, takesNothingElse, type Operation, type Schema } from '../contract';
+
+/** What a request has in its query string and in its body. */
+export interface Fields {
+  query: Record<string, unknown>;
+  body: unknown;
+}
+
+/**
+ * The fields of the query string and those of the body as one body; the body's own win. Fields may
+ * be in `data` too, as forms of other systems send them; those outside of `data` win.
+ */
+export function mergeQueryAndBody(req: Request, operation: Operation): Fields {
+  const { body, query } = req as Fields;
+  if (body !== undefined && !isObject(body)) return { query: {}, body };
+  if (operation.method === 'get' || !req.headers['content-type'])
+    req.headers['content-type'] = 'application/json';
+  const closed = takesNothingElse(operation);
+  // A closed body has no room for credentials; an open one takes any key.
+  const sent = { ...(closed ? without(query, 'auth_token') : query), ...body };
+  const data = closed ? undefined : objectOf(sent.data);
+  if (!data || !operation.body) return { query: {}, body: sent };
+  return { query: {}, body: liftFields(operation.body, data, sent) };
+}
+
+/** Fields that `data` may have too, as data of the lead: they stay there. */
+const OF_DATA = new Set(['data', 'time_zone', 'serializer']);
+
+/** Moves the fields of the contract out of `data`. */
+function liftFields(
+  schema: Schema,
+  data: Record<string, unknown>,
+  sent: Record<string, unknown>,
+): Record<string, unknown> {
+  const { properties } = facets(schema);
+  const isLifted = ([name]: [string, unknown]) =>
+    Object.hasOwn(properties, name) && !OF_DATA.has(name);
+  const fields = Object.entries(data);
+  const lifted = Object.fromEntries(fields.filter(isLifted));
+  const rest = Object.fromEntries(fields.filter((field) => !isLifted(field)));
+  return { ...lifted, ...sent, data: rest };
+}
+
+const without = (fields: Record<string, unknown>, name: string) =>
+  Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** An object, or the JSON of one as forms send it. */
+function objectOf(value: unknown): Record<string, unknown> | undefined {
+  if (isObject(value)) return value;
+  if (typeof value !== 'string' || !value.trimStart().startsWith('{')) return undefined;
+  try {
+    const read: unknown = JSON.parse(value);
+    return isObject(read) ? read : undefined;
+  } catch {
+    return undefined;
+  }
+}

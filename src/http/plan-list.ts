@@ -1,0 +1,55 @@
+import { fieldsOf, type ListShape, type Projection } from '../db/projection';
+import { ianaName } from '../time/zone';
+import { END, positionOf } from './cursor';
+import { conditionsOf } from './filters';
+import type { ListOptions, ListQuery } from './list';
+import { isExternal, isGrid } from './record';
+
+/** The statement of a list: its shape, which is cached, and its parameters. */
+export interface Plan {
+  shape: ListShape;
+  values: Record<string, unknown>;
+}
+
+/** What a list reads: which records, in which order, from where, and with which columns. */
+export function planList(
+  query: ListQuery,
+  { db, now, projection, orders, filters = {} }: ListOptions,
+): Plan {
+  const sort = (query.order && orders[query.order]) || 'id';
+  const after = query.cursor === undefined ? undefined : positionOf(query.cursor, query, sort);
+  const scope = db.accessScope;
+  const { conditions, values, total } = conditionsOf(query, projection, { filters, scope });
+  const zone = query.time_zone === undefined ? undefined : ianaName(query.time_zone);
+  const is_csv = query.format === 'csv';
+  const has_total = query.root !== false && !is_csv;
+  const shape: ListShape = {
+    columns: knownColumns(query, projection),
+    grid: isGrid(query.serializer),
+    external: isExternal(query.serializer),
+    limited: scope !== undefined,
+    zone: zone === 'UTC' ? undefined : zone,
+    conditions,
+    sort,
+    descending: query.order_dir === 'desc',
+    ...(!is_csv && limitsOf(query)),
+    after: after && (after.key === null ? 'null' : 'value'),
+    total: has_total ? (total ?? 'counted') : 'none',
+  };
+  const common = { company_id: db.company_id, now: now.toISOString(), zone };
+  return { shape, values: { ...common, after_key: after?.key, after_id: after?.id, ...values } };
+}
+
+/** One record more than a page shows whether another page follows. */
+function limitsOf({ per_page = 25, page = 1, cursor }: ListQuery) {
+  return {
+    limit: cursor === END ? 0 : per_page + 1,
+    offset: cursor === undefined ? (page - 1) * per_page : 0,
+  };
+}
+
+/** The columns asked for, in the contract's order; all if none is named. */
+function knownColumns({ columns }: ListQuery, projection: Projection): string[] | undefined {
+  if (!columns?.length) return undefined;
+  return fieldsOf(projection).flatMap(({ name }) => (columns.includes(name) ? name : []));
+}

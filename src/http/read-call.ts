@@ -1,0 +1,86 @@
+import type { Request, Response } from 'express';
+import type { Operation, OperationId } from '../contract';
+import { withContext } from '../db/tenant';
+import { HttpProblem, type FieldErrors } from '../errors';
+import { requireVisibleReferences } from './access-scope';
+import type { Pipeline } from './adapt';
+import { accessScopeOf } from './auth/caller';
+import type { Authenticated } from './auth/scheme';
+import { problemFor } from './error-handler';
+import type { Call } from './handlers';
+import { mergeQueryAndBody, type Fields } from './merge';
+import { normalize } from './normalize';
+import { isMultipart, type Upload } from './upload';
+import type { Validator } from './validate';
+
+interface Received {
+  operation: Operation;
+  req: Request;
+  res: Response;
+  upload: Upload | undefined;
+  sender: Authenticated;
+}
+
+/** Reads a request into the contract's types. Throws a problem that names every wrong field. */
+export async function readCall(
+  { operation, req, res, upload, sender }: Received,
+  pipeline: Pick<Pipeline, 'validate' | 'tenants'>,
+): Promise<Call<OperationId>> {
+  const sent = operation.merged ? mergeQueryAndBody(req, operation) : fieldsOf(req);
+  const input = normalize(operation, {
+    ...sent,
+    params: req.params as Record<string, string>,
+    body_schema: isMultipart(req) ? operation.multipart : operation.body,
+  });
+  Object.assign(req, { query: input.query, body: input.body });
+  await validateAll(pipeline.validate, { operation, req, res, unreadable: input.errors });
+
+  const { caller } = sender;
+  const accessScope = accessScopeOf(caller, operation.scope);
+  const company_db = pipeline.tenants.of(caller.company_id);
+  const db = accessScope ? withContext(company_db, { accessScope }) : company_db;
+  const params = req.openapi!.pathParams;
+  await requireVisibleReferences(db, { operation, params, body: req.body as unknown });
+  return {
+    params,
+    query: req.query,
+    body: req.body,
+    upload,
+    if_match: checksumOf(req.headers['if-match']),
+    if_none_match: checksumOf(req.headers['if-none-match']),
+    last_event_id: req.get('Last-Event-ID'),
+    ...sender,
+    ip: req.ip ?? '',
+    db,
+  } as unknown as Call<OperationId>;
+}
+
+const fieldsOf = ({ query, body }: Request): Fields => ({ query, body: body as unknown });
+
+interface Checked {
+  operation: Operation;
+  req: Request;
+  res: Response;
+  /** What could not be read already. */
+  unreadable: FieldErrors;
+}
+
+/** Names everything that is wrong at once: what could not be read, and what is not allowed. */
+async function validateAll(
+  validate: Validator,
+  { operation, req, res, unreadable }: Checked,
+): Promise<void> {
+  try {
+    await validate(operation, req, res);
+  } catch (error) {
+    const problem = problemFor(error, operation);
+    if (problem?.status !== 422) throw error;
+    throw HttpProblem.fields({ ...problem.errors, ...unreadable }) ?? problem;
+  }
+  const problem = HttpProblem.fields(unreadable);
+  if (problem) throw problem;
+}
+
+/** `"abc"`, `W/"abc"` and `abc` alike. */
+const checksumOf = (header: string | undefined): string | undefined =>
+  header?.replace(/^W\//, '').replaceAll('"', '').trim();

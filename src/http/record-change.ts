@@ -1,0 +1,34 @@
+import type { Db } from '../db/tenant';
+import { INSERT_CHANGE } from './queries/change-log';
+
+/** Columns that changed, by name. */
+export type ChangedColumns = Record<string, { from: unknown; to: unknown }>;
+
+/** An entry of the change log. */
+export interface Change {
+  uuid: string;
+  created_at: Date;
+  record_type: string;
+  record_id: number | null;
+  action: 'create' | 'update' | 'delete';
+  /** operationId */
+  operation: string;
+  changes: ChangedColumns;
+  user_id: bigint | null;
+  user_email: string | null;
+  access_token_id: bigint;
+  /** Name of the credentials. */
+  credentials: string;
+  request_id: string;
+  ip: string;
+}
+
+/** Writes an entry, in the transaction of the change. */
+export async function recordChange(db: Db, change: Change): Promise<void> {
+  const { created_at, changes } = change;
+  await db.sql(INSERT_CHANGE, {
+    ...change,
+    created_at: created_at.toISOString(),
+    changes: JSON.stringify(changes),
+  });
+}

@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { pipeline } from 'node:stream/promises';
+import type { Request, Response } from 'express';
+import { sendEvents } from './event-stream';
+import { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply';
+
+/** How long a client may stop reading an export. */
+const STALLED_MS = 60_000;
+
+/** Sends what a handler returned; `status` is the contract's. */
+export async function sendReply(
+  req: Request,
+  res: Response,
+  status: number,
+  reply: unknown,
+): Promise<void> {
+  if (reply instanceof Json)
+    return sendJson(res, reply.status ?? status, reply.text, reply.headers);
+  if (reply instanceof Twiml) return void res.status(status).type('text/xml').send(reply.text);
+  if (reply instanceof EventStream) return sendEvents(req, res.status(status), reply);
+  if (reply instanceof NotModified) return void res.status(304).set(reply.headers).end();
+  if (reply instanceof Csv || reply instanceof Download)
+    return sendFile(req, res.status(status), reply);
+  return sendJson(res, status, JSON.stringify(reply), {});
+}
+
+export function sendJson(
+  res: Response,
+  status: number,
+  text: string,
+  headers: Record<string, string>,
+): void {
+  res.writeHead(status, { ...headers, 'Content-Type': 'application/json; charset=utf-8' });
+  res.end(text);
+}
+
+async function sendFile(req: Request, res: Response, reply: Csv | Download): Promise<void> {
+  res.attachment(reply.file_name).type(reply.media_type);
+  if (reply instanceof Download) res.set('Content-Length', String(reply.bytes));
+  if (req.method === 'HEAD') {
+    reply.stream.destroy();
+    return void res.end();
+  }
+  // Until the first rows are read, an error can still be sent as a problem.
+  await once(reply.stream, 'readable');
+  // A client that disconnects or stops reading ends the statement too: the stream is destroyed with
+  // the response.
+  res.setTimeout(STALLED_MS, () => res.destroy());
+  return pipeline(reply.stream, res);
+}

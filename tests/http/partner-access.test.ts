@@ -1,0 +1,229 @@
+import { createFixture, type Fixture } from '../support/example';
+import { createPartner } from '../support/partner';
+import { member, type Member } from '../support/teams';
+import { createWorld, type World } from '../support/world';
+
+// A partner: a user who is limited to one buyer and one offer.
+
+let world: World;
+let fixture: Fixture;
+let partner: Member;
+let own: { buyer: number; offer: number };
+
+beforeAll(async () => {
+  world = await createWorld();
+  fixture = await createFixture(world);
+  ({ partner, ...own } = await createPartner(world));
+});
+afterAll(() => world.close());
+
+test('sees and may change the granted buyer, in lists, counts and exports', async () => {
+  const page = await partner.api('get', 'buyers');
+  expect([
+    page.body.buyers.map(({ id }: { id: number }) => id),
+    page.body.metadata.total_count,
+  ]).toEqual([[own.buyer], 1]);
+  expect((await partner.api('get', 'buyers.csv', { query: { columns: 'id' } })).text).toBe(
+    `id\n${own.buyer}\n`,
+  );
+  expect((await partner.api('get', 'buyers/granted/by_user_buyer_id')).status).toBe(200);
+  expect(
+    (
+      await partner.api('get', 'buyers', {
+        query: { fulltext: 'grant', page: 1, per_page: 1, paused: false },
+      })
+    ).body.metadata.total_count,
+  ).toBe(1);
+  const changed = await partner.api('put', `buyers/${own.buyer}`, { body: { paused: true } });
+  expect([changed.status, changed.body.buyer.paused]).toEqual([200, true]);
+  await partner.api('put', `buyers/${own.buyer}`, { body: { paused: false } });
+});
+
+test('does not see another buyer in records that both belong to', async () => {
+  const { api } = world.company;
+  const other = (await api('post', 'buyers', { body: { name: 'Canary', number: '+13105550778' } }))
+    .body.buyer;
+  const together = [own.buyer, other.id];
+  const group = (
+    await api('post', 'buyer_groups', { body: { name: 'Secret group', buyer_ids: together } })
+  ).body.buyer_group.id;
+  await api('put', `offers/${own.offer}`, {
+    body: { buyer_ids: together, buyer_group_ids: [group] },
+  });
+  const list = (
+    await api('post', 'buyer_suppressions', { body: { name: 'Shared', buyer_ids: together } })
+  ).body.buyer_suppression.id;
+  expect(
+    (await partner.api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.buyer_ids,
+  ).toEqual([own.buyer]);
+  const offer = (await partner.api('get', `offers/${own.offer}`)).body.offer;
+  expect([offer.buyer_ids, offer.buyer_group_ids]).toEqual([[own.buyer], []]);
+  const buyer = (await partner.api('get', `buyers/${own.buyer}`)).body.buyer;
+  expect([buyer.buyer_group_ids, buyer.buyer_group_names]).toEqual([[], []]);
+  const explained = await partner.api('post', 'routing/explain', {
+    body: { offer_id: own.offer, caller_number: '+12125550188' },
+  });
+  expect(
+    explained.body.decision.candidates.map(({ buyer_id }: { buyer_id: number }) => buyer_id),
+  ).toEqual([own.buyer]);
+  for (const path of [
+    'offers',
+    'buyers',
+    'buyer_groups',
+    'buyer_suppressions',
+    `offers/${own.offer}`,
+  ]) {
+    const answer = (await partner.api('get', path)).text;
+    expect([
+      path,
+      answer.includes('Canary'),
+      answer.includes('Secret group'),
+      answer.includes(other.uuid),
+    ]).toEqual([path, false, false, false]);
+  }
+});
+
+test('creates only records that the team sees; they are granted to it', async () => {
+  const made = await partner.api('post', 'buyers', { body: { name: 'Made by a partner' } });
+  expect((await partner.api('get', `buyers/${made.body.buyer.id}`)).status).toBe(200);
+  const orphan = await partner.api('post', 'schedules', { body: { name: 'Of no offer' } });
+  expect([orphan.status, orphan.body.detail]).toEqual([403, expect.stringContaining('granted')]);
+  expect((await world.sql(`SELECT FROM schedules WHERE name = 'Of no offer'`)).length).toBe(0);
+  expect(
+    (
+      await partner.api('post', 'schedules', {
+        body: { name: 'Of an offer', offer_id: own.offer },
+      })
+    ).status,
+  ).toBe(201);
+});
+
+test('learns nothing by filters on hidden columns, destinations or other users', async () => {
+  const { api } = world.company;
+  const hidden = (await api('post', 'buyers', { body: { name: 'Hidden', number: '+13105550999' } }))
+    .body.buyer;
+  const [call] = await world.sql<{ id: string }>(
+    `INSERT INTO calls (
+      company_id, uuid, direction, status, carrier, buyer_id, offer_id, buyer_converted,
+      connect_to, ended_at, revenue
+    ) VALUES (
+      $1, gen_random_uuid(), 'inbound', 'completed', 'softswitch', $2, $3, true,
+      '+13105550999', now(), 40
+    ) RETURNING id`,
+    [world.company.id, hidden.id, own.offer],
+  );
+  const publisher = await member(world.company, 'publisher@example.com', {
+    permissions: ['calls:read', 'change_logs:read'],
+    offer_ids: [own.offer],
+  });
+  const shown = (await publisher.api('get', `calls/${call!.id}`)).body.call;
+  expect([shown.buyer_id, shown.buyer, shown.connected_to]).toEqual([null, null, null]);
+  for (const query of [
+    { buyer_id: hidden.id },
+    { buyer_id: hidden.uuid },
+    { fulltext: '3105550999' },
+  ])
+    expect((await publisher.api('get', 'calls', { query })).body.metadata.total_count).toBe(0);
+  expect(
+    (
+      await publisher.api('get', 'calls/reports', {
+        query: { category: 'offer', buyer_id: hidden.id },
+      })
+    ).body.totals.revenue,
+  ).toBe(0);
+  expect(
+    (await publisher.api('get', 'calls/reports', { query: { category: 'offer' } })).body.totals
+      .revenue,
+  ).toBe(40);
+  const others = await world.sql<{ uuid: string; id: string }>(
+    'SELECT uuid, id FROM users WHERE email = $1',
+    [partner.email],
+  );
+  for (const user_id of [others[0]!.id, others[0]!.uuid])
+    expect(
+      (await publisher.api('get', 'change_logs', { query: { user_id } })).body.metadata.total_count,
+    ).toBe(0);
+});
+
+test('finds a granted number by its telephone number', async () => {
+  await world.sql('UPDATE numbers SET offer_id = $2 WHERE company_id = $1', [
+    world.company.id,
+    own.offer,
+  ]);
+  const [number] = await world.sql<{ phone_number: string }>(
+    'SELECT phone_number FROM numbers WHERE company_id = $1 LIMIT 1',
+    [world.company.id],
+  );
+  expect((await partner.api('get', `phone_numbers/+${number!.phone_number}`)).status).toBe(200);
+  await world.sql('UPDATE numbers SET offer_id = NULL WHERE company_id = $1', [world.company.id]);
+  expect((await partner.api('get', `phone_numbers/+${number!.phone_number}`)).status).toBe(404);
+});
+
+test('replaces only the visible part of a list; the change log has all of it', async () => {
+  const { api } = world.company;
+  const other = (await api('post', 'buyers', { body: { name: 'Stays' } })).body.buyer.id;
+  await api('put', `offers/${own.offer}`, { body: { buyer_ids: [own.buyer, other] } });
+  await partner.api('put', `offers/${own.offer}`, {
+    body: { buyer_ids: [] },
+    headers: { 'X-Request-Id': 'replaced' },
+  });
+  expect((await api('get', `offers/${own.offer}`)).body.offer.buyer_ids).toEqual([other]);
+  const [entry] = (await api('get', 'change_logs', { query: { request_id: 'replaced' } })).body
+    .change_logs;
+  expect(entry.changes.buyer_ids).toEqual({
+    from: [own.buyer, other].toSorted((a, b) => a - b),
+    to: [other],
+  });
+});
+
+test('cannot move records out of its scope, or capture a lead that is not visible', async () => {
+  const hook = await partner.api('post', 'outgoing_webhooks', {
+    body: {
+      name: 'Mine',
+      owner_type: 'Offer',
+      owner_id: own.offer,
+      trigger_type: 'every_call',
+      url: 'https://hooks.example.com/x',
+    },
+  });
+  expect(hook.status).toBe(201);
+  const id = hook.body.outgoing_webhook.id;
+  expect(
+    (
+      await partner.api('put', `outgoing_webhooks/${id}`, {
+        body: { owner_type: 'Company', owner_id: null },
+      })
+    ).status,
+  ).toBe(403);
+  expect(
+    (
+      await partner.api('put', `outgoing_webhooks/${id}`, {
+        body: { owner_type: 'Buyer', owner_id: fixture.ids.buyers },
+      })
+    ).status,
+  ).toBe(422);
+  const lead = { offer_id: own.offer, caller_id: '+12125550177' };
+  await world.company.api('post', 'leads/capture', {
+    body: { ...lead, email: 'secret@example.com' },
+  });
+  const captured = await partner.api('post', 'leads/capture', {
+    body: { ...lead, data: { hacked: 1 } },
+  });
+  expect([captured.status, captured.text.includes('secret@example.com')]).toEqual([403, false]);
+  expect(await world.sql(`SELECT FROM leads WHERE data ? 'hacked'`)).toEqual([]);
+});
+
+test('gains nothing by creating credentials or by the teams of a record', async () => {
+  const key = await partner.api('post', 'access_tokens', {
+    body: { name: 'More', kind: 'key_pair', permissions: ['buyers:read'] },
+  });
+  expect([key.status, Object.keys(key.body.errors)]).toEqual([422, ['kind']]);
+  const foreign = await partner.api('post', 'access_tokens', {
+    body: { name: 'More', kind: 'user_token', user_email: 'reader@example.com' },
+  });
+  expect([foreign.status, Object.keys(foreign.body.errors)]).toEqual([422, ['user_email']]);
+  const teams = await partner.api('put', `buyers/${own.buyer}`, {
+    body: { team_users_emails: ['friend@example.com'] },
+  });
+  expect([teams.status, Object.keys(teams.body.errors)]).toEqual([422, ['team_users_emails']]);
+});

@@ -1,0 +1,57 @@
+import { contract, facets, type Operation } from '../../src/contract';
+import type { Company } from './world';
+
+// Bodies of requests: the contract's own examples, with references to records of a fixture.
+
+export const exampleOf = (name: string): Record<string, unknown> =>
+  contract.document.components.examples[name]?.value as Record<string, unknown>;
+
+/** Resources whose table has another name. */
+const TABLES: Record<string, string> = { phone_numbers: 'numbers', call_sessions: 'calls' };
+
+/** The table of an operation's records. */
+export const tableOf = ({ path }: Operation): string =>
+  TABLES[path.split('/')[3]!] ?? path.split('/')[3]!;
+
+/** The contract's example of an operation's body. */
+function bodyOf(operation: Operation): Record<string, unknown> | undefined {
+  const ref = operation.body?.$ref;
+  return ref ? structuredClone(exampleOf(ref.split('/').at(-1)!)) : undefined;
+}
+
+/** The contract's example of a body with a file. */
+export function formOf(operation: Operation): Record<string, string | Buffer> {
+  const { import_file, ...fields } = exampleOf(
+    operation.multipart!.$ref!.split('/').at(-1)!,
+  ) as Record<string, string> & { import_file: string };
+  return { ...fields, import_file: Buffer.from(import_file) };
+}
+
+export const hasFile = ({ multipart }: Operation): boolean =>
+  multipart !== undefined && 'import_file' in facets(multipart).properties;
+
+/** Digits of a number that only this company has. */
+export const numberOf = ({ id }: Company) =>
+  `1213555${String(Number(id) % 100).padStart(2, '0')}00`;
+/** The same for the address of an inbound webhook. */
+export const vanityUriOf = ({ id }: Company) => `auto-partner-${id}`;
+
+/** An example whose references name records of the fixture, and what is unique is the company's. */
+export function exampleBody(
+  operation: Operation,
+  ids: Record<string, number>,
+  company: Company,
+): Record<string, unknown> | undefined {
+  const body = bodyOf(operation);
+  if (!body) return undefined;
+  const properties = operation.body ? facets(operation.body).properties : {};
+  for (const [field, schema] of Object.entries(properties)) {
+    const target = schema['x-reference'];
+    if (target && typeof body[field] === 'number') body[field] = ids[target];
+  }
+  const number = `+${numberOf(company)}`;
+  if ('vanity_uri' in body) body.vanity_uri = vanityUriOf(company);
+  if (operation.own_number && operation.own_number in body) body[operation.own_number] = number;
+  if (operation.id === 'receiveTextMessage') body.to = number;
+  return body;
+}

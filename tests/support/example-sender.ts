@@ -1,0 +1,179 @@
+import { signatureOf } from '../../src/carriers/signature';
+import type { CredentialKind, Operation } from '../../src/contract';
+import { invitationToken } from '../../src/http/auth/invitations';
+import { numberOf } from './example-bodies';
+import { TWILIO_TOKEN, type Api, type Company, type Method, type Sent, type World } from './world';
+
+// Requests of the contract's examples, with the credentials that their operations ask for.
+
+export interface Shown extends Sent {
+  credentials?: 'own' | 'none' | 'wrong';
+  method?: Method;
+  path?: string;
+  query?: Record<string, string | number>;
+}
+
+/** What credentials the sender has. */
+export interface Tokens {
+  lead_token: string;
+  webhook_token: string;
+  /** The token of the user `user_id`, who is an agent. */
+  agent_token: string;
+  user_id: number;
+}
+
+/** A request that only lacks its credentials. */
+interface Draft {
+  operation: Operation;
+  method: Method;
+  path: string;
+  query: Record<string, string | number>;
+  credentials: 'own' | 'none' | 'wrong';
+  sent: Sent;
+}
+
+interface Signed {
+  path?: string;
+  sent: Sent;
+}
+type Sign = (draft: Draft) => Signed | Promise<Signed>;
+
+export interface Sender {
+  world: World;
+  company: Company;
+  tokens: Tokens;
+}
+
+/** Sends an operation; `more` overrides its parts. */
+export async function sendAs(
+  sender: Sender,
+  operation: Operation,
+  { path, body, more, by }: { path: string; body: unknown; more: Shown; by: Api },
+): ReturnType<Api> {
+  const { credentials = 'own', method = operation.method, query = {}, path: at, ...sent } = more;
+  const draft: Draft = {
+    operation,
+    method,
+    path: at ?? path,
+    query,
+    credentials,
+    sent: { ...sent, body: 'body' in sent ? sent.body : body },
+  };
+  const is_agent = isStream(operation) && credentials === 'own' && sent.auth === undefined;
+  const sign = is_agent ? asAgent : SIGNATURES[operation.credentials];
+  const signed = await sign(sender)(draft);
+  return by(method, signed.path ?? draft.path, signed.sent);
+}
+
+/** A stream goes on until its client leaves: the test asks for what is there at once. */
+const isStream = ({ id }: Operation): boolean => id === 'streamAgentMessages';
+
+const asAgent =
+  ({ tokens }: Sender): Sign =>
+  ({ sent, query }) => ({
+    sent: {
+      ...sent,
+      query: { wait_seconds: 0, ...query },
+      auth: null,
+      headers: { Authorization: `Token ${tokens.agent_token}`, ...sent.headers },
+    },
+  });
+
+const asAccount =
+  ({ company }: Sender): Sign =>
+  ({ sent, query, credentials }) => {
+    if (credentials === 'none') return { sent: { ...sent, query, auth: null } };
+    const wrong = `${company.auth.split(':')[0]}:wrong`;
+    const auth = credentials === 'wrong' ? wrong : sent.auth;
+    return { sent: { ...sent, query, ...(auth !== undefined && { auth }) } };
+  };
+
+const WRONG_LEAD_TOKEN = 'f'.repeat(32);
+
+const asLeadOwner =
+  ({ tokens }: Sender): Sign =>
+  ({ operation, path, sent, query, credentials }) => {
+    if (operation.path.includes('{lead_token}')) {
+      const wrong = path.replace(tokens.lead_token, WRONG_LEAD_TOKEN);
+      return { path: credentials === 'own' ? path : wrong, sent: { ...sent, auth: null, query } };
+    }
+    const lead_token = credentials === 'wrong' ? WRONG_LEAD_TOKEN : tokens.lead_token;
+    const shown = credentials === 'none' ? {} : { lead_token };
+    return { sent: { ...sent, auth: null, query: { ...query, ...shown } } };
+  };
+
+const asInvited =
+  (sender: Sender): Sign =>
+  async ({ sent, query, credentials }) => {
+    const wrong = `inv-1-1-1-${'f'.repeat(64)}`;
+    const invitation_token = credentials === 'wrong' ? wrong : await openInvitation(sender);
+    const shown = credentials === 'none' ? {} : { invitation_token };
+    return { sent: { ...sent, auth: null, query: { ...query, ...shown } } };
+  };
+
+/** The token of an invitation that the user can accept. */
+async function openInvitation({ world, company, tokens }: Sender): Promise<string> {
+  const { id: company_id } = company;
+  await world.sql(
+    `UPDATE users SET invitation_open = true, invited_at = now(), invitation_number = 1
+    WHERE company_id = $1 AND id = $2`,
+    [company_id, tokens.user_id],
+  );
+  const user_id = BigInt(tokens.user_id);
+  return invitationToken({ company_id, user_id, number: 1 }, world.deps.pepper);
+}
+
+const asSeller =
+  ({ tokens }: Sender): Sign =>
+  ({ sent, query, credentials }) => {
+    const auth_token = credentials === 'wrong' ? 'not the token' : tokens.webhook_token;
+    const shown = credentials === 'none' ? {} : { auth_token };
+    return { sent: { ...sent, auth: null, query: { ...query, ...shown } } };
+  };
+
+const NOWHERE = '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001';
+/** What the URLs contain that the carrier is given. */
+const IN_URLS: Record<string, string> = {
+  key: NOWHERE,
+  call: NOWHERE,
+  attempt: NOWHERE,
+  round: '1',
+};
+
+const asCarrier =
+  ({ world, company }: Sender): Sign =>
+  ({ operation, method, path, sent, query, credentials }) => {
+    const given: Record<string, string> = { ...IN_URLS, number: numberOf(company) };
+    const named = operation.parameters.flatMap(({ name }) =>
+      name in given ? [[name, given[name]!] as const] : [],
+    );
+    const parameters = { ...Object.fromEntries(named), ...query } as Record<string, string>;
+    const search = new URLSearchParams(parameters).toString();
+    const url = search ? `${path}?${search}` : path;
+    const is_form = typeof sent.body === 'object' && sent.body !== null;
+    const form = new URLSearchParams(is_form ? (sent.body as Record<string, string>) : {});
+    const signature = signatureOf(
+      credentials === 'wrong' ? 'another token' : TWILIO_TOKEN,
+      world.deps.config.public_url + url,
+      Object.fromEntries(form),
+    );
+    const { body, ...rest } = sent;
+    const headers = {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      ...(credentials !== 'none' && { 'X-Twilio-Signature': signature }),
+      ...sent.headers,
+    };
+    const content = is_form ? form.toString() : body;
+    return {
+      path: url,
+      sent: { ...rest, auth: null, headers, ...(method !== 'head' && { body: content }) },
+    };
+  };
+
+const SIGNATURES: Record<CredentialKind, (sender: Sender) => Sign> = {
+  account: asAccount,
+  lead_token: asLeadOwner,
+  invitation_token: asInvited,
+  webhook_token: asSeller,
+  carrier_signature: asCarrier,
+};
