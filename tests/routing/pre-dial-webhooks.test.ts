@@ -104,7 +104,7 @@ test('who is vetoed is not dialed, the decision says by whom and why, and its ca
   expect(
     (await world.company.api('post', `webhook_logs/${webhook_logs[0].id}/redeliver`)).body.errors,
   ).toEqual({
-    id: [expect.stringContaining('asked once')],
+    id: [expect.stringContaining('sent only once')],
   });
 });
 
