@@ -2,6 +2,15 @@
 // Parameters are what the pg driver takes, rows are what it returns: bigint and numeric as strings.
 
 export interface SqlTypes {
+  'buyers.change_limits': {
+    params: {
+      limits: string | object | null;
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'buyers.change_zone_of_caps': {
     params: {
       zone: string | null;
@@ -29,6 +38,16 @@ export interface SqlTypes {
     row: {
       id: string;
     };
+  };
+  'buyers.open_limits': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+      zone: string | null;
+      limits: string | object | null;
+    };
+    row: object;
   };
   'buyers.record_for_buyer': {
     params: {
@@ -222,6 +241,15 @@ export interface SqlTypes {
       last_call_at: Date | null;
       totals_reset_at: Date | null;
     };
+  };
+  'buyers.reset_totals_of_caps': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+    };
+    row: object;
   };
   'db.move_count': {
     params: {
