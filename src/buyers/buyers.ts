@@ -117,23 +117,29 @@ async function updateBuyer(
 ): Promise<void> {
   const { caller, now } = context;
   const where = { company_id_id: { company_id: tx.company_id, id } };
-  const select = { paused: true, time_zone: true };
-  const before = await tx.prisma.buyer.findUniqueOrThrow({ where, select });
+  const { paused, time_zone } = fields;
+  // Read only when one of the two is sent, which is rare.
+  const before =
+    paused === undefined && time_zone === undefined
+      ? undefined
+      : await tx.prisma.buyer.findUniqueOrThrow({
+          where,
+          select: { paused: true, time_zone: true },
+        });
   await tx.prisma.buyer.update({
     where,
     data: {
       ...columnsOf(fields),
       ...ahead.references,
-      ...pauseColumns(before, fields.paused, { caller, now }),
+      ...(before && pauseColumns(before, paused, { caller, now })),
       user_updated_at: now,
       updated_at: now,
     },
     select: { id: true },
   });
-  const is_moved = fields.time_zone !== undefined && fields.time_zone !== before.time_zone;
   const limits = {
     limits: limitsIn(fields),
-    zone: is_moved ? ianaName(fields.time_zone!) : undefined,
+    zone: time_zone && time_zone !== before?.time_zone ? ianaName(time_zone) : undefined,
     reset_totals: fields.reset_total_caps,
     now,
   };

@@ -1,6 +1,6 @@
 import type { Db } from '../db/tenant';
-import { CAPS, METRICS, type CapOwner, type LimitName } from './caps';
-import { CHANGE_ZONE } from './queries/cap-limits';
+import { CAPS, type CapOwner, type LimitName } from './caps';
+import { CHANGE_LIMITS, CHANGE_ZONE, OPEN_LIMITS, RESET_TOTALS } from './queries/cap-limits';
 
 /** Limits by column; null is no limit. */
 export type Limits = Partial<Record<LimitName | 'concurrency_cap_limit', number | null>>;
@@ -26,33 +26,28 @@ export function limitsIn(fields: object): Limits {
 
 /** Creates the caps of a new owner, with nothing used. */
 export async function openLimits(
-  db: Db,
+  db: Pick<Db, 'sql'>,
   owner: CapOwner,
   { zone, limits }: Pick<LimitChanges, 'limits'> & { zone: string },
 ): Promise<void> {
-  await db.prisma.callLimit.create({
-    data: { company_id: db.company_id, ...owner, zone, ...known(limits) },
-    select: { id: true },
-  });
+  await db.sql(OPEN_LIMITS, { ...NO_OWNER, ...owner, zone, limits: known(limits) });
 }
 
 /** Changes an owner's caps, in the transaction that changes the owner. */
 export async function changeLimits(
-  db: Db,
+  db: Pick<Db, 'sql'>,
   owner: CapOwner,
   { limits, zone, reset_totals, now }: LimitChanges,
 ): Promise<void> {
-  const data = { ...known(limits), ...(reset_totals && totalsReset(now)) };
-  if (Object.keys(data).length > 0) await db.prisma.callLimit.updateMany({ where: owner, data });
-  if (zone !== undefined)
-    await db.sql(CHANGE_ZONE, { buyer_id: null, buyer_group_id: null, ...owner, zone, now });
+  const of_owner = { ...NO_OWNER, ...owner };
+  if (Object.keys(limits).length > 0)
+    await db.sql(CHANGE_LIMITS, { ...of_owner, limits: known(limits) });
+  if (reset_totals) await db.sql(RESET_TOTALS, { ...of_owner, now });
+  if (zone !== undefined) await db.sql(CHANGE_ZONE, { ...of_owner, zone, now });
 }
 
-/** Pending use stays: it is not counted in the totals when it is released later. */
-const totalsReset = (now: Date) => ({
-  ...Object.fromEntries(METRICS.map((metric) => [`${metric}_total_used`, 0])),
-  totals_reset_at: now,
-});
+/** An owner is either a buyer or a group. */
+const NO_OWNER = { buyer_id: null, buyer_group_id: null };
 
 function known(limits: Limits): Limits {
   const unknown = Object.keys(limits).find((name) => !LIMIT_NAMES.includes(name as LimitName));

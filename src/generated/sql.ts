@@ -143,6 +143,15 @@ export interface SqlTypes {
       key: string | null;
     };
   };
+  'buyers.change_limits': {
+    params: {
+      limits: string | object | null;
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'buyers.change_zone_of_caps': {
     params: {
       zone: string | null;
@@ -170,6 +179,16 @@ export interface SqlTypes {
     row: {
       id: string;
     };
+  };
+  'buyers.open_limits': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+      zone: string | null;
+      limits: string | object | null;
+    };
+    row: object;
   };
   'buyers.record_for_buyer': {
     params: {
@@ -363,6 +382,15 @@ export interface SqlTypes {
       last_call_at: Date | null;
       totals_reset_at: Date | null;
     };
+  };
+  'buyers.reset_totals_of_caps': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+    };
+    row: object;
   };
   'calls.add_payout': {
     params: {

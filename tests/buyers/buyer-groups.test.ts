@@ -124,7 +124,7 @@ describe('a buyer group', () => {
       for (const dir of ['asc', 'desc']) {
         const seen = new Set<number>();
         let cursor: string | number = -1;
-        for (let turn = 0; cursor !== 0 && turn < 50; turn++) {
+        for (let page = 0; cursor !== 0 && page < 50; page++) {
           const { body } = await world.company.api(
             'get',
             `buyer_groups?order=${order}&order_dir=${dir}&per_page=3&cursor=${cursor}&columns=id`,
@@ -223,7 +223,7 @@ describe('collections', () => {
     ).toEqual(['sequentially', 'simultaneously']);
   });
 
-  test('every listed time zone is accepted, with the offset that PostgreSQL has for it', async () => {
+  test('every listed time zone is accepted, with its offset in PostgreSQL', async () => {
     const zones = (await world.company.api('get', 'collections/time_zone?root=false')).body as {
       value: string;
       iana_name: string;

@@ -178,7 +178,7 @@ describe('caps are exact', () => {
     expect(await read()).toMatchObject({ attempt_total_used: 1, connection_total_used: 1 });
   });
 
-  test('an owner with one cap used up gets no call, even one that does not count for that cap', async () => {
+  test('an owner with a cap used up gets no call, even if it would not count for it', async () => {
     clock.set('2026-06-01T12:00:00Z');
     const { cap } = await owner('buyer', { connection_daily_limit: 1, revenue_total_limit: 50 });
     expect(await dial(cap)).toBe(true);
@@ -206,7 +206,7 @@ describe('caps are exact', () => {
     expect((await read()).revenue_daily_used).toBe(99.99);
   });
 
-  test('the hourly limit of a buyer is that of its first open entry of business hours', async () => {
+  test('the hourly limit of a buyer is that of its first open business hours', async () => {
     clock.set('2026-06-01T12:30:00Z'); // Monday 08:30 in New York
     const { cap, read } = await owner('buyer', {
       time_zone: 'America/New_York',

@@ -11,17 +11,15 @@ import {
 } from '../support/process';
 import { caller, type Api } from '../support/world';
 
-// An import as people do it: from a terminal, against a server that may be killed and whose database may go away.
+// Imports with the command, against a server that may be killed and a database that may restart.
 
 const data_dir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'import-data');
 const environment = { DATA_DIR: data_dir, LOG_LEVEL: 'error' };
 mkdirSync(data_dir);
 const ROWS = 300_000;
 const csv = join(data_dir, 'numbers.csv');
-writeFileSync(
-  csv,
-  `phone,name\n${Array.from({ length: ROWS }, (_, i) => `${numberAt(i)},Somebody ${i}`).join('\n')}\n`,
-);
+const rows = Array.from({ length: ROWS }, (_, i) => `${numberAt(i)},Person ${i}`);
+writeFileSync(csv, `phone,name\n${rows.join('\n')}\n`);
 
 let server: Running;
 let auth: string;
@@ -49,8 +47,8 @@ async function upload(list: number): Promise<number> {
   return res.body.buyer_suppression_file.id;
 }
 
-/** An import that is in the middle of its work. */
-async function halfDone(): Promise<{ list: number; file: number }> {
+/** Starts an import and waits until a fifth of it is done. */
+async function startImport(): Promise<{ list: number; file: number }> {
   const list = await createList();
   const file = await upload(list);
   for (;;) {
@@ -64,7 +62,7 @@ async function halfDone(): Promise<{ list: number; file: number }> {
   }
 }
 
-async function expectWhole(list: number, file: number): Promise<void> {
+async function expectComplete(list: number, file: number): Promise<void> {
   expect(await finished(api, `buyer_suppression_files/${file}`, 60_000)).toMatchObject({
     status: 'succeeded',
     total_count: ROWS,
@@ -76,7 +74,7 @@ async function expectWhole(list: number, file: number): Promise<void> {
   );
 }
 
-test('the import command uploads, shows how far it is, and says what was done', async () => {
+test('the import command uploads a file, shows the progress, and prints the result', async () => {
   const list = await createList();
   const small = join(data_dir, 'small.csv');
   writeFileSync(small, 'phone\n3105550123\nnone\n');
@@ -98,7 +96,7 @@ test('the import command uploads, shows how far it is, and says what was done', 
   ).toEqual([]);
 });
 
-test('the import command says what is wrong', async () => {
+test('the import command explains what failed', async () => {
   const list = await createList();
   const failed = cli('import', String(list), csv, '--column', 'nix');
   expect([failed.code, failed.output]).toEqual([
@@ -119,16 +117,16 @@ test('the import command says what is wrong', async () => {
   });
 });
 
-test('a database that is restarted in the middle of an import: it goes on by itself, and the list is what the file holds', async () => {
-  const { list, file } = await halfDone();
+test('an import continues by itself after a restart of the database, and is complete', async () => {
+  const { list, file } = await startImport();
   const options = postmasterOptions(data_dir);
   pgCtl(data_dir, 'stop', '-m', 'immediate');
   pgCtl(data_dir, 'start', '-o', options);
-  await expectWhole(list, file);
+  await expectComplete(list, file);
 });
 
-test('kill -9 of the server in the middle of an import: the next one goes on by itself within 30 s', async () => {
-  const { list, file } = await halfDone();
+test('an import continues within 30 s after the server is killed and started again', async () => {
+  const { list, file } = await startImport();
   const killed = Date.now();
   await server.end('SIGKILL');
   server = await startServer({ ...environment, PORT: new URL(server.url).port });
@@ -142,11 +140,11 @@ test('kill -9 of the server in the middle of an import: the next one goes on by 
     await new Promise((done) => setTimeout(done, 50));
   }
   expect(Date.now() - killed).toBeLessThan(30_000);
-  await expectWhole(list, file);
+  await expectComplete(list, file);
 });
 
-test('a server that is told to stop ends within ten seconds; its import is taken over by a worker, while a server that runs no jobs goes on answering', async () => {
-  const { list, file } = await halfDone();
+test('a server ends within ten seconds of SIGTERM; a worker takes over its import', async () => {
+  const { list, file } = await startImport();
   const started = Date.now();
   expect(await server.end('SIGTERM')).toBe(0);
   expect(Date.now() - started).toBeLessThan(10_000);
@@ -154,6 +152,6 @@ test('a server that is told to stop ends within ten seconds; its import is taken
   api = caller(server.url, auth);
   expect(server.output()).toContain('npm run worker');
   const worker = await startWorker(environment);
-  await expectWhole(list, file);
+  await expectComplete(list, file);
   expect(await worker.end('SIGTERM')).toBe(0);
 });

@@ -16,7 +16,7 @@ afterAll(() => world.close());
 
 const folder = (name: 'incoming' | 'files') => join(world.deps.config.storage_dir, name);
 const incoming = () => readdirSync(folder('incoming'));
-const kept = () => readdirSync(folder('files'));
+const stored = () => readdirSync(folder('files'));
 const CSV = Buffer.from('phone\n3105550123\n');
 const uploads = contract.operations
   .filter(({ multipart }) => multipart && 'import_file' in facets(multipart).properties)
@@ -41,10 +41,10 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
   const send = (import_file: Buffer, more: object = {}, api = world.company.api) =>
     api(operation.method, path, { form: { ...fieldsOf(id), import_file }, ...more });
 
-  test('is kept once, and nothing stays where it arrived', async () => {
-    const before = kept().length;
+  test('is stored once, and nothing stays in the folder for incoming files', async () => {
+    const before = stored().length;
     expect((await send(CSV)).status).toBe(operation.status);
-    expect([kept().length, incoming()]).toEqual([before + 1, []]);
+    expect([stored().length, incoming()]).toEqual([before + 1, []]);
   });
 
   test.each<[string, number, () => Promise<{ status: number; text: string }>]>([
@@ -88,7 +88,9 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
       () =>
         send(CSV, {
           form: undefined,
-          body: '--x\r\nContent-Disposition: form-data; name="import_file"; filename="a.csv"\r\n\r\nphone',
+          body:
+            '--x\r\nContent-Disposition: form-data; name="import_file"; filename="a.csv"' +
+            '\r\n\r\nphone',
           headers: { 'Content-Type': 'multipart/form-data; boundary=x' },
         }),
     ],
@@ -116,13 +118,13 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
         ),
     ],
   ])('%s is refused with %i, and leaves no file', async (_, status, attempt) => {
-    const before = kept().length;
+    const before = stored().length;
     const res = await attempt();
-    expect([res.status, incoming(), kept().length]).toEqual([status, [], before]);
+    expect([res.status, incoming(), stored().length]).toEqual([status, [], before]);
     if (status === 422) expect(Object.keys(JSON.parse(res.text).errors)).toHaveLength(1);
   });
 
-  test('whose handler fails is refused, and the sweep finds the file that no record holds', async () => {
+  test('whose handler fails gets 500, and leaves no incoming file', async () => {
     const tenants = {
       of: () => {
         throw new Error('fault');
@@ -135,7 +137,7 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
   });
 });
 
-test('the JSON of an operation that takes a file says how to send one', async () => {
+test('a file in a JSON body is refused with how to send it', async () => {
   const res = await world.company.api('post', 'buyer_suppression_files', {
     body: { import_file: 'phone' },
   });
@@ -144,7 +146,7 @@ test('the JSON of an operation that takes a file says how to send one', async ()
   });
 });
 
-test('an operation that takes no file refuses a form with 415, and names what it reads', async () => {
+test('an operation without files refuses a form with 415, and names other types', async () => {
   const res = await world.company.api('post', 'buyers', { form: { name: 'x', import_file: CSV } });
   expect([res.status, res.body.detail]).toEqual([
     415,
@@ -153,20 +155,20 @@ test('an operation that takes no file refuses a form with 415, and names what it
   expect(incoming()).toEqual([]);
 });
 
-test('a form without a chosen file, as browsers send it, is a record without one', async () => {
+test('a form without a chosen file, as browsers send it, is accepted', async () => {
   const res = await world.company.api('post', 'buyer_suppression_files', {
     form: { name: 'x', import_file: '' },
   });
   expect([res.status, res.body.buyer_suppression_file.import_file_url]).toEqual([201, null]);
 });
 
-test('an upload that is repeated under its key has one effect; another file under it is refused', async () => {
+test('a repeated upload has one effect; another file with its key is refused', async () => {
   const send = (import_file: Buffer) =>
     world.company.api('post', 'buyer_suppression_files', {
       form: { import_file },
       headers: { 'Idempotency-Key': 'upload' },
     });
-  const before = kept().length;
+  const before = stored().length;
   const [first, again, other] = [
     await send(CSV),
     await send(CSV),
@@ -178,15 +180,27 @@ test('an upload that is repeated under its key has one effect; another file unde
     first.body,
   ]);
   expect([other.status, Object.keys(other.body.errors)]).toEqual([422, ['Idempotency-Key']]);
-  expect([kept().length, incoming()]).toEqual([before + 1, []]);
+  expect([stored().length, incoming()]).toEqual([before + 1, []]);
 });
 
-test('an upload that is broken off by its sender leaves nothing', async () => {
+test('an upload that the client aborts leaves nothing', async () => {
   const server = appOf(world.deps).listen(0) as Server;
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.write(
-    `POST /api/v1/buyer_suppression_files HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic(world.company.auth)}\r\nContent-Length: 1000000\r\nContent-Type: multipart/form-data; boundary=x\r\n\r\n` +
-      '--x\r\nContent-Disposition: form-data; name="import_file"; filename="a.csv"\r\n\r\nphone\r\n3105550123\r\n',
+    [
+      'POST /api/v1/buyer_suppression_files HTTP/1.1',
+      'Host: x',
+      `Authorization: ${basic(world.company.auth)}`,
+      'Content-Length: 1000000',
+      'Content-Type: multipart/form-data; boundary=x',
+      '',
+      '--x',
+      'Content-Disposition: form-data; name="import_file"; filename="a.csv"',
+      '',
+      'phone',
+      '3105550123',
+      '',
+    ].join('\r\n'),
   );
   while (incoming().length === 0) await new Promise((done) => setTimeout(done, 5));
   socket.destroy();
@@ -197,16 +211,16 @@ test('an upload that is broken off by its sender leaves nothing', async () => {
   server.close();
 });
 
-test('the sweep removes what no record holds, and nothing else', async () => {
+test('housekeeping removes the files that no record refers to, and no others', async () => {
   const res = await world.company.api('post', 'buyer_suppression_files', {
     form: { import_file: CSV },
   });
   writeFileSync(join(folder('files'), 'orphan'), 'x');
   writeFileSync(join(folder('incoming'), 'left'), 'x');
   await deleteOrphanedUploads(world.deps);
-  expect([kept().includes('orphan'), incoming()]).toEqual([true, ['left']]);
+  expect([stored().includes('orphan'), incoming()]).toEqual([true, ['left']]);
   await deleteOrphanedUploads(world.deps, -1_000);
-  expect([kept().includes('orphan'), incoming()]).toEqual([false, []]);
+  expect([stored().includes('orphan'), incoming()]).toEqual([false, []]);
   expect(
     (await world.company.api('get', res.body.buyer_suppression_file.import_file_url)).text ?? '',
   ).toBeDefined();
@@ -226,7 +240,7 @@ if (!mounted)
 afterAll(() => void (mounted && spawnSync('umount', [SMALL_DISK])));
 
 (mounted ? test : test.skip)(
-  'a disk that fills up while a file arrives: 507, nothing kept, and the service goes on',
+  'a disk that fills up while a file arrives: 507, nothing stored, and the service continues',
   async () => {
     const storage = { ...openStorage(SMALL_DISK, 0), hasRoomFor: () => Promise.resolve(true) };
     const full = caller(appOf({ ...world.deps, storage }), world.company.auth);

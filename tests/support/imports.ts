@@ -2,9 +2,9 @@ import type { Api, World } from './world';
 
 type Values = Record<string, never> & Record<string, unknown>;
 
-/** Asks for a suppression list or file until its import is over, and answers the record. */
-export async function finished(api: Api, path: string, patience_ms = 30_000): Promise<Values> {
-  const until = Date.now() + patience_ms;
+/** Waits until the import of a suppression list or file has ended, and returns the record. */
+export async function finished(api: Api, path: string, timeout_ms = 30_000): Promise<Values> {
+  const until = Date.now() + timeout_ms;
   for (;;) {
     const { body } = await api('get', path);
     const record = body[body.metadata.root];
@@ -14,7 +14,7 @@ export async function finished(api: Api, path: string, patience_ms = 30_000): Pr
   }
 }
 
-/** The numbers of a list, straight from its pages. */
+/** All numbers of a list, page by page. */
 export async function numbersOf(api: Api, list: number): Promise<string[]> {
   const numbers: string[] = [];
   let cursor: number | string = -1;
@@ -32,7 +32,7 @@ export async function numbersOf(api: Api, list: number): Promise<string[]> {
 export const numberAt = (n: number): string =>
   String(2_002_000_000 + (n % 8_000) + Math.floor(n / 8_000) * 10_000_000);
 
-/** What tests of suppression ask of a world's company; the world is there once the test begins. */
+/** Requests about suppression, for a world's company; the world is used once a test begins. */
 export function suppressionOf(world: () => World) {
   const api = (...args: Parameters<Api>) => world().company.api(...args);
   return {
@@ -45,7 +45,7 @@ export function suppressionOf(world: () => World) {
       content: string | Buffer,
       fields: Record<string, string | string[]> = {},
     ) => api('post', path, { form: { ...fields, import_file: Buffer.from(content) } }),
-    /** Three buyers called a, b and c by their owner. */
+    /** Three buyers with the user_buyer_id a, b and c; returns their ids. */
     createBuyers: async () => {
       const ids: number[] = [];
       for (const name of ['a', 'b', 'c'])

@@ -5,7 +5,10 @@ import type { World } from './world';
 
 const ROOT = join(__dirname, '../..');
 
-/** A process that runs the jobs of a world; it may be killed. Its timing is quick, so that a test need not wait long for a dead one to be noticed. */
+/**
+ * Starts a process that runs the jobs of a world, and that a test may kill. Its intervals are
+ * short, so that a dead process is noticed soon.
+ */
 export async function startJobProcess(world: World): Promise<ChildProcess> {
   const { storage_dir, data_dir } = world.deps.config;
   const child = spawn('node', [...TYPESCRIPT, join(__dirname, 'job-process.run.ts')], {

@@ -39,7 +39,7 @@ describe('a suppression file', () => {
     });
   });
 
-  test('whose column is not found fails with its headers; a PUT with the name starts it again', async () => {
+  test('whose column is not found fails; a PUT with the right name starts it again', async () => {
     const { id } = (
       await upload('buyer_suppression_files', 'a,b\n3105550123,2125550145\n', {
         buyer_suppression_id: String((await create()).id),

@@ -6,7 +6,8 @@ import { createWorld, type World } from '../support/world';
 
 jest.setTimeout(180_000);
 
-// What an import puts on a list is what its file holds, and its counts are right, whatever happens to the processes that do it.
+// An import adds exactly the numbers of its file, and its counts are exact, whatever happens to the
+// processes that run it.
 
 let world: World;
 beforeEach(async () => {
@@ -17,6 +18,17 @@ afterEach(() => world.close());
 const api = (...args: Parameters<World['company']['api']>) => world.company.api(...args);
 const createList = async (name = 'List'): Promise<number> =>
   (await api('post', 'buyer_suppressions', { body: { name } })).body.buyer_suppression.id;
+
+const statusOf = async (file: number): Promise<string> =>
+  (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file.status;
+
+/** Waits until the import of a file has ended, and returns the file. */
+const ended = (file: number) =>
+  finished(world.company.api, `buyer_suppression_files/${file}`, 60_000);
+
+/** The count of numbers that a list shows. */
+const blockedOn = async (list: number): Promise<number> =>
+  (await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.blocked;
 
 async function upload(
   list: number,
@@ -41,9 +53,7 @@ const distinct = (rows: string[]) =>
 async function expectExact(list: number, file: number, rows: string[]): Promise<void> {
   const bad = rows.filter((row) => row.startsWith('bad')).length;
   const numbers = distinct(rows);
-  expect(
-    await finished(world.company.api, `buyer_suppression_files/${file}`, 60_000),
-  ).toMatchObject({
+  expect(await ended(file)).toMatchObject({
     status: 'succeeded',
     total_count: rows.length,
     import_count: rows.length - bad,
@@ -51,18 +61,18 @@ async function expectExact(list: number, file: number, rows: string[]): Promise<
     added_count: numbers.length,
     import_percent: 100,
   });
-  expect((await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.blocked).toBe(
-    numbers.length,
-  );
+  expect(await blockedOn(list)).toBe(numbers.length);
   const [row] = await world.sql<{ n: string; rejected: string }>(
-    'SELECT (SELECT count(*) FROM buyer_suppression_numbers WHERE buyer_suppression_id = $1) AS n, (SELECT count(*) FROM rejected_rows WHERE buyer_suppression_file_id = $2) AS rejected',
+    `SELECT
+      (SELECT count(*) FROM buyer_suppression_numbers WHERE buyer_suppression_id = $1) AS n,
+      (SELECT count(*) FROM rejected_rows WHERE buyer_suppression_file_id = $2) AS rejected`,
     [list, file],
   );
   expect([row!.n, row!.rejected]).toEqual([String(numbers.length), String(bad)]);
   expect(await numbersOf(world.company.api, list)).toEqual(numbers);
 }
 
-test('kill -9 of the process at random points loses nothing and doubles nothing', async () => {
+test('killing the process at random points loses nothing and duplicates nothing', async () => {
   const rows = rowsOf(250_000);
   const delays = fc.sample(fc.integer({ min: 50, max: 1_500 }), {
     numRuns: repetitions(3, 10),
@@ -83,7 +93,7 @@ test('kill -9 of the process at random points loses nothing and doubles nothing'
       [file],
     );
     expect(Number(row!.n)).toBe(rejected_count);
-    // It goes on where it was: a life never begins before what the ones before it did.
+    // Each process continues where the one before was killed.
     expect(import_count).toBeGreaterThanOrEqual(reached);
     reached = import_count;
     if (status !== 'succeeded') continue;
@@ -96,47 +106,36 @@ test('kill -9 of the process at random points loses nothing and doubles nothing'
   await kill(child);
 });
 
-test('a worker that stood still and was taken over writes nothing more, and does not end the work of the one that took over', async () => {
+test('a suspended worker whose import was taken over writes nothing later', async () => {
   const rows = rowsOf(120_000);
   const list = await createList();
   const file = await upload(list, rows);
   const next = await upload(list, [numberAt(999_999)]);
-  const asleep = await startJobProcess(world);
+  const suspended = await startJobProcess(world);
   await new Promise((done) => setTimeout(done, 600));
-  asleep.kill('SIGSTOP');
-  const awake = await startJobProcess(world);
+  suspended.kill('SIGSTOP');
+  const running = await startJobProcess(world);
   for (let tries = 0; ; tries++) {
     const { rows: runs } = await world.deps.database.pool.query(
       `SELECT retry_count FROM jobs.job WHERE state = 'active'`,
     );
     if (runs.some(({ retry_count }) => retry_count > 0)) break;
-    if (
-      (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file.status ===
-        'succeeded' ||
-      tries > 500
-    )
-      break;
+    if (tries > 500 || (await statusOf(file)) === 'succeeded') break;
     await new Promise((done) => setTimeout(done, 20));
   }
-  asleep.kill('SIGCONT');
-  expect(
-    (await finished(world.company.api, `buyer_suppression_files/${file}`, 60_000)).status,
-  ).toBe('succeeded');
-  expect((await finished(world.company.api, `buyer_suppression_files/${next}`)).status).toBe(
-    'succeeded',
-  );
+  suspended.kill('SIGCONT');
+  expect((await ended(file)).status).toBe('succeeded');
+  expect((await ended(next)).status).toBe('succeeded');
   const [row] = await world.sql<{ n: string }>(
     'SELECT count(*) AS n FROM buyer_suppression_numbers WHERE buyer_suppression_id = $1',
     [list],
   );
-  expect((await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.blocked).toBe(
-    distinct(rows).length + 1,
-  );
+  expect(await blockedOn(list)).toBe(distinct(rows).length + 1);
   expect(Number(row!.n)).toBe(distinct(rows).length + 1);
-  await Promise.all([kill(asleep), kill(awake)]);
+  await Promise.all([kill(suspended), kill(running)]);
 });
 
-test('two workers, one killed: the other takes over', async () => {
+test('when one of two workers is killed, the other takes over', async () => {
   const rows = rowsOf(60_000);
   const lists = [await createList('a'), await createList('b'), await createList('c')];
   const files = await Promise.all(lists.map((list) => upload(list, rows)));
@@ -147,7 +146,7 @@ test('two workers, one killed: the other takes over', async () => {
   await kill(two);
 });
 
-test("a list's files are applied in the order they came, by any number of workers, and each once", async () => {
+test('any number of workers import the files of a list once each, in their order', async () => {
   const workers = await Promise.all([startJobProcess(world), startJobProcess(world), world.work()]);
   const lists = await Promise.all(Array.from({ length: 6 }, (_, n) => createList(String(n))));
   const files: number[] = [];
@@ -156,17 +155,17 @@ test("a list's files are applied in the order they came, by any number of worker
     files.push(await upload(list, rowsOf(400), { apply_block_or_unblock: 'unblock' }));
     files.push(await upload(list, rowsOf(100)));
   }
-  for (const file of files)
-    expect((await finished(world.company.api, `buyer_suppression_files/${file}`)).status).toBe(
-      'succeeded',
-    );
+  for (const file of files) expect((await ended(file)).status).toBe('succeeded');
   const expected = [
     ...new Set([...distinct(rowsOf(500).slice(400)), ...distinct(rowsOf(100))]),
   ].sort();
   for (const list of lists) expect(await numbersOf(world.company.api, list)).toEqual(expected);
   for (const list of lists) {
     const times = await world.sql<{ started: string; done: string }>(
-      'SELECT started_at::text AS started, succeeded_at::text AS done FROM buyer_suppression_files WHERE buyer_suppression_id = $1 ORDER BY queue_position',
+      `SELECT started_at::text AS started, succeeded_at::text AS done
+      FROM buyer_suppression_files
+      WHERE buyer_suppression_id = $1
+      ORDER BY queue_position`,
       [list],
     );
     for (let i = 1; i < times.length; i++)
@@ -177,20 +176,17 @@ test("a list's files are applied in the order they came, by any number of worker
   );
 });
 
-test('parallel uploads to one list leave no file behind', async () => {
+test('of parallel uploads to one list all are imported', async () => {
   await world.work();
   const list = await createList();
   const files = await Promise.all(
     Array.from({ length: 12 }, (_, n) => upload(list, [numberAt(n)])),
   );
-  for (const file of files)
-    expect((await finished(world.company.api, `buyer_suppression_files/${file}`)).status).toBe(
-      'succeeded',
-    );
-  expect((await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.blocked).toBe(12);
+  for (const file of files) expect((await ended(file)).status).toBe('succeeded');
+  expect(await blockedOn(list)).toBe(12);
 });
 
-test('numbers that are blocked and unblocked while a file runs are counted exactly', async () => {
+test('numbers that are blocked and unblocked during an import are counted exactly', async () => {
   await world.work();
   const rows = rowsOf(60_000);
   const list = await createList();
@@ -202,26 +198,24 @@ test('numbers that are blocked and unblocked while a file runs are counted exact
       },
     });
   for (let round = 0; round < 12; round++) {
-    const answers = await Promise.all([
+    const replies = await Promise.all([
       send('block', round * 4_000),
       send('unblock', round * 4_000 + 900),
       send('block', round * 4_000 + 100),
     ]);
-    expect(answers.map(({ status, body }) => [status, body.detail])).toEqual(
+    expect(replies.map(({ status, body }) => [status, body.detail])).toEqual(
       [[200], [200], [200]].map(([ok]) => [ok, undefined]),
     );
   }
-  await finished(world.company.api, `buyer_suppression_files/${file}`);
+  await ended(file);
   const [row] = await world.sql<{ n: string }>(
     'SELECT count(*) AS n FROM buyer_suppression_numbers WHERE buyer_suppression_id = $1',
     [list],
   );
-  expect((await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.blocked).toBe(
-    Number(row!.n),
-  );
+  expect(await blockedOn(list)).toBe(Number(row!.n));
 });
 
-test('progress moves while a file runs; a stop ends it where it is, and the next file has its turn', async () => {
+test('progress is visible; a stop ends the import and starts the next file', async () => {
   const rows = rowsOf(400_000);
   const list = await createList();
   const file = await upload(list, rows);
@@ -244,26 +238,18 @@ test('progress moves while a file runs; a stop ends it where it is, and the next
   const stopped = (await api('post', `buyer_suppression_files/${file}/stop`)).body
     .buyer_suppression_file;
   expect(stopped).toMatchObject({ status: 'stopped', total_count: rows.length });
-  expect((await finished(world.company.api, `buyer_suppression_files/${next}`)).status).toBe(
-    'succeeded',
-  );
+  expect((await ended(next)).status).toBe('succeeded');
   const after = (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file;
   expect([after.import_count, after.status]).toEqual([stopped.import_count, 'stopped']);
-  expect((await api('get', `buyer_suppressions/${list}`)).body.buyer_suppression.blocked).toBe(
-    after.added_count + 1,
-  );
+  expect(await blockedOn(list)).toBe(after.added_count + 1);
   expect(after.import_count).toBeLessThan(rows.length * 0.98);
 });
 
-test('what a running import depends on cannot be changed, and a list that is deleted takes its running import with it', async () => {
+test('what a running import depends on cannot be changed; deleting its list ends it', async () => {
   const list = await createList();
   const file = await upload(list, rowsOf(400_000));
   await world.work();
-  while (
-    (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file.status ===
-    'pending'
-  )
-    await new Promise((done) => setTimeout(done, 5));
+  while ((await statusOf(file)) === 'pending') await new Promise((done) => setTimeout(done, 5));
   const refused = await api('put', `buyer_suppression_files/${file}`, {
     body: { apply_block_or_unblock: 'unblock' },
   });
@@ -276,7 +262,9 @@ test('what a running import depends on cannot be changed, and a list that is del
   expect((await api('delete', `buyer_suppressions/${list}`)).status).toBe(200);
   for (let tries = 0; ; tries++) {
     const [row] = await world.sql<{ n: string; busy: string }>(
-      "SELECT (SELECT count(*) FROM buyer_suppression_numbers WHERE buyer_suppression_id = $1) AS n, (SELECT count(*) FROM jobs.job WHERE state IN ('created', 'retry', 'active')) AS busy",
+      `SELECT
+        (SELECT count(*) FROM buyer_suppression_numbers WHERE buyer_suppression_id = $1) AS n,
+        (SELECT count(*) FROM jobs.job WHERE state IN ('created', 'retry', 'active')) AS busy`,
       [list],
     );
     if (row!.n === '0' && row!.busy === '0') break;

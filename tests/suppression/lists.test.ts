@@ -76,7 +76,7 @@ describe('a suppression list', () => {
     expect(body.buyer_suppression.buyer_suppression_file_id).toEqual(expect.any(Number));
   });
 
-  test('is attached to buyers by replacing, adding and removing, by id, uuid and user_buyer_id', async () => {
+  test('replaces, adds and removes buyers, by id, uuid and user_buyer_id', async () => {
     const { id } = await create({ buyer_ids: [buyers[0], buyers[1]] });
     const put = async (body: object) =>
       (await api('put', `buyer_suppressions/${id}`, { body })).body.buyer_suppression.buyer_ids;

@@ -26,7 +26,7 @@ describe('the column of the numbers', () => {
     expect((await readAll('Ann;3105550123\nBob;2125550145\n')).numbers.sort()).toEqual([B, A]);
     expect((await readAll('3105550123\n')).total).toBe(1);
   });
-  test('is called as headers say, and then a first row with other cells is not a header', async () => {
+  test('is called as headers say; a first row with other cells is then no header', async () => {
     const wanted = { headers: ['tel', 'who'], caller_id_column_name: 'tel' };
     expect(await column('3105550123,Ann\n', wanted)).toEqual(['tel', false]);
     expect(await column('TEL,Who\n3105550123,Ann\n', wanted)).toEqual(['tel', true]);

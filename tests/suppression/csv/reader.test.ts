@@ -91,7 +91,7 @@ describe('a file of numbers', () => {
   });
 });
 
-describe('a file that is not a file of numbers fails with a clear message, in little memory', () => {
+describe('a file without numbers fails with a clear message, in little memory', () => {
   const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100, 7)]);
   test.each<[string, () => string | Buffer, RegExp]>([
     ['an empty file', () => '', /is empty/],
