@@ -6,7 +6,7 @@ import { HttpProblem } from '../errors';
 import { isUnavailable, sqlStateOf, unavailable } from './database-errors';
 import { validationProblem, type ValidatorError } from './validation-problem';
 
-/** The shape of every error: RFC 9457, and what clients of such services read besides. */
+/** Every error: RFC 9457, with fields for existing clients (success, message, errors). */
 export type Problem = Schemas['Problem'];
 
 /** What the libraries throw that handle a request. */
