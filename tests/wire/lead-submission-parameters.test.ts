@@ -216,22 +216,19 @@ describe('the parameter', () => {
     expect(await faults({ caller_id: undefined, payload: { contact } })).toEqual(['caller_id']);
   });
 
-  test(
-    'traffic_source_id: number, uuid or own identifier of a source of the same company',
-    async () => {
-      const source = async (company: Company) =>
-        (
-          await company.api('post', 'traffic_sources', {
-            body: { name: 'S', user_traffic_source_id: 'radio' },
-          })
-        ).body.traffic_source;
-      const [mine, other] = [await source(world.company), await source(theirs)];
-      for (const traffic_source_id of [mine.id, String(mine.id), mine.uuid, 'radio'])
-        expect((await made({ traffic_source_id })).lead.traffic_source_id).toBe(mine.id);
-      for (const traffic_source_id of [other.id, other.uuid, 'tv'])
-        expect(await faults({ traffic_source_id })).toEqual(['traffic_source_id']);
-    },
-  );
+  test('traffic_source_id: number, uuid or own identifier of a source of the same company', async () => {
+    const source = async (company: Company) =>
+      (
+        await company.api('post', 'traffic_sources', {
+          body: { name: 'S', user_traffic_source_id: 'radio' },
+        })
+      ).body.traffic_source;
+    const [mine, other] = [await source(world.company), await source(theirs)];
+    for (const traffic_source_id of [mine.id, String(mine.id), mine.uuid, 'radio'])
+      expect((await made({ traffic_source_id })).lead.traffic_source_id).toBe(mine.id);
+    for (const traffic_source_id of [other.id, other.uuid, 'tv'])
+      expect(await faults({ traffic_source_id })).toEqual(['traffic_source_id']);
+  });
 
   test(
     'offer_lead_token with that of a schedule: the offer of the lead; tokens of ' +
