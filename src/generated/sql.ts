@@ -29,6 +29,34 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'leads.add_payout': {
+    params: {
+      amount: number | string | null;
+      converts: boolean | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'leads.add_revenue': {
+    params: {
+      amount: number | string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'leads.add_tokens': {
+    params: {
+      tokens: string | object | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'leads.apply_calls': {
     params: {
       now: Date | string | null;
@@ -68,6 +96,15 @@ export interface SqlTypes {
       status: string | null;
       company_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'leads.end_leads': {
+    params: {
+      now: Date | string | null;
+      company_ids: readonly (number | string | bigint)[] | null;
+      ids: readonly (number | string | bigint)[] | null;
+      statuses: readonly string[] | null;
     };
     row: object;
   };
@@ -165,6 +202,15 @@ export interface SqlTypes {
       status: string | null;
     };
   };
+  'leads.move_leads': {
+    params: {
+      now: Date | string | null;
+      company_ids: readonly (number | string | bigint)[] | null;
+      ids: readonly (number | string | bigint)[] | null;
+      schedule_ids: readonly (number | string | bigint)[] | null;
+    };
+    row: object;
+  };
   'leads.opt_contacts_in': {
     params: {
       now: Date | string | null;
@@ -184,6 +230,37 @@ export interface SqlTypes {
     row: {
       id: string;
     };
+  };
+  'leads.record_call_status': {
+    params: {
+      connected_call_id: number | string | bigint | null;
+      status: string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'leads.record_conversion': {
+    params: {
+      buyer_id: number | string | bigint | null;
+      revenue: number | string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'leads.record_placed_call': {
+    params: {
+      call_id: number | string | bigint | null;
+      call_status: string | null;
+      number_id: number | string | bigint | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
   };
   'leads.remove_owner_leads': {
     params: {
@@ -219,6 +296,13 @@ export interface SqlTypes {
     row: {
       last: string | null;
     };
+  };
+  'leads.save_leads': {
+    params: {
+      now: Date | string | null;
+      leads: string | object | null;
+    };
+    row: object;
   };
   'leads.stop_leads': {
     params: {
