@@ -404,4 +404,12 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'phone.read_country': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      country: string;
+    };
+  };
 }
