@@ -1438,6 +1438,34 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'leads.add_payout': {
+    params: {
+      amount: number | string | null;
+      converts: boolean | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'leads.add_revenue': {
+    params: {
+      amount: number | string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'leads.add_tokens': {
+    params: {
+      tokens: string | object | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'leads.apply_calls': {
     params: {
       now: Date | string | null;
@@ -1477,6 +1505,15 @@ export interface SqlTypes {
       status: string | null;
       company_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'leads.end_leads': {
+    params: {
+      now: Date | string | null;
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+      statuses: readonly (string)[] | string | null;
     };
     row: object;
   };
@@ -1574,6 +1611,15 @@ export interface SqlTypes {
       status: string | null;
     };
   };
+  'leads.move_leads': {
+    params: {
+      now: Date | string | null;
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+      schedule_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
   'leads.opt_contacts_in': {
     params: {
       now: Date | string | null;
@@ -1593,6 +1639,37 @@ export interface SqlTypes {
     row: {
       id: string;
     };
+  };
+  'leads.record_call_status': {
+    params: {
+      connected_call_id: number | string | bigint | null;
+      status: string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'leads.record_conversion': {
+    params: {
+      buyer_id: number | string | bigint | null;
+      revenue: number | string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'leads.record_placed_call': {
+    params: {
+      call_id: number | string | bigint | null;
+      call_status: string | null;
+      number_id: number | string | bigint | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
   };
   'leads.remove_owner_leads': {
     params: {
@@ -1628,6 +1705,13 @@ export interface SqlTypes {
     row: {
       last: string | null;
     };
+  };
+  'leads.save_leads': {
+    params: {
+      now: Date | string | null;
+      leads: string | object | null;
+    };
+    row: object;
   };
   'leads.stop_leads': {
     params: {
@@ -2596,6 +2680,14 @@ export interface SqlTypes {
       team_ids: readonly (number | string | bigint)[] | string | null;
     };
     row: object;
+  };
+  'phone.read_country': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      country: string;
+    };
   };
   'ping_post.delete_expired_pings': {
     params: object;

@@ -4,7 +4,7 @@ import type { SortKey } from '../db/projection';
 import { byReference } from '../db/records';
 import type { Deps } from '../deps';
 import type { Caller } from '../http/auth/caller';
-import type { Handlers } from '../http/handlers';
+import type { Call, Handlers } from '../http/handlers';
 import type { Filters } from '../http/filters';
 import { list } from '../http/list';
 import { isExternal, isGrid, recordReply, requireVisible, requireUnchanged } from '../http/record';
@@ -14,6 +14,9 @@ import { deleteLead } from './end-lead';
 import { findLead, findOwner } from './lead-owner';
 import { submitLead, type SubmittedLead } from './submit-lead';
 import { updateContactOfLead, updateLead } from './update-lead';
+
+// Leads: people to call, text and mail. A submission makes a lead or updates the live one of its
+// number (submit-lead.ts). Locks: the contact, the lead, numbers.
 
 const orders: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },
@@ -49,9 +52,6 @@ const formOf = (serializer: string | undefined) => ({
   external: isExternal(serializer),
 });
 
-// Leads: people to call, text and mail. A submission makes a lead or updates the live one of its
-// number (submit-lead.ts). Locks: the contact, the lead, numbers.
-
 export const leads = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
@@ -63,14 +63,9 @@ export const leads = ({ clock }: Deps) => {
         traffic_source_id: 'traffic_sources',
         buyer_id: 'buyers',
       });
+      const filters = { ...FILTERS, ...named };
       const narrowed = { ...query, number };
-      return list(narrowed, {
-        db,
-        now: clock(),
-        projection,
-        orders,
-        filters: { ...FILTERS, ...named },
-      });
+      return list(narrowed, { db, now: clock(), projection, orders, filters });
     },
 
     newLead: (call) =>
@@ -91,38 +86,29 @@ export const leads = ({ clock }: Deps) => {
 
     submitLead: async ({ body, db, owner, caller, ip }) => {
       const { serializer, ...sent } = body;
-      return submitted(
-        await submitLead(
-          db,
-          sent,
-          { owner: owner!, ip, may_unblock: mayUpdate(caller), form: formOf(serializer) },
-          { clock },
-        ),
-      );
+      const may_unblock = mayUpdate(caller);
+      const options = { owner: owner!, ip, may_unblock, form: formOf(serializer) };
+      return submitted(await submitLead(db, sent, options, { clock }));
     },
 
-    captureLead: async ({ body, db, caller, ip }) => {
-      const { serializer, offer_id, schedule_id, ...sent } = body;
-      const owner = await findOwner(db, { offer_id, schedule_id });
-      // Hands the record to the change log as it is before.
-      const number = numberReader(owner.country)(String(sent.caller_id ?? sent.phone ?? ''));
-      const earlier = number === undefined ? undefined : await findLead(db, owner, number);
-      if (earlier !== undefined)
-        await requireUnchanged(
-          { db, now: clock(), projection, if_match: undefined },
-          String(earlier),
-        );
-      const captured = await submitLead(
-        db,
-        sent,
-        { owner, ip, may_unblock: mayUpdate(caller), form: formOf(serializer) },
-        { clock },
-      );
-      await requireVisible(db, projection, BigInt(captured.id));
-      return submitted(captured);
-    },
+    captureLead: (call) => capture(call, clock),
   } satisfies Partial<Handlers>;
 };
+
+/** Submits a lead with credentials of the company, to the offer or schedule that is named. */
+async function capture({ body, db, caller, ip }: Call<'captureLead'>, clock: Deps['clock']) {
+  const { serializer, offer_id, schedule_id, ...sent } = body;
+  const owner = await findOwner(db, { offer_id, schedule_id });
+  const number = numberReader(owner.country)(String(sent.caller_id ?? sent.phone ?? ''));
+  const earlier = number === undefined ? undefined : await findLead(db, owner, number);
+  // Hands the record as it is before to the change log.
+  const unconditional = { db, now: clock(), projection, if_match: undefined };
+  if (earlier !== undefined) await requireUnchanged(unconditional, String(earlier));
+  const options = { owner, ip, may_unblock: mayUpdate(caller), form: formOf(serializer) };
+  const captured = await submitLead(db, sent, options, { clock });
+  await requireVisible(db, projection, BigInt(captured.id));
+  return submitted(captured);
+}
 
 function submitted({ record, id, created, service_number, sms_number, warnings }: SubmittedLead) {
   const numbers = { service_number_plain: service_number, sms_number_plain: sms_number };

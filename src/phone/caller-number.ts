@@ -1,13 +1,11 @@
-import { numberReader, type NumberReader, reasonFor } from './parse-number';
-import { HttpProblem } from '../errors';
 import type { Db } from '../db/tenant';
+import { HttpProblem } from '../errors';
+import { numberReader, reasonFor, type NumberReader } from './parse-number';
+import { READ_COUNTRY } from './queries/companies';
 
 /** A reader of telephone numbers; those without country code are of the company's country. */
-export async function numberReaderOf(db: Pick<Db, 'company_id' | 'query'>): Promise<NumberReader> {
-  const [company] = await db.query<{ country: string }>({
-    text: 'SELECT country FROM companies WHERE id = $1',
-    values: [db.company_id],
-  });
+export async function numberReaderOf({ sql }: Pick<Db, 'sql'>): Promise<NumberReader> {
+  const [company] = await sql(READ_COUNTRY, {});
   return numberReader(company!.country);
 }
 

@@ -1,6 +1,7 @@
 import type { Schemas } from '../contract';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
 import { byReference } from '../db/records';
+import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
@@ -47,10 +48,13 @@ const orders: Record<string, SortKey> = {
   updated_at: { sql: 't.updated_at', type: 'timestamptz' },
 };
 
+type Fields = Schemas['ScheduleActionFields'];
+
+const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
+
 export const scheduleActions = ({ clock, config }: Deps) => {
   const records = recordHandlers(projection, clock);
   const networks = config.webhook_allow_networks;
-  const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
   return {
     listScheduleActions: ({ query, db }) => {
       const filters = byReference(query, { schedule_id: 'schedules' });
@@ -72,27 +76,9 @@ export const scheduleActions = ({ clock, config }: Deps) => {
       }),
 
     updateScheduleAction: (call) =>
-      records.update(call, async (tx, id, { fields, now }) => {
-        const where = key(tx.company_id, id);
-        const { schedule_id, to_schedule_id, ...found } =
-          await tx.prisma.scheduleAction.findUniqueOrThrow({ where });
-        const before = {
-          ...found,
-          schedule_id: String(schedule_id),
-          to_schedule_id: to_schedule_id && String(to_schedule_id),
-        };
-        const { company_id, ...data } = await actionRow(
-          tx,
-          before as unknown as Schemas['ScheduleActionFields'],
-          fields,
-          networks,
-        );
-        void company_id;
-        await tx.prisma.scheduleAction.update({
-          where,
-          data: { ...data, user_updated_at: now, updated_at: now },
-        });
-      }),
+      records.update(call, (tx, id, { fields, now }) =>
+        updateAction(tx, id, fields, { now, networks }),
+      ),
 
     deleteScheduleAction: (call) =>
       records.delete(call, async (tx, id, now) => {
@@ -103,3 +89,24 @@ export const scheduleActions = ({ clock, config }: Deps) => {
       }),
   } satisfies Partial<Handlers>;
 };
+
+async function updateAction(
+  tx: Db,
+  id: bigint,
+  fields: Fields,
+  { now, networks }: { now: Date; networks: readonly string[] },
+): Promise<void> {
+  const where = key(tx.company_id, id);
+  const before = await tx.prisma.scheduleAction.findUniqueOrThrow({ where });
+  const known = {
+    ...before,
+    schedule_id: String(before.schedule_id),
+    to_schedule_id: before.to_schedule_id && String(before.to_schedule_id),
+  } as unknown as Fields;
+  const { company_id, ...data } = await actionRow(tx, known, fields, networks);
+  void company_id;
+  await tx.prisma.scheduleAction.update({
+    where,
+    data: { ...data, user_updated_at: now, updated_at: now },
+  });
+}

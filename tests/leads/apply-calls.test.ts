@@ -32,9 +32,9 @@ const call = async () =>
       body: { offer_id: offer, caller_number: CALLER },
     })
   ).body.call_session.id as number;
-const tell = (id: number, event: string) =>
+const report = (id: number, event: string) =>
   world.company.api('post', `call_sessions/${id}/events`, { body: { event } });
-const told = () => applyCalls(world.deps.database.pool, new Date());
+const apply = () => applyCalls(world.deps.database.pool, new Date());
 const seen = async () => {
   const { attempted_call_id, connected_call_id, buyer_id } = (
     await world.company.api('get', `leads/${lead}`)
@@ -46,22 +46,29 @@ const story = async () =>
     await world.company.api('get', 'lead_logs', { query: { lead_id: lead, event: 'call_changed' } })
   ).body.lead_logs.map(({ message }: { message: string }) => message);
 
-describe('a lead is told of its calls', () => {
-  test('which was tried, which was connected, and to whom; once each, however many tell it', async () => {
-    const first = await call();
-    await Promise.all([told(), told(), told(), told()]);
-    expect(await seen()).toEqual([first, null, buyer]);
-    await tell(first, 'no_answer');
-    const second = await call();
-    await tell(second, 'answered');
-    await Promise.all([told(), told()]);
-    await tell(second, 'completed');
-    await told();
-    expect(await seen()).toEqual([second, second, buyer]);
-    expect(await story()).toEqual(['came in: a buyer is called', 'came in: connected to a buyer']);
-  });
+describe('calls are applied to their lead', () => {
+  test(
+    'the last attempted and the last connected one, and the buyer; once, by any ' +
+      'number of processes',
+    async () => {
+      const first = await call();
+      await Promise.all([apply(), apply(), apply(), apply()]);
+      expect(await seen()).toEqual([first, null, buyer]);
+      await report(first, 'no_answer');
+      const second = await call();
+      await report(second, 'answered');
+      await Promise.all([apply(), apply()]);
+      await report(second, 'completed');
+      await apply();
+      expect(await seen()).toEqual([second, second, buyer]);
+      expect(await story()).toEqual([
+        'came in: a buyer is called',
+        'came in: connected to a buyer',
+      ]);
+    },
+  );
 
-  test('while it is locked its calls go on, and it is told afterwards', async () => {
+  test('afterwards while it is locked, and calls do not wait for it', async () => {
     const client = await world.deps.database.pool.connect();
     let id: number;
     try {
@@ -71,8 +78,8 @@ describe('a lead is told of its calls', () => {
         lead,
       ]);
       id = await call();
-      await tell(id, 'answered');
-      await told();
+      await report(id, 'answered');
+      await apply();
       expect(
         await world.sql('SELECT call_id::int FROM lead_calls WHERE company_id = $1', [
           world.company.id,
@@ -82,20 +89,20 @@ describe('a lead is told of its calls', () => {
       await client.query('ROLLBACK');
       client.release();
     }
-    await told();
+    await apply();
     expect(await seen()).toEqual([id, id, buyer]);
     expect(
       await world.sql('SELECT FROM lead_calls WHERE company_id = $1', [world.company.id]),
     ).toEqual([]);
   });
 
-  test('what happens while it is told is told too', async () => {
+  test('also what happens while they are being applied', async () => {
     for (let round = 0; round < 20; round++) {
       const id = await call();
-      await Promise.all([tell(id, 'answered'), told(), told()]);
-      await told();
+      await Promise.all([report(id, 'answered'), apply(), apply()]);
+      await apply();
       expect((await seen())[1]).toBe(id);
-      await tell(id, 'completed');
+      await report(id, 'completed');
     }
   });
 });

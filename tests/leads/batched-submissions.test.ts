@@ -21,15 +21,15 @@ const live = () =>
   );
 
 describe('submissions that come at the same time', () => {
-  test('are each answered with their own lead, of which there is one a number', async () => {
+  test('each return their own lead, one for each number', async () => {
     const sent = Array.from({ length: 400 }, (_, n) => ({
       caller_id: numberOf(n % 150),
       [`token_${n}`]: `value ${n}`,
     }));
-    const answers = await Promise.all(sent.map((fields) => submit(world, lead_token, fields)));
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(150);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(250);
-    answers.forEach(({ body }, n) => {
+    const responses = await Promise.all(sent.map((fields) => submit(world, lead_token, fields)));
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(150);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(250);
+    responses.forEach(({ body }, n) => {
       expect(body.lead).toMatchObject({
         caller_id: `+1${sent[n]!.caller_id}`,
         data: { [`token_${n}`]: `value ${n}` },
@@ -48,14 +48,14 @@ describe('submissions that come at the same time', () => {
       world.company.api('post', 'leads', { auth: null, body: { lead_token, caller_id, data } });
     await post(numberOf(0), large('a'));
     await post(numberOf(0), large('b'));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 60 }, (_, n) => post(numberOf(n), n === 0 ? large('c') : { n })),
     );
-    expect(answers.map(({ status }) => status)).toEqual([422, ...Array(59).fill(201)]);
-    expect(answers[0]!.body.errors).toEqual({ data: [expect.stringContaining('128 kB')] });
+    expect(responses.map(({ status }) => status)).toEqual([422, ...Array(59).fill(201)]);
+    expect(responses[0]!.body.errors).toEqual({ data: [expect.stringContaining('128 kB')] });
   });
 
-  test('do not wait for the one whose lead somebody has locked', async () => {
+  test('do not wait for the one whose lead is locked', async () => {
     await submit(world, lead_token, { caller_id: numberOf(0) });
     const client = await world.deps.database.pool.connect();
     let locked: Promise<{ status: number; body: { lead: { data: unknown } } }>;
@@ -83,21 +83,24 @@ describe('submissions that come at the same time', () => {
     expect(await locked).toMatchObject({ status: 200, body: { lead: { data: { again: 'yes' } } } });
   });
 
-  test('to a schedule that is deleted meanwhile are made leads or refused, never lost', async () => {
-    const schedule = (await openShop(world, [])).schedule;
-    const sending = Array.from({ length: 100 }, (_, n) =>
-      submit(world, schedule.lead_token, { caller_id: numberOf(n) }),
-    );
-    await world.company.api('delete', `schedules/${schedule.id}`);
-    const answers = await Promise.all(sending);
-    const made = answers.filter(({ status }) => status === 201).map(({ body }) => body.lead_id);
-    expect(answers.filter(({ status }) => ![201, 401, 422].includes(status))).toEqual([]);
-    const kept = await world.sql<{ id: string }>(
-      'SELECT id FROM leads WHERE company_id = $1 AND schedule_id = $2',
-      [world.company.id, schedule.id],
-    );
-    expect(kept.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(
-      made.sort((a, b) => a - b),
-    );
-  });
+  test(
+    'to a schedule that is deleted meanwhile are made leads or refused, ' + 'never lost',
+    async () => {
+      const schedule = (await openShop(world, [])).schedule;
+      const sending = Array.from({ length: 100 }, (_, n) =>
+        submit(world, schedule.lead_token, { caller_id: numberOf(n) }),
+      );
+      await world.company.api('delete', `schedules/${schedule.id}`);
+      const responses = await Promise.all(sending);
+      const made = responses.filter(({ status }) => status === 201).map(({ body }) => body.lead_id);
+      expect(responses.filter(({ status }) => ![201, 401, 422].includes(status))).toEqual([]);
+      const kept = await world.sql<{ id: string }>(
+        'SELECT id FROM leads WHERE company_id = $1 AND schedule_id = $2',
+        [world.company.id, schedule.id],
+      );
+      expect(kept.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(
+        made.sort((a, b) => a - b),
+      );
+    },
+  );
 });

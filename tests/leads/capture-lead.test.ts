@@ -20,101 +20,115 @@ describe('by_caller_number', () => {
   const by = (lead_token: string, number: string, query: Fields = {}) =>
     api('get', `leads/${lead_token}/${number}/by_caller_number`, { auth: null, query });
 
-  test('answers the live lead of a number at the owner of the token, else the last one', async () => {
-    const number = fresh();
-    const [old, offered] = [
-      await scheduled({ caller_id: number }),
-      await made(shop.offer.lead_token, { caller_id: number }),
-    ];
-    await remove(old, shop.schedule.lead_token);
-    const { lead_token } = shop.schedule;
-    for (const spelled of [
-      number,
-      `+1${number}`,
-      encodeURIComponent(`(${number.slice(0, 3)}) ${number.slice(3)}`),
-    ])
-      expect((await by(lead_token, spelled)).body.lead.id).toBe(old.id);
-    const live = await scheduled({ caller_id: number });
-    expect([
-      (await by(lead_token, number)).body.lead.id,
-      (await by(shop.offer.lead_token, number)).body.lead.id,
-    ]).toEqual([live.id, offered.id]);
-    expect(
-      (await by(lead_token, number, { serializer: 'lead_external' })).body.lead.caller_id,
-    ).toBeUndefined();
-    expect([
-      (await by(lead_token, fresh())).status,
-      (await by(their_shop.schedule.lead_token, number)).status,
-      (await by('f'.repeat(32), number)).status,
-    ]).toEqual([404, 404, 401]);
-    expect(Object.keys((await by(lead_token, '911')).body.errors)).toEqual(['caller_number']);
-  });
+  test(
+    'returns the live lead of a number at the owner of the token, else the ' + 'last one',
+    async () => {
+      const number = fresh();
+      const [old, offered] = [
+        await scheduled({ caller_id: number }),
+        await made(shop.offer.lead_token, { caller_id: number }),
+      ];
+      await remove(old, shop.schedule.lead_token);
+      const { lead_token } = shop.schedule;
+      for (const spelled of [
+        number,
+        `+1${number}`,
+        encodeURIComponent(`(${number.slice(0, 3)}) ${number.slice(3)}`),
+      ])
+        expect((await by(lead_token, spelled)).body.lead.id).toBe(old.id);
+      const live = await scheduled({ caller_id: number });
+      expect([
+        (await by(lead_token, number)).body.lead.id,
+        (await by(shop.offer.lead_token, number)).body.lead.id,
+      ]).toEqual([live.id, offered.id]);
+      expect(
+        (await by(lead_token, number, { serializer: 'lead_external' })).body.lead.caller_id,
+      ).toBeUndefined();
+      expect([
+        (await by(lead_token, fresh())).status,
+        (await by(their_shop.schedule.lead_token, number)).status,
+        (await by('f'.repeat(32), number)).status,
+      ]).toEqual([404, 404, 401]);
+      expect(Object.keys((await by(lead_token, '911')).body.errors)).toEqual(['caller_number']);
+    },
+  );
 });
 
 describe('capture', () => {
   const capture = (body: Fields, sent: Fields = {}) =>
     api('post', 'leads/capture', { body: { caller_id: fresh(), ...body }, ...sent });
 
-  test('submits a lead with the credentials of the company, to the offer or schedule that is named', async () => {
-    const { uuid } = (await api('get', `schedules/${shop.schedule.id}`)).body.schedule;
-    const other = await openShop(world, []);
-    for (const [named, schedule_id, offer_id] of [
-      [{ schedule_id: shop.schedule.id }, shop.schedule.id, shop.offer.id],
-      [{ schedule_id: uuid }, shop.schedule.id, shop.offer.id],
-      [{ offer_id: String(shop.offer.id) }, null, shop.offer.id],
-      [
-        { schedule_id: shop.schedule.id, offer_id: other.offer.id },
-        shop.schedule.id,
-        other.offer.id,
-      ],
-    ] as const) {
-      const { status, body } = await capture({
-        ...named,
-        first_name: 'Ann',
-        lead_token: 'x',
-        data: { zip: '90210' },
+  test(
+    'submits a lead with the credentials of the company, to the offer or schedule ' +
+      'that is named',
+    async () => {
+      const { uuid } = (await api('get', `schedules/${shop.schedule.id}`)).body.schedule;
+      const other = await openShop(world, []);
+      for (const [named, schedule_id, offer_id] of [
+        [{ schedule_id: shop.schedule.id }, shop.schedule.id, shop.offer.id],
+        [{ schedule_id: uuid }, shop.schedule.id, shop.offer.id],
+        [{ offer_id: String(shop.offer.id) }, null, shop.offer.id],
+        [
+          { schedule_id: shop.schedule.id, offer_id: other.offer.id },
+          shop.schedule.id,
+          other.offer.id,
+        ],
+      ] as const) {
+        const { status, body } = await capture({
+          ...named,
+          first_name: 'Ann',
+          lead_token: 'x',
+          data: { zip: '90210' },
+        });
+        expect([status, body.lead]).toMatchObject([
+          201,
+          { schedule_id, offer_id, data: { first_name: 'Ann', zip: '90210' } },
+        ]);
+        expect(Object.keys(body.lead.data)).toHaveLength(2);
+      }
+      const by_query = await api('post', 'leads/capture', {
+        query: { caller_id: fresh(), offer_id: shop.offer.id, first_name: 'Ann' },
       });
-      expect([status, body.lead]).toMatchObject([
-        201,
-        { schedule_id, offer_id, data: { first_name: 'Ann', zip: '90210' } },
-      ]);
-      expect(Object.keys(body.lead.data)).toHaveLength(2);
-    }
-    const by_query = await api('post', 'leads/capture', {
-      query: { caller_id: fresh(), offer_id: shop.offer.id, first_name: 'Ann' },
-    });
-    expect([by_query.status, by_query.body.lead.data]).toEqual([201, { first_name: 'Ann' }]);
-    const again = await capture({
-      caller_id: by_query.body.lead.caller_id,
-      offer_id: shop.offer.id,
-    });
-    expect([again.status, again.body.id]).toEqual([200, by_query.body.id]);
-  });
+      expect([by_query.status, by_query.body.lead.data]).toEqual([201, { first_name: 'Ann' }]);
+      const again = await capture({
+        caller_id: by_query.body.lead.caller_id,
+        offer_id: shop.offer.id,
+      });
+      expect([again.status, again.body.id]).toEqual([200, by_query.body.id]);
+    },
+  );
 
-  test('refuses owners that are none, are deleted or are another company’s, and callers without leads:create', async () => {
-    const { schedule } = await openShop(world, []);
-    await api('delete', `schedules/${schedule.id}`);
-    for (const [named, field] of [
-      [{}, 'schedule_id'],
-      [{ offer_id: null }, 'schedule_id'],
-      [{ schedule_id: schedule.id }, 'schedule_id'],
-      [{ schedule_id: their_shop.schedule.id }, 'schedule_id'],
-      [{ offer_id: their_shop.offer.id }, 'offer_id'],
-      [{ offer_id: 'x' }, 'offer_id'],
-    ] as const) {
-      const { status, body } = await capture(named);
-      expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
-    }
-    const auth = await world.credentials(world.company, ['leads:read', 'leads:update']);
-    expect((await capture({ offer_id: shop.offer.id }, { auth })).status).toBe(403);
-    const creator = await world.credentials(world.company, ['leads:create']);
-    expect((await capture({ offer_id: shop.offer.id }, { auth: creator })).status).toBe(201);
-    expect(
-      (await capture({ offer_id: shop.offer.id, unblock_contact: true }, { auth: creator })).status,
-    ).toBe(403);
-    expect((await capture({ offer_id: shop.offer.id, unblock_contact: true })).status).toBe(201);
-    expect((await capture({ lead_token: shop.offer.lead_token }, { auth: null })).status).toBe(401);
-  });
+  test(
+    'refuses owners that are none, are deleted or are another company’s, and ' +
+      'callers without leads:create',
+    async () => {
+      const { schedule } = await openShop(world, []);
+      await api('delete', `schedules/${schedule.id}`);
+      for (const [named, field] of [
+        [{}, 'schedule_id'],
+        [{ offer_id: null }, 'schedule_id'],
+        [{ schedule_id: schedule.id }, 'schedule_id'],
+        [{ schedule_id: their_shop.schedule.id }, 'schedule_id'],
+        [{ offer_id: their_shop.offer.id }, 'offer_id'],
+        [{ offer_id: 'x' }, 'offer_id'],
+      ] as const) {
+        const { status, body } = await capture(named);
+        expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
+      }
+      const auth = await world.credentials(world.company, ['leads:read', 'leads:update']);
+      expect((await capture({ offer_id: shop.offer.id }, { auth })).status).toBe(403);
+      const creator = await world.credentials(world.company, ['leads:create']);
+      expect((await capture({ offer_id: shop.offer.id }, { auth: creator })).status).toBe(201);
+      expect(
+        (await capture({ offer_id: shop.offer.id, unblock_contact: true }, { auth: creator }))
+          .status,
+      ).toBe(403);
+      expect((await capture({ offer_id: shop.offer.id, unblock_contact: true })).status).toBe(201);
+      expect((await capture({ lead_token: shop.offer.lead_token }, { auth: null })).status).toBe(
+        401,
+      );
+    },
+  );
 });
 
 test('numbers without country code are those of the country of the company', async () => {
@@ -154,106 +168,120 @@ test('numbers without country code are those of the country of the company', asy
 });
 
 describe.each(['offer', 'schedule'] as const)('a submission to an %s with', (owner) => {
-  test('update_all_matching_leads applies the data to all leads of the offer or schedule and caller_id, ended ones too, and to no other', async () => {
-    const { lead_token } = shop[owner];
-    const ended = await made(lead_token, { first_name: 'Ann', last_name: 'Lee', sub_id: 's' });
-    await remove(ended, lead_token);
-    const live = await made(lead_token, { caller_id: ended.caller_id, first_name: 'Bea' });
-    const others = [
-      await made(shop[owner === 'offer' ? 'schedule' : 'offer'].lead_token, {
+  test(
+    'update_all_matching_leads applies the data to all leads of the offer or ' +
+      'schedule and caller_id, ended ones too, and to no other',
+    async () => {
+      const { lead_token } = shop[owner];
+      const ended = await made(lead_token, { first_name: 'Ann', last_name: 'Lee', sub_id: 's' });
+      await remove(ended, lead_token);
+      const live = await made(lead_token, { caller_id: ended.caller_id, first_name: 'Bea' });
+      const others = [
+        await made(shop[owner === 'offer' ? 'schedule' : 'offer'].lead_token, {
+          caller_id: ended.caller_id,
+        }),
+        await made(lead_token),
+      ];
+      const res = await post(lead_token, {
         caller_id: ended.caller_id,
-      }),
-      await made(lead_token),
-    ];
-    const res = await post(lead_token, {
-      caller_id: ended.caller_id,
-      update_all_matching_leads: true,
-      email: 'ann@example.com',
-      first_name: 'Eve',
-      last_name: null,
-    });
-    expect([res.status, res.body.id, res.body.lead.data]).toEqual([
-      200,
-      live.id,
-      { first_name: 'Eve' },
-    ]);
-    expect(await shown(ended)).toMatchObject({
-      email: 'ann@example.com',
-      data: { first_name: 'Eve' },
-      sub_id: 's',
-      status: 'disabled',
-      is_live: false,
-    });
-    expect(Object.keys((await shown(ended)).data)).toEqual(['first_name']);
-    for (const other of others) expect(await shown(other)).toEqual(other);
-    await post(lead_token, { caller_id: ended.caller_id, first_name: 'Zoe' });
-    expect([(await shown(ended)).data, (await shown(live)).data]).toEqual([
-      { first_name: 'Eve' },
-      { first_name: 'Zoe' },
-    ]);
-  });
+        update_all_matching_leads: true,
+        email: 'ann@example.com',
+        first_name: 'Eve',
+        last_name: null,
+      });
+      expect([res.status, res.body.id, res.body.lead.data]).toEqual([
+        200,
+        live.id,
+        { first_name: 'Eve' },
+      ]);
+      expect(await shown(ended)).toMatchObject({
+        email: 'ann@example.com',
+        data: { first_name: 'Eve' },
+        sub_id: 's',
+        status: 'disabled',
+        is_live: false,
+      });
+      expect(Object.keys((await shown(ended)).data)).toEqual(['first_name']);
+      for (const other of others) expect(await shown(other)).toEqual(other);
+      await post(lead_token, { caller_id: ended.caller_id, first_name: 'Zoe' });
+      expect([(await shown(ended)).data, (await shown(live)).data]).toEqual([
+        { first_name: 'Eve' },
+        { first_name: 'Zoe' },
+      ]);
+    },
+  );
 
-  test("apply_to=calls applies the data to the lead's calls too, and with update_all_matching_leads to those of all", async () => {
-    const { lead_token } = shop[owner];
-    const ended = await made(lead_token);
-    await remove(ended, lead_token);
-    const [live, other] = [
-      await made(lead_token, { caller_id: ended.caller_id }),
-      await made(lead_token),
-    ];
-    const call = async ({ id }: { id: number }) =>
-      (
-        await world.sql<{ id: string }>(
-          `INSERT INTO calls (company_id, uuid, direction, from_number, to_number, status, carrier, lead_id, token_values) VALUES ($1, gen_random_uuid(), 'outbound', 1, 2, 'completed', 'sandbox', $2, '{"a":"1","b":"2"}') RETURNING id`,
-          [world.company.id, id],
-        )
-      )[0]!.id;
-    const ids = [await call(ended), await call(live), await call(other)];
-    const tokens = async () =>
-      (
-        await world.sql<Fields>(
-          'SELECT token_values FROM calls WHERE id = ANY($1::bigint[]) ORDER BY id',
-          [ids],
-        )
-      ).map(({ token_values }) => token_values);
-    const before = { a: '1', b: '2' };
-    await post(lead_token, { caller_id: live.caller_id, a: '3' });
-    expect(await tokens()).toEqual([before, before, before]);
-    await post(lead_token, { caller_id: live.caller_id, a: '3', b: null, apply_to: 'calls' });
-    expect(await tokens()).toEqual([before, { a: '3' }, before]);
-    await post(lead_token, {
-      caller_id: live.caller_id,
-      a: '4',
-      apply_to: 'calls',
-      update_all_matching_leads: 'true',
-    });
-    expect(await tokens()).toEqual([{ a: '4', b: '2' }, { a: '4' }, before]);
-  });
+  test(
+    "apply_to=calls applies the data to the lead's calls too, and with " +
+      'update_all_matching_leads to those of all',
+    async () => {
+      const { lead_token } = shop[owner];
+      const ended = await made(lead_token);
+      await remove(ended, lead_token);
+      const [live, other] = [
+        await made(lead_token, { caller_id: ended.caller_id }),
+        await made(lead_token),
+      ];
+      const call = async ({ id }: { id: number }) =>
+        (
+          await world.sql<{ id: string }>(
+            `INSERT INTO calls (company_id, uuid, direction, from_number, ` +
+              `to_number, status, carrier, lead_id, token_values) VALUES ($1, ` +
+              `gen_random_uuid(), 'outbound', 1, 2, 'completed', 'sandbox', $2, ` +
+              `'{"a":"1","b":"2"}') RETURNING id`,
+            [world.company.id, id],
+          )
+        )[0]!.id;
+      const ids = [await call(ended), await call(live), await call(other)];
+      const tokens = async () =>
+        (
+          await world.sql<Fields>(
+            'SELECT token_values FROM calls WHERE id = ANY($1::bigint[]) ORDER BY id',
+            [ids],
+          )
+        ).map(({ token_values }) => token_values);
+      const before = { a: '1', b: '2' };
+      await post(lead_token, { caller_id: live.caller_id, a: '3' });
+      expect(await tokens()).toEqual([before, before, before]);
+      await post(lead_token, { caller_id: live.caller_id, a: '3', b: null, apply_to: 'calls' });
+      expect(await tokens()).toEqual([before, { a: '3' }, before]);
+      await post(lead_token, {
+        caller_id: live.caller_id,
+        a: '4',
+        apply_to: 'calls',
+        update_all_matching_leads: 'true',
+      });
+      expect(await tokens()).toEqual([{ a: '4', b: '2' }, { a: '4' }, before]);
+    },
+  );
 });
 
-test('of the callbacks of a lead at most one is to come: the others were replaced, made or called off', async () => {
-  const shop = await openShop(world, []);
-  const submitted = await submit(world, shop.offer.lead_token, {
-    caller_id: '3105550171',
-    schedule_callback_in_seconds: 3600,
-  });
-  const { id } = submitted.body;
-  const statuses = async () =>
-    (
-      await world.sql<{ status: string }>(
-        'SELECT status FROM scheduled_callbacks WHERE lead_id = $1 ORDER BY id',
-        [id],
-      )
-    ).map(({ status }) => status);
-  await submit(world, shop.offer.lead_token, {
-    caller_id: '3105550171',
-    schedule_callback_in_seconds: 7200,
-  });
-  expect(await statuses()).toEqual(['replaced', 'pending']);
-  await world.company.api('put', `leads/${id}`, {
-    body: { schedule_callback_at: '2027-02-01 10:00:00 -0800' },
-  });
-  expect(await statuses()).toEqual(['replaced', 'replaced', 'pending']);
-  await world.company.api('delete', `leads/${id}/id`);
-  expect(await statuses()).toEqual(['replaced', 'replaced', 'canceled']);
-});
+test(
+  'a lead has at most one pending callback: the others are replaced, done or ' + 'canceled',
+  async () => {
+    const shop = await openShop(world, []);
+    const submitted = await submit(world, shop.offer.lead_token, {
+      caller_id: '3105550171',
+      schedule_callback_in_seconds: 3600,
+    });
+    const { id } = submitted.body;
+    const statuses = async () =>
+      (
+        await world.sql<{ status: string }>(
+          'SELECT status FROM scheduled_callbacks WHERE lead_id = $1 ORDER BY id',
+          [id],
+        )
+      ).map(({ status }) => status);
+    await submit(world, shop.offer.lead_token, {
+      caller_id: '3105550171',
+      schedule_callback_in_seconds: 7200,
+    });
+    expect(await statuses()).toEqual(['replaced', 'pending']);
+    await world.company.api('put', `leads/${id}`, {
+      body: { schedule_callback_at: '2027-02-01 10:00:00 -0800' },
+    });
+    expect(await statuses()).toEqual(['replaced', 'replaced', 'pending']);
+    await world.company.api('delete', `leads/${id}/id`);
+    expect(await statuses()).toEqual(['replaced', 'replaced', 'canceled']);
+  },
+);

@@ -206,44 +206,55 @@ describe('the blacklist', () => {
     expect(await bodies(number)).toEqual(['first', 'only', 'second']);
   });
 
-  test('a change that waits for another of the same number is made of what that one leaves', async () => {
-    const [{ schedule }, number] = [await openShop(world, [wait(24)]), newNumber()];
-    const { id } = await leadOf(schedule.lead_token, number);
-    await block([number]);
-    await unblock([number]);
-    await world.sql('BEGIN');
-    await world.sql('SELECT FROM contacts WHERE caller_number = $1 FOR UPDATE', [number.slice(1)]);
-    const waiting = unblock([number]);
-    for (let n = 0; n < 200 && (await world.deps.database.pool.query(STUCK)).rowCount === 0; n++)
-      await setTimeout(20);
-    await world.sql('UPDATE contacts SET blocked = true WHERE caller_number = $1', [
-      number.slice(1),
-    ]);
-    await world.sql(`UPDATE leads SET status = 'blocked', due_at = NULL WHERE id = $1`, [id]);
-    await world.sql('COMMIT');
-    expect((await waiting).body).toMatchObject({ accepted: 1, removed: 1 });
-    expect([(await contactOf(number)).blocked, (await lead(id)).status]).toEqual([
-      false,
-      'scheduled',
-    ]);
-  });
+  test(
+    'a change that waits for another of the same number is made of what that ' + 'one leaves',
+    async () => {
+      const [{ schedule }, number] = [await openShop(world, [wait(24)]), newNumber()];
+      const { id } = await leadOf(schedule.lead_token, number);
+      await block([number]);
+      await unblock([number]);
+      await world.sql('BEGIN');
+      await world.sql('SELECT FROM contacts WHERE caller_number = $1 FOR UPDATE', [
+        number.slice(1),
+      ]);
+      const waiting = unblock([number]);
+      for (let n = 0; n < 200 && (await world.deps.database.pool.query(STUCK)).rowCount === 0; n++)
+        await setTimeout(20);
+      await world.sql('UPDATE contacts SET blocked = true WHERE caller_number = $1', [
+        number.slice(1),
+      ]);
+      await world.sql(`UPDATE leads SET status = 'blocked', due_at = NULL WHERE id = $1`, [id]);
+      await world.sql('COMMIT');
+      expect((await waiting).body).toMatchObject({ accepted: 1, removed: 1 });
+      expect([(await contactOf(number)).blocked, (await lead(id)).status]).toEqual([
+        false,
+        'scheduled',
+      ]);
+    },
+  );
 
-  test('twenty simultaneous changes of the same numbers, in different orders, leave leads and contacts of one mind', async () => {
-    const { schedule } = await openShop(world, [wait(24)]);
-    const numbers = Array.from({ length: 60 }, newNumber);
-    await Promise.all(numbers.slice(0, 40).map((number) => leadOf(schedule.lead_token, number)));
-    const orders = Array.from({ length: 20 }, (_, n) => [
-      ...numbers.slice(n * 3),
-      ...numbers.slice(0, n * 3).toReversed(),
-    ]);
-    const engine = runEngine(world).then(() => ({ status: 200 }));
-    const changes = await Promise.all([
-      ...orders.map((order, n) => (n % 2 ? block : unblock)(order)),
-      engine,
-    ]);
-    expect(changes.map(({ status }) => status)).toEqual(changes.map(() => 200));
-    const minds = `SELECT DISTINCT c.blocked, l.status = 'blocked' AS stopped FROM leads l JOIN contacts c USING (company_id, caller_number) WHERE l.schedule_id = $1`;
-    const rows = await world.sql(minds, [schedule.id]);
-    expect([rows.length, rows[0]!.blocked]).toEqual([1, rows[0]!.stopped]);
-  });
+  test(
+    'twenty simultaneous changes of the same numbers, in different orders, leave ' +
+      'leads and contacts of one mind',
+    async () => {
+      const { schedule } = await openShop(world, [wait(24)]);
+      const numbers = Array.from({ length: 60 }, newNumber);
+      await Promise.all(numbers.slice(0, 40).map((number) => leadOf(schedule.lead_token, number)));
+      const orders = Array.from({ length: 20 }, (_, n) => [
+        ...numbers.slice(n * 3),
+        ...numbers.slice(0, n * 3).toReversed(),
+      ]);
+      const engine = runEngine(world).then(() => ({ status: 200 }));
+      const changes = await Promise.all([
+        ...orders.map((order, n) => (n % 2 ? block : unblock)(order)),
+        engine,
+      ]);
+      expect(changes.map(({ status }) => status)).toEqual(changes.map(() => 200));
+      const minds =
+        `SELECT DISTINCT c.blocked, l.status = 'blocked' AS stopped FROM leads l ` +
+        `JOIN contacts c USING (company_id, caller_number) WHERE l.schedule_id = $1`;
+      const rows = await world.sql(minds, [schedule.id]);
+      expect([rows.length, rows[0]!.blocked]).toEqual([1, rows[0]!.stopped]);
+    },
+  );
 });

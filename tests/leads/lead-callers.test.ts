@@ -41,83 +41,94 @@ describe.each([
   });
 });
 
-describe('POST /api/v1/leads | unblock_contact true | caller_id is removed from the company blacklist', () => {
-  let shop: Shop;
-  beforeAll(async () => {
-    shop = await open();
-  });
-  const token = async (company: Company, permissions: string[]) =>
-    world.credentials(company, permissions, { kind: 'user_token', user_email: 'ann@example.com' });
-  const blocked = async (company = world.company) => {
-    const caller_id = fresh();
-    await company.api('post', 'contacts/caller_block', { body: { caller_ids: [caller_id] } });
-    return caller_id;
-  };
-  const listed = async (caller_id: string, company = world.company) =>
-    (await company.api('get', 'contacts', { query: { caller_id, blocked: true } })).body.contacts
-      .length === 1;
-  const unblock = (caller_id: string, fields: Fields = {}, query: Fields = {}) =>
-    api('post', 'leads', {
-      auth: null,
-      query,
-      body: { lead_token: shop.schedule.lead_token, caller_id, unblock_contact: true, ...fields },
+describe(
+  'POST /api/v1/leads | unblock_contact true | caller_id is removed from the ' +
+    'company blacklist',
+  () => {
+    let shop: Shop;
+    beforeAll(async () => {
+      shop = await open();
+    });
+    const token = async (company: Company, permissions: string[]) =>
+      world.credentials(company, permissions, {
+        kind: 'user_token',
+        user_email: 'ann@example.com',
+      });
+    const blocked = async (company = world.company) => {
+      const caller_id = fresh();
+      await company.api('post', 'contacts/caller_block', { body: { caller_ids: [caller_id] } });
+      return caller_id;
+    };
+    const listed = async (caller_id: string, company = world.company) =>
+      (await company.api('get', 'contacts', { query: { caller_id, blocked: true } })).body.contacts
+        .length === 1;
+    const unblock = (caller_id: string, fields: Fields = {}, query: Fields = {}) =>
+      api('post', 'leads', {
+        auth: null,
+        query,
+        body: { lead_token: shop.schedule.lead_token, caller_id, unblock_contact: true, ...fields },
+      });
+
+    test.each<[string, () => Promise<Fields>]>([
+      ['without auth_token', async () => ({})],
+      [
+        'with the auth_token of a user who may not update leads',
+        async () => ({
+          auth_token: await token(world.company, ['leads:create', 'leads:read', 'contacts:update']),
+        }),
+      ],
+      [
+        'with the auth_token of another company',
+        async () => ({ auth_token: await token(theirs, ['leads:update']) }),
+      ],
+      ['with an auth_token that is none', async () => ({ auth_token: 'ut_1' })],
+    ])('%s is 403, and nothing changes', async (_, credentials) => {
+      const caller_id = await blocked();
+      const { status, body } = await unblock(caller_id, await credentials());
+      expect([status, Object.keys(body.errors), await listed(caller_id)]).toEqual([
+        403,
+        ['unblock_contact'],
+        true,
+      ]);
+      expect((await api('get', 'leads', { query: { number: caller_id } })).body.leads).toEqual([]);
     });
 
-  test.each<[string, () => Promise<Fields>]>([
-    ['without auth_token', async () => ({})],
-    [
-      'with the auth_token of a user who may not update leads',
-      async () => ({
-        auth_token: await token(world.company, ['leads:create', 'leads:read', 'contacts:update']),
-      }),
-    ],
-    [
-      'with the auth_token of another company',
-      async () => ({ auth_token: await token(theirs, ['leads:update']) }),
-    ],
-    ['with an auth_token that is none', async () => ({ auth_token: 'ut_1' })],
-  ])('%s is 403, and nothing changes', async (_, credentials) => {
-    const caller_id = await blocked();
-    const { status, body } = await unblock(caller_id, await credentials());
-    expect([status, Object.keys(body.errors), await listed(caller_id)]).toEqual([
-      403,
-      ['unblock_contact'],
-      true,
-    ]);
-    expect((await api('get', 'leads', { query: { number: caller_id } })).body.leads).toEqual([]);
-  });
+    test(
+      'with the auth_token of a user who may update leads takes the number off the ' +
+        'blacklist, and keeps no token of it',
+      async () => {
+        const auth_token = await token(world.company, ['leads:update']);
+        for (const [fields, query] of [
+          [{ auth_token }, {}],
+          [{}, { auth_token }],
+          [{ auth_token, data: { auth_token } }, {}],
+        ]) {
+          const caller_id = await blocked();
+          expect((await made(shop.schedule.lead_token, { caller_id })).status).toBe('blocked');
+          const { status, body } = await unblock(caller_id, fields, query);
+          expect([status, body.errors, body.warnings, body.lead.status, body.lead.data]).toEqual([
+            200,
+            {},
+            {},
+            'scheduled',
+            {},
+          ]);
+          expect(await listed(caller_id)).toBe(false);
+        }
+      },
+    );
 
-  test('with the auth_token of a user who may update leads takes the number off the blacklist, and keeps no token of it', async () => {
-    const auth_token = await token(world.company, ['leads:update']);
-    for (const [fields, query] of [
-      [{ auth_token }, {}],
-      [{}, { auth_token }],
-      [{ auth_token, data: { auth_token } }, {}],
-    ]) {
+    test('concerns the company of the lead token alone', async () => {
       const caller_id = await blocked();
-      expect((await made(shop.schedule.lead_token, { caller_id })).status).toBe('blocked');
-      const { status, body } = await unblock(caller_id, fields, query);
-      expect([status, body.errors, body.warnings, body.lead.status, body.lead.data]).toEqual([
-        200,
-        {},
-        {},
-        'scheduled',
-        {},
-      ]);
-      expect(await listed(caller_id)).toBe(false);
-    }
-  });
-
-  test('concerns the company of the lead token alone', async () => {
-    const caller_id = await blocked();
-    await theirs.api('post', 'contacts/caller_block', { body: { caller_ids: [caller_id] } });
-    expect(
-      (await unblock(caller_id, { auth_token: await token(world.company, ['leads:update']) }))
-        .status,
-    ).toBe(201);
-    expect([await listed(caller_id), await listed(caller_id, theirs)]).toEqual([false, true]);
-  });
-});
+      await theirs.api('post', 'contacts/caller_block', { body: { caller_ids: [caller_id] } });
+      expect(
+        (await unblock(caller_id, { auth_token: await token(world.company, ['leads:update']) }))
+          .status,
+      ).toBe(201);
+      expect([await listed(caller_id), await listed(caller_id, theirs)]).toEqual([false, true]);
+    });
+  },
+);
 
 describe('the operations of one caller', () => {
   let shop: Shop;
@@ -140,7 +151,7 @@ describe('the operations of one caller', () => {
     });
 
   test.each(ways)(
-    '%s …/%s finds the lead in any spelling of its number, and answers it as it now is',
+    '%s …/%s finds the lead in any spelling of its number, and returns it as it is now',
     async (method, verb) => {
       const spellings = ['', '+1', '1', '%2B1'].map(
         (prefix) => (number: string) => prefix + number,

@@ -77,7 +77,7 @@ describe('lead logs and e-mails', () => {
 
   test('e-mails are listed by lead and shown as they went out', async () => {
     const [sent] = await records('emails', { lead_id: leads[0]!.uuid }, company);
-    const told = {
+    const expected = {
       status: 'sent',
       to_email: 'ann@example.com',
       subject: 'Hi <b>',
@@ -88,7 +88,7 @@ describe('lead logs and e-mails', () => {
     };
     const shown = await company.api('get', `emails/${sent.id}`);
     expect(shown.body.email).toMatchObject({
-      ...told,
+      ...expected,
       lead_id: leads[0]!.id,
       sent_at: '2027-01-12T17:00:00.000+00:00',
     });

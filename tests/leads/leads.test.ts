@@ -77,7 +77,8 @@ describe('a list of leads', () => {
     });
     await add('e', schedule.lead_token, { caller_id: '3105557002', expire_existing: true });
     await world.sql(
-      'UPDATE leads SET buyer_id = $2, buyer_converted = true WHERE company_id = $1 AND sub_id = $3',
+      'UPDATE leads SET buyer_id = $2, buyer_converted = true WHERE company_id = ' +
+        '$1 AND sub_id = $3',
       [own.id, buyer.id, 'a'],
     );
   });
@@ -163,7 +164,8 @@ describe('a list of leads', () => {
     ['last_action_at', 'abcde'],
     ['email', 'acbde'],
   ])(
-    'in the order of %s is complete and in order, page by page, by cursor and by number, up and down',
+    'in the order of %s is complete and in order, page by page, by cursor and by ' +
+      'number, up and down',
     async (order, ascending) => {
       const all = async (order_dir: string) =>
         (await own.api('get', 'leads', { query: { order, order_dir } })).body.leads.map(
@@ -206,7 +208,8 @@ describe('a list of leads', () => {
     const lines = text.trim().split('\n');
     expect(lines[0]).toBe('id,caller_id,full_name,has_next_action,data');
     expect(lines[1]).toBe(
-      `${names.c},+13105557003,"'=1+1 ""C"", D",true,"{""last_name"": ""\\""C\\"", D"", ""first_name"": ""=1+1""}"`,
+      `${names.c},+13105557003,"'=1+1 ""C"", D",true,"{""last_name"": ` +
+        `""\\""C\\"", D"", ""first_name"": ""=1+1""}"`,
     );
     expect(lines).toHaveLength(3);
     const whole = (await own.api('get', 'leads', { query: { format: 'csv' } })).text

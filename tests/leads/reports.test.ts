@@ -34,12 +34,15 @@ describe('reports of leads', () => {
     ];
     const { id: call } = await callsOf(world, company).call({ lead_id: leads[0] });
     await world.sql(
-      `UPDATE leads SET contact_attempts = 2, connected_call_id = $2, buyer_converted = true, revenue = 12.5, payout = 2.25, buyer_id = $3, is_live = false, status = 'completed_converted' WHERE id = $1`,
+      `UPDATE leads SET contact_attempts = 2, connected_call_id = $2, ` +
+        `buyer_converted = true, revenue = 12.5, payout = 2.25, buyer_id = $3, ` +
+        `is_live = false, status = 'completed_converted' WHERE id = $1`,
       [leads[0], call, acme],
     );
     await world.sql(`UPDATE leads SET contact_attempts = 1 WHERE id = $1`, [leads[2]]);
     await world.sql(
-      `INSERT INTO contacts (company_id, uuid, caller_number, opt_out) VALUES ($1, gen_random_uuid(), 13105550123, true)`,
+      `INSERT INTO contacts (company_id, uuid, caller_number, opt_out) VALUES ` +
+        `($1, gen_random_uuid(), 13105550123, true)`,
       [company.id],
     );
     await company.api('delete', `leads/${leads[3]}/id`);
@@ -129,7 +132,8 @@ describe('reports of leads', () => {
     ).toEqual([['2027-01-12T09:00:00.000-08:00']]);
     const csv = await company.api('get', 'leads/reports.csv', { query: { buyer_id: acme } });
     expect(csv.text).toBe(
-      `key,name,leads,live,contacted,connected,converted,opted_out,revenue,payout,profit\n${auto},Auto,1,0,1,1,1,0,12.50,2.25,10.25\n`,
+      `key,name,leads,live,contacted,connected,converted,opted_out,revenue,` +
+        `payout,profit\n${auto},Auto,1,0,1,1,1,0,12.50,2.25,10.25\n`,
     );
     expect((await report('leads', {}, await world.addCompany())).rows).toEqual([]);
   });

@@ -29,25 +29,29 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
   const remove = ({ caller_id }: Fields) =>
     api('post', `leads/${String(caller_id)}/caller_remove`, { auth: null, query: { lead_token } });
 
-  test('no matching lead exists and update_only is not true | lead is created and enters the offer or schedule', async () => {
-    const lead = await made(lead_token, { update_only: false });
-    expect(lead).toMatchObject({
-      is_live: true,
-      offer_id: shop.offer.id,
-      schedule_id: is_schedule ? shop.schedule.id : null,
-      status: is_schedule ? 'scheduled' : 'queue',
-    });
-    await runEngine(world);
-    expect(await texts(lead)).toEqual(is_schedule ? ['first'] : []);
-    const again = await post(lead_token, { caller_id: lead.caller_id, first_name: 'Ann' });
-    expect([again.status, again.body.id, again.body.lead.status]).toEqual([
-      200,
-      lead.id,
-      is_schedule ? 'waiting' : 'queue',
-    ]);
-    await remove(lead);
-    expect((await made(lead_token, { caller_id: lead.caller_id })).id).not.toBe(lead.id);
-  });
+  test(
+    'no matching lead exists and update_only is not true | lead is created and ' +
+      'enters the offer or schedule',
+    async () => {
+      const lead = await made(lead_token, { update_only: false });
+      expect(lead).toMatchObject({
+        is_live: true,
+        offer_id: shop.offer.id,
+        schedule_id: is_schedule ? shop.schedule.id : null,
+        status: is_schedule ? 'scheduled' : 'queue',
+      });
+      await runEngine(world);
+      expect(await texts(lead)).toEqual(is_schedule ? ['first'] : []);
+      const again = await post(lead_token, { caller_id: lead.caller_id, first_name: 'Ann' });
+      expect([again.status, again.body.id, again.body.lead.status]).toEqual([
+        200,
+        lead.id,
+        is_schedule ? 'waiting' : 'queue',
+      ]);
+      await remove(lead);
+      expect((await made(lead_token, { caller_id: lead.caller_id })).id).not.toBe(lead.id);
+    },
+  );
 
   test('however many come at once, one lead lives', async () => {
     const caller_id = fresh();
@@ -64,87 +68,103 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
     expect([leads.length, Object.keys(leads[0].data).length]).toEqual([1, 20]);
   });
 
-  test('update_only true | only existing active leads are updated; none is created; leads that finished all actions are not updated', async () => {
-    const before = await count();
-    const none = await post(lead_token, { caller_id: fresh(), update_only: true });
-    expect([none.status, Object.keys(none.body.errors), await count()]).toEqual([
-      422,
-      ['update_only'],
-      before,
-    ]);
-    const lead = await made(lead_token, { first_name: 'Ann' });
-    const updated = await post(lead_token, {
-      caller_id: lead.caller_id,
-      update_only: 'yes',
-      last_name: 'Lee',
-      sub_id: 's',
-    });
-    expect([
-      updated.status,
-      updated.body.id,
-      updated.body.lead.data,
-      updated.body.lead.sub_id,
-    ]).toEqual([200, lead.id, { first_name: 'Ann', last_name: 'Lee' }, 's']);
-    if (is_schedule)
-      await api('put', `leads/${lead.caller_id}/caller_move_to_end_of_schedule`, {
-        auth: null,
-        query: { lead_token },
+  test(
+    'update_only true | only existing active leads are updated; none is created; ' +
+      'leads that finished all actions are not updated',
+    async () => {
+      const before = await count();
+      const none = await post(lead_token, { caller_id: fresh(), update_only: true });
+      expect([none.status, Object.keys(none.body.errors), await count()]).toEqual([
+        422,
+        ['update_only'],
+        before,
+      ]);
+      const lead = await made(lead_token, { first_name: 'Ann' });
+      const updated = await post(lead_token, {
+        caller_id: lead.caller_id,
+        update_only: 'yes',
+        last_name: 'Lee',
+        sub_id: 's',
       });
-    else await remove(lead);
-    await runEngine(world);
-    const finished = await shown(lead);
-    expect(finished.is_live).toBe(false);
-    expect(
-      (await post(lead_token, { caller_id: lead.caller_id, update_only: true, first_name: 'Eve' }))
-        .status,
-    ).toBe(422);
-    expect(await shown(lead)).toEqual(finished);
-  });
+      expect([
+        updated.status,
+        updated.body.id,
+        updated.body.lead.data,
+        updated.body.lead.sub_id,
+      ]).toEqual([200, lead.id, { first_name: 'Ann', last_name: 'Lee' }, 's']);
+      if (is_schedule)
+        await api('put', `leads/${lead.caller_id}/caller_move_to_end_of_schedule`, {
+          auth: null,
+          query: { lead_token },
+        });
+      else await remove(lead);
+      await runEngine(world);
+      const finished = await shown(lead);
+      expect(finished.is_live).toBe(false);
+      expect(
+        (
+          await post(lead_token, {
+            caller_id: lead.caller_id,
+            update_only: true,
+            first_name: 'Eve',
+          })
+        ).status,
+      ).toBe(422);
+      expect(await shown(lead)).toEqual(finished);
+    },
+  );
 
-  test('expire_existing true | existing live schedule leads matching lead_token and caller_id are expired', async () => {
-    const [lead, other] = [await made(lead_token), await made(lead_token)];
-    const res = await post(lead_token, { caller_id: lead.caller_id, expire_existing: true });
-    if (is_schedule) {
-      expect([res.status, await shown(lead)]).toMatchObject([
-        201,
-        {
-          status: 'expired',
-          is_live: false,
-          has_next_action: false,
-          schedule_ended_at: expect.any(String),
-        },
-      ]);
-      await at('2027-01-14T17:00:00Z');
-      expect([await texts(lead), await texts(res.body)]).toEqual([[], ['first']]);
-    } else
-      expect([res.status, res.body.id, Object.keys(res.body.warnings)]).toEqual([
-        200,
-        lead.id,
-        ['expire_existing'],
-      ]);
-    expect((await shown(other)).is_live).toBe(true);
-  });
+  test(
+    'expire_existing true | existing live schedule leads matching lead_token and ' +
+      'caller_id are expired',
+    async () => {
+      const [lead, other] = [await made(lead_token), await made(lead_token)];
+      const res = await post(lead_token, { caller_id: lead.caller_id, expire_existing: true });
+      if (is_schedule) {
+        expect([res.status, await shown(lead)]).toMatchObject([
+          201,
+          {
+            status: 'expired',
+            is_live: false,
+            has_next_action: false,
+            schedule_ended_at: expect.any(String),
+          },
+        ]);
+        await at('2027-01-14T17:00:00Z');
+        expect([await texts(lead), await texts(res.body)]).toEqual([[], ['first']]);
+      } else
+        expect([res.status, res.body.id, Object.keys(res.body.warnings)]).toEqual([
+          200,
+          lead.id,
+          ['expire_existing'],
+        ]);
+      expect((await shown(other)).is_live).toBe(true);
+    },
+  );
 
-  test('delete_existing true | existing leads matching lead_token and caller_id are deleted', async () => {
-    const [ended, other] = [await made(lead_token), await made(lead_token)];
-    await remove(ended);
-    const live = await made(lead_token, { caller_id: ended.caller_id, first_name: 'Ann' });
-    const elsewhere = await made(shop[is_schedule ? 'offer' : 'schedule'].lead_token, {
-      caller_id: ended.caller_id,
-    });
-    const before = await count();
-    const lead = await made(lead_token, { caller_id: ended.caller_id, delete_existing: true });
-    expect([
-      await gone(ended),
-      await gone(live),
-      await gone(other),
-      await gone(elsewhere),
-      lead.data,
-    ]).toEqual([true, true, false, false, {}]);
-    expect(await count()).toBe(before - 1);
-    await runEngine(world);
-    expect([await texts(live), await texts(lead)]).toEqual([[], is_schedule ? ['first'] : []]);
-  });
+  test(
+    'delete_existing true | existing leads matching lead_token and caller_id ' + 'are deleted',
+    async () => {
+      const [ended, other] = [await made(lead_token), await made(lead_token)];
+      await remove(ended);
+      const live = await made(lead_token, { caller_id: ended.caller_id, first_name: 'Ann' });
+      const elsewhere = await made(shop[is_schedule ? 'offer' : 'schedule'].lead_token, {
+        caller_id: ended.caller_id,
+      });
+      const before = await count();
+      const lead = await made(lead_token, { caller_id: ended.caller_id, delete_existing: true });
+      expect([
+        await gone(ended),
+        await gone(live),
+        await gone(other),
+        await gone(elsewhere),
+        lead.data,
+      ]).toEqual([true, true, false, false, {}]);
+      expect(await count()).toBe(before - 1);
+      await runEngine(world);
+      expect([await texts(live), await texts(lead)]).toEqual([[], is_schedule ? ['first'] : []]);
+    },
+  );
 
   test("restart_schedule true | the lead's schedule restarts from the beginning", async () => {
     const lead = await made(lead_token, { first_name: 'Ann' });
@@ -170,41 +190,48 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
     expect(await texts(lead)).toEqual(['first', 'first', 'second', 'bye']);
   });
 
-  test('restart_schedule true | what the carrier could not take before is tried anew, as often as anything else', async () => {
-    if (!is_schedule) return;
-    const lead = await made(lead_token, { caller_id: '3105550104' });
-    const tries = async () =>
-      (await world.sql<{ tries: number }>('SELECT tries FROM leads WHERE id = $1', [lead.id]))[0]!
-        .tries;
-    await runEngine(world);
-    expect(await tries()).toBe(1);
-    await post(lead_token, { caller_id: lead.caller_id, restart_schedule: true });
-    expect(await tries()).toBe(0);
-  });
+  test(
+    'restart_schedule true | what the carrier could not take before is tried again,' +
+      ' as often as anything else',
+    async () => {
+      if (!is_schedule) return;
+      const lead = await made(lead_token, { caller_id: '3105550104' });
+      const tries = async () =>
+        (await world.sql<{ tries: number }>('SELECT tries FROM leads WHERE id = $1', [lead.id]))[0]!
+          .tries;
+      await runEngine(world);
+      expect(await tries()).toBe(1);
+      await post(lead_token, { caller_id: lead.caller_id, restart_schedule: true });
+      expect(await tries()).toBe(0);
+    },
+  );
 
-  test('next_action_at given | the time of the next scheduled action changes to that time', async () => {
-    const lead = await made(lead_token);
-    await runEngine(world);
-    const moved = await post(lead_token, {
-      caller_id: lead.caller_id,
-      next_action_at: '2027-01-12 19:00:00 +0000',
-    });
-    if (!is_schedule)
-      return expect([moved.status, Object.keys(moved.body.errors)]).toEqual([
-        422,
-        ['next_action_at'],
-      ]);
-    expect(moved.body.lead).toMatchObject({
-      id: lead.id,
-      next_action_at: '2027-01-12T19:00:00.000+00:00',
-      has_next_action: true,
-    });
-    const later = await made(lead_token, { next_action_at: '2027-01-13 19:00:00 +0000' });
-    await at('2027-01-12T18:59:59Z');
-    expect([await texts(lead), await texts(later)]).toEqual([['first'], []]);
-    await at('2027-01-12T19:00:00Z');
-    expect([await texts(lead), await texts(later)]).toEqual([['first', 'second', 'bye'], []]);
-    await at('2027-01-13T19:00:00Z');
-    expect(await texts(later)).toEqual(['first']);
-  });
+  test(
+    'next_action_at given | the time of the next scheduled action changes to ' + 'that time',
+    async () => {
+      const lead = await made(lead_token);
+      await runEngine(world);
+      const moved = await post(lead_token, {
+        caller_id: lead.caller_id,
+        next_action_at: '2027-01-12 19:00:00 +0000',
+      });
+      if (!is_schedule)
+        return expect([moved.status, Object.keys(moved.body.errors)]).toEqual([
+          422,
+          ['next_action_at'],
+        ]);
+      expect(moved.body.lead).toMatchObject({
+        id: lead.id,
+        next_action_at: '2027-01-12T19:00:00.000+00:00',
+        has_next_action: true,
+      });
+      const later = await made(lead_token, { next_action_at: '2027-01-13 19:00:00 +0000' });
+      await at('2027-01-12T18:59:59Z');
+      expect([await texts(lead), await texts(later)]).toEqual([['first'], []]);
+      await at('2027-01-12T19:00:00Z');
+      expect([await texts(lead), await texts(later)]).toEqual([['first', 'second', 'bye'], []]);
+      await at('2027-01-13T19:00:00Z');
+      expect(await texts(later)).toEqual(['first']);
+    },
+  );
 });

@@ -67,30 +67,33 @@ describe('text messages', () => {
     });
   });
 
-  test('are shown with what they were made of, and not again while they are unchanged', async () => {
-    const [{ id, uuid }] = await records('text_messages', { lead_id: leads[0]!.id });
-    const { body } = await api('get', `text_messages/${uuid}`);
-    const made = {
-      id,
-      direction: 'outbound',
-      from_number: '+12125550100',
-      to_number: numbers[0],
-      status: 'delivered',
-      carrier: 'sandbox',
-      sandbox: true,
-    };
-    expect(body.text_message).toMatchObject({
-      ...made,
-      lead_id: leads[0]!.id,
-      schedule_id: shop.schedule.id,
-      token_values: { first_name: 'Ann' },
-    });
-    expect(
-      (await api('get', `text_messages/${id}`, { headers: { 'If-None-Match': body.checksum } }))
-        .status,
-    ).toBe(304);
-    expect((await (await world.addCompany()).api('get', `text_messages/${id}`)).status).toBe(404);
-  });
+  test(
+    'are shown with what they were made of, and not again while they are ' + 'unchanged',
+    async () => {
+      const [{ id, uuid }] = await records('text_messages', { lead_id: leads[0]!.id });
+      const { body } = await api('get', `text_messages/${uuid}`);
+      const made = {
+        id,
+        direction: 'outbound',
+        from_number: '+12125550100',
+        to_number: numbers[0],
+        status: 'delivered',
+        carrier: 'sandbox',
+        sandbox: true,
+      };
+      expect(body.text_message).toMatchObject({
+        ...made,
+        lead_id: leads[0]!.id,
+        schedule_id: shop.schedule.id,
+        token_values: { first_name: 'Ann' },
+      });
+      expect(
+        (await api('get', `text_messages/${id}`, { headers: { 'If-None-Match': body.checksum } }))
+          .status,
+      ).toBe(304);
+      expect((await (await world.addCompany()).api('get', `text_messages/${id}`)).status).toBe(404);
+    },
+  );
 });
 
 describe('a text message that comes in', () => {
@@ -112,7 +115,7 @@ describe('a text message that comes in', () => {
   ])('%j opts its sender out: %s', async (body, opt_out) => {
     const number = newNumber();
     const res = await says(number, body);
-    const told = {
+    const expected = {
       direction: 'inbound',
       status: 'received',
       from_number: number,
@@ -120,7 +123,7 @@ describe('a text message that comes in', () => {
       body,
       lead_id: null,
     };
-    expect([res.status, res.body.text_message]).toEqual([201, expect.objectContaining(told)]);
+    expect([res.status, res.body.text_message]).toEqual([201, expect.objectContaining(expected)]);
     expect((await contactOf(number))?.opt_out ?? false).toBe(opt_out);
   });
 
@@ -133,74 +136,89 @@ describe('a text message that comes in', () => {
     expect((await says(number, body)).body.text_message).toMatchObject({ body, lead_id: id });
   });
 
-  test('that says STOP ends all contact with all leads of the number, and START lets them go on', async () => {
-    const nag = (n: number) => [wait(1), sms(`text ${n}`), DIAL, EMAIL];
-    const [number, shops] = [
-      newNumber(),
-      [await openShop(world, nag(1)), await openShop(world, nag(2))],
-    ];
-    const tokens = [
-      ...shops.map(({ schedule }) => schedule.lead_token),
-      shops[0]!.offer.lead_token,
-    ];
-    const leads = await Promise.all(
-      tokens.map((token) =>
-        leadOf(token, number, { email: 'ann@example.com', schedule_callback_in_seconds: 60 }),
-      ),
-    );
-    const statuses = async () =>
-      (await Promise.all(leads.map(({ id }) => lead(id)))).map(({ status }) => status);
-    await runEngine(world);
-    await says(number, 'Stop it');
-    expect(await statuses()).toEqual(['opt_out', 'opt_out', 'opt_out']);
-    time.set('2027-01-12T19:00:00Z');
-    expect((await runEngine(world), await contactOf(number))).toMatchObject({
-      calls_count: 0,
-      sms_count: 0,
-      emails_count: 0,
-      opt_out: true,
-    });
-    await says(number, 'Start');
-    await runEngine(world);
-    expect(await contactOf(number)).toMatchObject({
-      opt_out: false,
-      opted_in_at: expect.any(String),
-    });
-    time.set('2027-01-12T20:30:00Z');
-    await runEngine(world);
-    expect((await bodies(number)).toSorted()).toEqual(['text 1', 'text 2']);
-    expect((await statuses()).slice(0, 2)).toEqual(['completed_connected', 'completed_connected']);
-  });
+  test(
+    'that says STOP ends all contact with all leads of the number, and START lets ' + 'them go on',
+    async () => {
+      const nag = (n: number) => [wait(1), sms(`text ${n}`), DIAL, EMAIL];
+      const [number, shops] = [
+        newNumber(),
+        [await openShop(world, nag(1)), await openShop(world, nag(2))],
+      ];
+      const tokens = [
+        ...shops.map(({ schedule }) => schedule.lead_token),
+        shops[0]!.offer.lead_token,
+      ];
+      const leads = await Promise.all(
+        tokens.map((token) =>
+          leadOf(token, number, { email: 'ann@example.com', schedule_callback_in_seconds: 60 }),
+        ),
+      );
+      const statuses = async () =>
+        (await Promise.all(leads.map(({ id }) => lead(id)))).map(({ status }) => status);
+      await runEngine(world);
+      await says(number, 'Stop it');
+      expect(await statuses()).toEqual(['opt_out', 'opt_out', 'opt_out']);
+      time.set('2027-01-12T19:00:00Z');
+      expect((await runEngine(world), await contactOf(number))).toMatchObject({
+        calls_count: 0,
+        sms_count: 0,
+        emails_count: 0,
+        opt_out: true,
+      });
+      await says(number, 'Start');
+      await runEngine(world);
+      expect(await contactOf(number)).toMatchObject({
+        opt_out: false,
+        opted_in_at: expect.any(String),
+      });
+      time.set('2027-01-12T20:30:00Z');
+      await runEngine(world);
+      expect((await bodies(number)).toSorted()).toEqual(['text 1', 'text 2']);
+      expect((await statuses()).slice(0, 2)).toEqual([
+        'completed_connected',
+        'completed_connected',
+      ]);
+    },
+  );
 
-  test('belongs to a living lead before one that ended, and to the one that was texted from that number', async () => {
-    const [number, number_id] = [newNumber(), await ownNumber(world, world.company, '12125550177')];
-    const [short, long, longer] = [
-      await openShop(world, [sms('x')]),
-      await openShop(world, [sms('y'), wait(24)]),
-      await openShop(world, [wait(24)]),
-    ];
-    const [texted, latest] = [
-      await leadOf(long.schedule.lead_token, number),
-      await leadOf(longer.schedule.lead_token, number),
-    ];
-    await leadOf(short.schedule.lead_token, number);
-    await runEngine(world);
-    await world.sql('UPDATE leads SET sms_number_id = $2 WHERE id = $1', [texted.id, number_id]);
-    expect((await says(number, 'which?', '+12125550177')).body.text_message).toMatchObject({
-      lead_id: texted.id,
-      schedule_id: long.schedule.id,
-    });
-    expect((await says(number, 'which?')).body.text_message.lead_id).toBe(latest.id);
-    for (const { id } of [texted, latest])
-      expect((await api('delete', `leads/${id}/id`)).status).toBe(200);
-    const [last] = await records('leads', { number });
-    expect((await says(number, 'which?', '+12125550177')).body.text_message.lead_id).toBe(last.id);
-    expect(
-      (await records('lead_logs', { lead_id: last.id, event: 'sms_received' })).map(
-        ({ message }: { message: string }) => message,
-      ),
-    ).toEqual(['which?']);
-  });
+  test(
+    'belongs to a living lead before one that ended, and to the one that was ' +
+      'texted from that number',
+    async () => {
+      const [number, number_id] = [
+        newNumber(),
+        await ownNumber(world, world.company, '12125550177'),
+      ];
+      const [short, long, longer] = [
+        await openShop(world, [sms('x')]),
+        await openShop(world, [sms('y'), wait(24)]),
+        await openShop(world, [wait(24)]),
+      ];
+      const [texted, latest] = [
+        await leadOf(long.schedule.lead_token, number),
+        await leadOf(longer.schedule.lead_token, number),
+      ];
+      await leadOf(short.schedule.lead_token, number);
+      await runEngine(world);
+      await world.sql('UPDATE leads SET sms_number_id = $2 WHERE id = $1', [texted.id, number_id]);
+      expect((await says(number, 'which?', '+12125550177')).body.text_message).toMatchObject({
+        lead_id: texted.id,
+        schedule_id: long.schedule.id,
+      });
+      expect((await says(number, 'which?')).body.text_message.lead_id).toBe(latest.id);
+      for (const { id } of [texted, latest])
+        expect((await api('delete', `leads/${id}/id`)).status).toBe(200);
+      const [last] = await records('leads', { number });
+      expect((await says(number, 'which?', '+12125550177')).body.text_message.lead_id).toBe(
+        last.id,
+      );
+      expect(
+        (await records('lead_logs', { lead_id: last.id, event: 'sms_received' })).map(
+          ({ message }: { message: string }) => message,
+        ),
+      ).toEqual(['which?']);
+    },
+  );
 
   test.each([
     ['to a number the company does not own', { to: '+13105559999' }, 'to'],

@@ -64,35 +64,38 @@ describe('a change of a lead', () => {
       expect(await faults(lead, { traffic_source_id })).toEqual(['traffic_source_id']);
   });
 
-  test('of data adds, replaces and, with null, removes tokens; the zone follows the ZIP code', async () => {
-    const lead = await scheduled({
-      first_name: 'Ann',
-      last_name: 'Lee',
-      address: { city: 'LA', street: null },
-    });
-    expect(
-      (await change(lead, { data: { 'First Name': 'Eve', last_name: null, age: 7 } })).data,
-    ).toEqual({ first_name: 'Eve', address: { city: 'LA', street: null }, age: 7 });
-    expect((await change(lead, { data: null })).data).toEqual({
-      first_name: 'Eve',
-      address: { city: 'LA', street: null },
-      age: 7,
-    });
-    expect(
-      (await post(shop.schedule.lead_token, { caller_id: lead.caller_id, age: null })).body.lead
-        .data,
-    ).toEqual({ first_name: 'Eve', address: { city: 'LA', street: null } });
-    expect([
-      lead.time_zone,
-      (await change(lead, { data: { zip: '10001' } })).zip_postal_code,
-    ]).toEqual(['America/Los_Angeles', '10001']);
-    expect(
-      (await world.sql<Fields>('SELECT zones FROM leads WHERE id = $1', [lead.id]))[0]!.zones,
-    ).toEqual(['America/Los_Angeles', 'America/New_York']);
-    expect((await change(lead, { data: { zip: { toString: 1 } } })).data.zip).toEqual({
-      toString: 1,
-    });
-  });
+  test(
+    'of data adds, replaces and, with null, removes tokens; the zone follows the ' + 'ZIP code',
+    async () => {
+      const lead = await scheduled({
+        first_name: 'Ann',
+        last_name: 'Lee',
+        address: { city: 'LA', street: null },
+      });
+      expect(
+        (await change(lead, { data: { 'First Name': 'Eve', last_name: null, age: 7 } })).data,
+      ).toEqual({ first_name: 'Eve', address: { city: 'LA', street: null }, age: 7 });
+      expect((await change(lead, { data: null })).data).toEqual({
+        first_name: 'Eve',
+        address: { city: 'LA', street: null },
+        age: 7,
+      });
+      expect(
+        (await post(shop.schedule.lead_token, { caller_id: lead.caller_id, age: null })).body.lead
+          .data,
+      ).toEqual({ first_name: 'Eve', address: { city: 'LA', street: null } });
+      expect([
+        lead.time_zone,
+        (await change(lead, { data: { zip: '10001' } })).zip_postal_code,
+      ]).toEqual(['America/Los_Angeles', '10001']);
+      expect(
+        (await world.sql<Fields>('SELECT zones FROM leads WHERE id = $1', [lead.id]))[0]!.zones,
+      ).toEqual(['America/Los_Angeles', 'America/New_York']);
+      expect((await change(lead, { data: { zip: { toString: 1 } } })).data.zip).toEqual({
+        toString: 1,
+      });
+    },
+  );
 
   test.each([
     ['opt_out', 'opt_out'],
@@ -172,22 +175,25 @@ describe('a change of a lead', () => {
     },
   );
 
-  test('of restart_schedule begins its schedule anew, for a lead that has ended too', async () => {
-    const lead = await scheduled();
-    await runEngine(world);
-    await change(lead, { restart_schedule: true });
-    await runEngine(world);
-    expect(await texts(lead)).toEqual(['first', 'first']);
-    await remove(lead, shop.schedule.lead_token);
-    expect(
-      await change(lead, { restart_schedule: true, next_action_at: '2027-01-12 18:00:00 +0000' }),
-    ).toMatchObject({ is_live: true, status: 'scheduled', schedule_ended_at: null });
-    await at('2027-01-12T18:00:00Z');
-    expect(await texts(lead)).toEqual(['first', 'first', 'first']);
-    expect((await post(shop.schedule.lead_token, { caller_id: lead.caller_id })).body.id).toBe(
-      lead.id,
-    );
-  });
+  test(
+    'of restart_schedule starts its schedule again, also for a lead that ' + 'has ended',
+    async () => {
+      const lead = await scheduled();
+      await runEngine(world);
+      await change(lead, { restart_schedule: true });
+      await runEngine(world);
+      expect(await texts(lead)).toEqual(['first', 'first']);
+      await remove(lead, shop.schedule.lead_token);
+      expect(
+        await change(lead, { restart_schedule: true, next_action_at: '2027-01-12 18:00:00 +0000' }),
+      ).toMatchObject({ is_live: true, status: 'scheduled', schedule_ended_at: null });
+      await at('2027-01-12T18:00:00Z');
+      expect(await texts(lead)).toEqual(['first', 'first', 'first']);
+      expect((await post(shop.schedule.lead_token, { caller_id: lead.caller_id })).body.id).toBe(
+        lead.id,
+      );
+    },
+  );
 
   test('is refused where it has no sense', async () => {
     const [offered, ended, live] = [
@@ -224,25 +230,30 @@ describe('a change of a lead', () => {
       expect(await faults(live, { data })).toHaveLength(1);
   });
 
-  test('of restart_schedule, of two ended leads of a number at once, brings one of them back', async () => {
-    const first = await scheduled();
-    await remove(first, shop.schedule.lead_token);
-    const second = await scheduled({ caller_id: first.caller_id });
-    await remove(second, shop.schedule.lead_token);
-    const both = await Promise.all(
-      [first, second].map(({ id }) =>
-        api('put', `leads/${id}`, { body: { restart_schedule: true } }),
-      ),
-    );
-    expect(both.map(({ status, body }) => [status, Object.keys(body.errors)]).toSorted()).toEqual([
-      [200, []],
-      [422, ['restart_schedule']],
-    ]);
-    expect([(await shown(first)).is_live, (await shown(second)).is_live].toSorted()).toEqual([
-      false,
-      true,
-    ]);
-  });
+  test(
+    'of restart_schedule, of two ended leads of a number at once, brings one of ' + 'them back',
+    async () => {
+      const first = await scheduled();
+      await remove(first, shop.schedule.lead_token);
+      const second = await scheduled({ caller_id: first.caller_id });
+      await remove(second, shop.schedule.lead_token);
+      const both = await Promise.all(
+        [first, second].map(({ id }) =>
+          api('put', `leads/${id}`, { body: { restart_schedule: true } }),
+        ),
+      );
+      expect(both.map(({ status, body }) => [status, Object.keys(body.errors)]).toSorted()).toEqual(
+        [
+          [200, []],
+          [422, ['restart_schedule']],
+        ],
+      );
+      expect([(await shown(first)).is_live, (await shown(second)).is_live].toSorted()).toEqual([
+        false,
+        true,
+      ]);
+    },
+  );
 
   test('of a lead whose schedule is paused comes into effect when it goes on', async () => {
     const { schedule } = await openShop(world, [{ action_type: 'sms', body: 'first' }], {

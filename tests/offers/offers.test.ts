@@ -76,15 +76,19 @@ describe.each([
     expect([unpaused.paused, unpaused.unpaused_at]).toEqual([false, expect.any(String)]);
   });
 
-  test('belongs to a record whose own identifier is unique among the living, and may be used again', async () => {
-    const field = `user_${one}_id`;
-    const { id } = await make({ [field]: 'mine' });
-    expect(
-      (await api('post', plural, { body: { name: 'x', [field]: 'mine' } })).body.errors,
-    ).toEqual({ [field]: [expect.any(String)] });
-    await api('delete', `${plural}/${id}`);
-    expect((await make({ [field]: 'mine' }))[field]).toBe('mine');
-  });
+  test(
+    'belongs to a record whose own identifier is unique among the living, and may ' +
+      'be used again',
+    async () => {
+      const field = `user_${one}_id`;
+      const { id } = await make({ [field]: 'mine' });
+      expect(
+        (await api('post', plural, { body: { name: 'x', [field]: 'mine' } })).body.errors,
+      ).toEqual({ [field]: [expect.any(String)] });
+      await api('delete', `${plural}/${id}`);
+      expect((await make({ [field]: 'mine' }))[field]).toBe('mine');
+    },
+  );
 
   test('belongs to a record that suppression lists attach to, from either side', async () => {
     const lists = [
@@ -160,20 +164,24 @@ describe('an action of a schedule', () => {
     return Object.keys(res.body.errors).toSorted();
   };
 
-  test('comes last unless it has a position, and the schedule lists its actions in order', async () => {
-    const sms = await action({ action_type: 'sms', body: 'a' });
-    const wait = await action({ action_type: 'wait', wait_amount: 1, wait_unit: 'days' });
-    const first = await action({ action_type: 'exit', position: 0.5 });
-    const end = await action({ action_type: 'sms', body: 'bye', end_of_schedule: true });
-    expect([sms.position, wait.position, end.position]).toEqual([1, 2, 1]);
-    const listed = (await api('get', `schedules/${schedule_id}`)).body.schedule.schedule_action_ids;
-    expect(listed).toEqual([first.id, sms.id, wait.id, end.id]);
-    expect(
-      (await api('get', `schedule_actions?schedule_id=${schedule_id}&order=position`)).body.metadata
-        .total_count,
-    ).toBe(4);
-    expect(await refused({ action_type: 'exit', position: 1 })).toEqual(['position']);
-  });
+  test(
+    'comes last unless it has a position, and the schedule lists its actions ' + 'in order',
+    async () => {
+      const sms = await action({ action_type: 'sms', body: 'a' });
+      const wait = await action({ action_type: 'wait', wait_amount: 1, wait_unit: 'days' });
+      const first = await action({ action_type: 'exit', position: 0.5 });
+      const end = await action({ action_type: 'sms', body: 'bye', end_of_schedule: true });
+      expect([sms.position, wait.position, end.position]).toEqual([1, 2, 1]);
+      const listed = (await api('get', `schedules/${schedule_id}`)).body.schedule
+        .schedule_action_ids;
+      expect(listed).toEqual([first.id, sms.id, wait.id, end.id]);
+      expect(
+        (await api('get', `schedule_actions?schedule_id=${schedule_id}&order=position`)).body
+          .metadata.total_count,
+      ).toBe(4);
+      expect(await refused({ action_type: 'exit', position: 1 })).toEqual(['position']);
+    },
+  );
 
   test.each([
     ['dial', {}, ['connect_to']],

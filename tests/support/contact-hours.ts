@@ -17,7 +17,10 @@ export const hoursOf = (
   business_open: openMinutes(business),
   business_zone,
 });
-/** When contact is allowed, as `at` and what shifted it; the date is left out where it is that of `from`. */
+/**
+ * When contact is allowed, as `at` and what shifted it; the date is left out where it is that of
+ * `from`.
+ */
 export const next = (hours: ContactHours, zones: string[], from: string) => {
   const found = nextContact(hours, zones, new Date(from));
   return (

@@ -11,9 +11,9 @@ export const records = async (path: string, query: object = {}, company = world.
   return res.body[path];
 };
 export let given = 0;
-/** A number in Los Angeles that nobody else in these tests has. */
+/** A number in Los Angeles that no other test uses. */
 export const newNumber = () => `+1310777${String(1000 + given++)}`;
-/** The lead of a number, by whoever has the token. */
+/** Submits a lead with only its token. */
 export async function leadOf(lead_token: string, caller_id: string, fields: object = {}) {
   const res = await api('post', 'leads', {
     auth: null,
@@ -47,7 +47,9 @@ export const EMAIL = {
   html: true,
 };
 /** A change that the database has not let through yet. */
-export const STUCK = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+export const STUCK =
+  `SELECT FROM pg_stat_activity WHERE datname = current_database() AND ` +
+  `wait_event_type = 'Lock'`;
 export const says = (from: string, body: string, to = '+12125550100') =>
   api('post', 'text_messages/receive', { body: { from, to, body } });
 

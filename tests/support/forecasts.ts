@@ -57,7 +57,7 @@ export interface View extends Partial<Omit<Situation, 'now' | 'standing'>> {
   standing?: Partial<Standing>;
   progress?: Partial<Progress>;
 }
-export function foresee(
+export function forecastOf(
   plan: Plan,
   { from = NOON, standing = {}, progress = {}, ...more }: View = {},
 ): PlannedStep[] {
@@ -73,7 +73,14 @@ export function foresee(
 }
 export const shown = (at: Date | null) =>
   at?.toISOString().slice(5).replace(':00.000Z', '') ?? 'never';
-export const told = ({ at, kind, action, delayed_by, blocked_by, message }: PlannedStep): string =>
+export const describeStep = ({
+  at,
+  kind,
+  action,
+  delayed_by,
+  blocked_by,
+  message,
+}: PlannedStep): string =>
   [
     shown(at),
     kind,
@@ -85,4 +92,5 @@ export const told = ({ at, kind, action, delayed_by, blocked_by, message }: Plan
     .filter(Boolean)
     .join(' ');
 /** All that is foreseen, in words. */
-export const words = (plan: Plan, view?: View) => foresee(plan, view).map(told).join(', ');
+export const words = (plan: Plan, view?: View) =>
+  forecastOf(plan, view).map(describeStep).join(', ');

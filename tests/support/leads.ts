@@ -22,17 +22,22 @@ export async function ownNumber(
   offer_id: number | null = null,
 ): Promise<number> {
   const [row] = await sql<{ id: string }>(
-    `INSERT INTO numbers (company_id, uuid, phone_number, country, carrier, offer_id) VALUES ($1, gen_random_uuid(), $2, 'US', 'sandbox', $3) RETURNING id`,
+    `INSERT INTO numbers (company_id, uuid, phone_number, country, carrier, ` +
+      `offer_id) VALUES ($1, gen_random_uuid(), $2, 'US', 'sandbox', $3) RETURNING id`,
     [company.id, phone_number, offer_id],
   );
   await sql(
-    'INSERT INTO number_lookups (phone_number, company_id, number_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+    'INSERT INTO number_lookups (phone_number, company_id, number_id) VALUES ($1,' +
+      ' $2, $3) ON CONFLICT DO NOTHING',
     [phone_number, company.id, row!.id],
   );
   return Number(row!.id);
 }
 
-/** An offer, a schedule of it with these actions, and a number. Actions are in order; `end: true` is for those of its end. */
+/**
+ * An offer, a schedule of it with these actions, and a number. Actions are in order; `end: true` is
+ * for those of its end.
+ */
 export async function openShop(
   world: World,
   actions: readonly Fields[],
@@ -64,7 +69,7 @@ export async function openShop(
   return { schedule, offer, number };
 }
 
-/** Has everything done that is due, as one worker would, and answers how many leads had their turn. */
+/** Does everything that is due, as one worker would. Returns how many leads it advanced. */
 export async function runEngine({ deps }: Pick<World, 'deps'>): Promise<number> {
   let all = 0;
   for (let n = 1; n > 0; all += n) n = await contactDueLeads(deps);
@@ -113,7 +118,8 @@ export const sentTo = (
   lead_id: number,
 ): Promise<Contacted[]> =>
   sql(
-    `SELECT * FROM ${table} WHERE lead_id = $1 ${table === 'emails' ? '' : "AND direction = 'outbound'"} ORDER BY id`,
+    `SELECT * FROM ${table} WHERE lead_id = $1 ` +
+      `${table === 'emails' ? '' : "AND direction = 'outbound'"} ORDER BY id`,
     [lead_id],
   );
 
@@ -141,15 +147,25 @@ export async function leadRow({ sql }: Pick<World, 'sql'>, lead_id: number): Pro
   return row!;
 }
 
-/** Puts leads of numbers that count up from `first` into a schedule as if they had been submitted, due at `now`. Answers their ids. */
+/**
+ * Adds leads to a schedule as if they had been submitted, due at `now`, with numbers from `first`
+ * on. Returns their ids.
+ */
 export async function fillSchedule(
   world: World,
   schedule_id: number,
   { first, count, now, priority }: Filling,
 ): Promise<number[]> {
   const rows = await world.sql<{ id: string }>(
-    `INSERT INTO leads (company_id, uuid, created_at, caller_number, schedule_id, status, zones, entered_at, next_action_at, due_at, lead_priority)
-      SELECT $1, gen_random_uuid(), $5::timestamptz, $3::bigint + n, $2, 'scheduled', ARRAY['America/New_York'], $5, $5, $5, ${priority ?? 'NULL'} FROM generate_series(0, $4::int - 1) AS x(n) RETURNING id`,
+    `INSERT INTO leads (
+        company_id, uuid, created_at, caller_number, schedule_id, status, zones, entered_at,
+        next_action_at, due_at, lead_priority
+      )
+      SELECT
+        $1, gen_random_uuid(), $5::timestamptz, $3::bigint + n, $2, 'scheduled',
+        ARRAY['America/New_York'], $5, $5, $5, ${priority ?? 'NULL'}
+      FROM generate_series(0, $4::int - 1) AS x(n)
+      RETURNING id`,
     [world.company.id, schedule_id, first, count, now],
   );
   return rows.map(({ id }) => Number(id));

@@ -60,15 +60,15 @@ export interface Walk {
   progress?: Partial<Progress>;
   steps?: number;
 }
-/** What a verdict makes of a lead when everything it says is done. */
+/** The progress of a lead after its verdict was carried out. */
 export function performed({ progress, verdict }: NextStep): Progress {
   if (verdict.kind !== 'contact') return progress;
   return verdict.action
     ? done(progress, verdict.action)
     : { ...progress, callback_at: null, contact_attempts: progress.contact_attempts + 1 };
 }
-/** Does what each turn says, at the time it says, until the lead ends, is parked or moves. */
-export function* turns(
+/** Performs each step at its time until the lead ends, is parked or moves. */
+export function* walkSteps(
   plan: Plan,
   { from = NOON, zones = [EASTERN], standing = {}, progress: start = {}, steps = 20 }: Walk = {},
 ) {
@@ -92,7 +92,7 @@ export function* turns(
   }
 }
 export const shown = (at: Date) => at.toISOString().replace(':00.000Z', 'Z');
-export function told({ verdict, events }: NextStep): string[] {
+export function describeStep({ verdict, events }: NextStep): string[] {
   const passed = events.map((event) =>
     [event.event, 'reason' in event && event.reason, event.action && `#${event.action.id}`]
       .filter(Boolean)
@@ -104,6 +104,6 @@ export function told({ verdict, events }: NextStep): string[] {
     return [...passed, `${verdict.kind} ${verdict.reason}`];
   return [...passed, verdict.action ? `${verdict.action.type}#${verdict.action.id}` : 'callback'];
 }
-/** All that happens on the way, in words. */
+/** All steps and events as text. */
 export const walk = (plan: Plan, options?: Walk) =>
-  [...turns(plan, options)].flatMap(told).join(', ');
+  [...walkSteps(plan, options)].flatMap(describeStep).join(', ');

@@ -27,53 +27,67 @@ describe('the next contact', () => {
       '2026-06-17T02:00Z daylight_hours',
     );
   });
-  test('a business closed over the weekend opens on Monday; daylight is named when both refuse', () => {
-    expect(next(hoursOf(DEFAULT, office), [EASTERN], '2026-06-12T21:30:00Z')).toBe(
-      '2026-06-15T13:00Z business_hours',
-    );
-    expect(next(hoursOf(DEFAULT, office), [EASTERN], '2026-06-13T03:00:00Z')).toBe(
-      '2026-06-15T13:00Z daylight_hours',
-    );
-    expect(next(hoursOf(DEFAULT, office), [PACIFIC], '2026-06-15T13:00:00Z')).toBe(
-      '2026-06-15T15:00Z daylight_hours',
-    );
-  });
-  test('a lead with a Los Angeles number and a New York ZIP is contacted from 11:00 to 20:59 Eastern', () => {
-    const zones = leadZones(13105550123, '10001', 'UTC');
-    expect(next(hoursOf(DEFAULT), zones, '2026-06-15T12:00:00Z')).toBe(
-      '2026-06-15T15:00Z daylight_hours',
-    );
-    expect(next(hoursOf(DEFAULT), zones, '2026-06-16T00:59:00Z')).toBe('2026-06-16T00:59Z');
-    expect(next(hoursOf(DEFAULT), zones, '2026-06-16T01:00:00Z')).toBe(
-      '2026-06-16T15:00Z daylight_hours',
-    );
-  });
-  test('the south of Indiana waits for Central in the morning and stops by Eastern at night', () => {
-    const zones = leadZones(18125550123, '47586', 'UTC');
-    expect(zones).toEqual([CENTRAL, EASTERN]);
-    expect(next(hoursOf(DEFAULT), zones, '2026-06-15T12:00:00Z')).toBe(
-      '2026-06-15T13:00Z daylight_hours',
-    );
-    expect(next(hoursOf(DEFAULT), zones, '2026-06-16T01:00:00Z')).toBe(
-      '2026-06-16T13:00Z daylight_hours',
-    );
-  });
-  test('there is none when zones share no daylight, the business never opens, or opens only at night', () => {
-    expect(
-      next(hoursOf('08:00..10:59'), [EASTERN, PACIFIC], '2026-06-15T12:00:00Z'),
-    ).toBeUndefined();
-    expect(
-      next(hoursOf(DEFAULT, [{ day: 1, times: [] }]), [EASTERN], '2026-06-15T12:00:00Z'),
-    ).toBeUndefined();
-    expect(
-      next(
-        hoursOf(DEFAULT, [{ day: 1, times: ['22:00..23:59'] }]),
-        [EASTERN],
-        '2026-10-25T12:00:00Z',
-      ),
-    ).toBeUndefined();
-  });
-  test('a zone that nobody knows is no daylight', () => {
+  test(
+    'a business closed over the weekend opens on Monday; daylight is named when ' + 'both refuse',
+    () => {
+      expect(next(hoursOf(DEFAULT, office), [EASTERN], '2026-06-12T21:30:00Z')).toBe(
+        '2026-06-15T13:00Z business_hours',
+      );
+      expect(next(hoursOf(DEFAULT, office), [EASTERN], '2026-06-13T03:00:00Z')).toBe(
+        '2026-06-15T13:00Z daylight_hours',
+      );
+      expect(next(hoursOf(DEFAULT, office), [PACIFIC], '2026-06-15T13:00:00Z')).toBe(
+        '2026-06-15T15:00Z daylight_hours',
+      );
+    },
+  );
+  test(
+    'a lead with a Los Angeles number and a New York ZIP is contacted from 11:00 ' +
+      'to 20:59 Eastern',
+    () => {
+      const zones = leadZones(13105550123, '10001', 'UTC');
+      expect(next(hoursOf(DEFAULT), zones, '2026-06-15T12:00:00Z')).toBe(
+        '2026-06-15T15:00Z daylight_hours',
+      );
+      expect(next(hoursOf(DEFAULT), zones, '2026-06-16T00:59:00Z')).toBe('2026-06-16T00:59Z');
+      expect(next(hoursOf(DEFAULT), zones, '2026-06-16T01:00:00Z')).toBe(
+        '2026-06-16T15:00Z daylight_hours',
+      );
+    },
+  );
+  test(
+    'the south of Indiana waits for Central in the morning and stops by Eastern ' + 'at night',
+    () => {
+      const zones = leadZones(18125550123, '47586', 'UTC');
+      expect(zones).toEqual([CENTRAL, EASTERN]);
+      expect(next(hoursOf(DEFAULT), zones, '2026-06-15T12:00:00Z')).toBe(
+        '2026-06-15T13:00Z daylight_hours',
+      );
+      expect(next(hoursOf(DEFAULT), zones, '2026-06-16T01:00:00Z')).toBe(
+        '2026-06-16T13:00Z daylight_hours',
+      );
+    },
+  );
+  test(
+    'there is none when zones share no daylight, the business never opens, or ' +
+      'opens only at night',
+    () => {
+      expect(
+        next(hoursOf('08:00..10:59'), [EASTERN, PACIFIC], '2026-06-15T12:00:00Z'),
+      ).toBeUndefined();
+      expect(
+        next(hoursOf(DEFAULT, [{ day: 1, times: [] }]), [EASTERN], '2026-06-15T12:00:00Z'),
+      ).toBeUndefined();
+      expect(
+        next(
+          hoursOf(DEFAULT, [{ day: 1, times: ['22:00..23:59'] }]),
+          [EASTERN],
+          '2026-10-25T12:00:00Z',
+        ),
+      ).toBeUndefined();
+    },
+  );
+  test('an unknown zone is not daylight', () => {
     expect(() => next(hoursOf(DEFAULT), ['Mars/Olympus'], '2026-06-15T12:00:00Z')).toThrow(
       RangeError,
     );
@@ -168,10 +182,16 @@ describe('nights on which clocks change', () => {
       '2026-03-08T09:00Z daylight_hours',
     );
   });
-  test('one moment of the week that the change leaves out is found a week later, within the 14 days', () => {
-    const once = hoursOf('02:30..02:30', [{ day: 0, times: ['02:30..02:30'] }]);
-    expect(next(once, [EASTERN], '2026-03-01T07:31:00Z')).toBe('2026-03-15T06:30Z daylight_hours');
-  });
+  test(
+    'one moment of the week that the change leaves out is found a week later, ' +
+      'within the 14 days',
+    () => {
+      const once = hoursOf('02:30..02:30', [{ day: 0, times: ['02:30..02:30'] }]);
+      expect(next(once, [EASTERN], '2026-03-01T07:31:00Z')).toBe(
+        '2026-03-15T06:30Z daylight_hours',
+      );
+    },
+  );
   test('a business that opens in an hour that is missing, or in one that comes twice', () => {
     const business = hoursOf('00:00..23:59', [{ day: 0, times: ['01:30..01:44', '02:30..03:29'] }]);
     expect(next(business, [], '2026-03-08T06:45:00Z')).toBe('2026-03-08T07:00Z business_hours');

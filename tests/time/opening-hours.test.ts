@@ -24,18 +24,21 @@ const entry = fc.record({
 });
 
 describe('opening hours', () => {
-  test('both minutes of a range are open, those beside it are not, and a whole day is a day', () => {
-    const open = openMinutes([{ day: 1, times: ['09:00..17:59'] }]);
-    const at = (day: number, time: string) =>
-      isOpenAt(open, day * 1440 + parseRange(`${time}..${time}`)![0]);
-    expect(['08:59', '09:00', '17:59', '18:00'].map((time) => at(1, time))).toEqual([
-      false,
-      true,
-      true,
-      false,
-    ]);
-    expect(openMinutes([{ day: 3, times: ['00:00..23:59'] }])).toEqual([3 * 1440, 4 * 1440]);
-  });
+  test(
+    'both minutes of a range are open, those around it are not, and a whole day ' + 'is a day',
+    () => {
+      const open = openMinutes([{ day: 1, times: ['09:00..17:59'] }]);
+      const at = (day: number, time: string) =>
+        isOpenAt(open, day * 1440 + parseRange(`${time}..${time}`)![0]);
+      expect(['08:59', '09:00', '17:59', '18:00'].map((time) => at(1, time))).toEqual([
+        false,
+        true,
+        true,
+        false,
+      ]);
+      expect(openMinutes([{ day: 3, times: ['00:00..23:59'] }])).toEqual([3 * 1440, 4 * 1440]);
+    },
+  );
   test('a range over midnight runs into the next day, on Saturday into Sunday', () => {
     const open = openMinutes([{ day: 6, times: ['22:00..02:00'] }]);
     expect(open).toEqual([0, 121, 6 * 1440 + 1320, 10080]);
@@ -64,7 +67,8 @@ describe('opening hours', () => {
           const open = openMinutes(schedule);
           expect(minutes.map((m) => isOpenAt(open, m))).toEqual(minutes.map(covered));
           const rows = await world.sql<{ open: boolean }>(
-            'SELECT is_open($1::int[], m) AS open FROM unnest($2::int[]) WITH ORDINALITY u(m, n) ORDER BY n',
+            'SELECT is_open($1::int[], m) AS open FROM unnest($2::int[]) WITH ' +
+              'ORDINALITY u(m, n) ORDER BY n',
             [open, minutes],
           );
           expect(rows.map((row) => row.open)).toEqual(minutes.map(covered));
@@ -86,40 +90,48 @@ describe('zones', () => {
       ianaName('constructor'),
     ]).toEqual(['America/New_York', 'UTC', undefined, undefined, undefined]);
   });
-  test('a wall-clock time is the instant PostgreSQL makes of it, on change nights too', async () => {
-    const zones = fc.constantFrom(
-      'America/New_York',
-      'America/Santiago',
-      'Europe/London',
-      'Asia/Kolkata',
-      'Australia/Lord_Howe',
-      'America/St_Johns',
-      'Africa/Cairo',
-      'Pacific/Auckland',
-    );
-    const changes = fc.constantFrom(
-      '2026-03-08',
-      '2026-11-01',
-      '2026-03-29',
-      '2026-10-25',
-      '2026-04-05',
-      '2026-10-04',
-      '2026-09-06',
-      '2026-04-24',
-      '2026-06-15',
-    );
-    await fc.assert(
-      fc.asyncProperty(zones, changes, fc.integer({ min: 0, max: 1439 }), async (zone, day, m) => {
-        const text = `${day} ${clockTime(m)}:00`;
-        const [row] = await world.sql<{ at: Date }>('SELECT $1::timestamp AT TIME ZONE $2 AS at', [
-          text,
-          zone,
-        ]);
-        expect(parseInstant(text, zone)!.toISOString()).toBe(row!.at.toISOString());
-      }),
-      { numRuns: 150 },
-    );
-  });
+  test(
+    'a wall-clock time is the instant PostgreSQL makes of it, on change ' + 'nights too',
+    async () => {
+      const zones = fc.constantFrom(
+        'America/New_York',
+        'America/Santiago',
+        'Europe/London',
+        'Asia/Kolkata',
+        'Australia/Lord_Howe',
+        'America/St_Johns',
+        'Africa/Cairo',
+        'Pacific/Auckland',
+      );
+      const changes = fc.constantFrom(
+        '2026-03-08',
+        '2026-11-01',
+        '2026-03-29',
+        '2026-10-25',
+        '2026-04-05',
+        '2026-10-04',
+        '2026-09-06',
+        '2026-04-24',
+        '2026-06-15',
+      );
+      await fc.assert(
+        fc.asyncProperty(
+          zones,
+          changes,
+          fc.integer({ min: 0, max: 1439 }),
+          async (zone, day, m) => {
+            const text = `${day} ${clockTime(m)}:00`;
+            const [row] = await world.sql<{ at: Date }>(
+              'SELECT $1::timestamp AT TIME ZONE $2 AS at',
+              [text, zone],
+            );
+            expect(parseInstant(text, zone)!.toISOString()).toBe(row!.at.toISOString());
+          },
+        ),
+        { numRuns: 150 },
+      );
+    },
+  );
   test('02:30 on the spring night of New York counts from the offset before', () => {
     expect(instantOf(new Date('2026-03-08T02:30:00Z'), 'America/New_York').toISOString()).toBe(
       '2026-03-08T07:30:00.000Z',

@@ -126,7 +126,8 @@ describe('data of a foreign shape, made plain', () => {
   test('names of JavaScript are ordinary names, at every level', () => {
     const found = flattened(
       parsed(
-        '{"__proto__":"p","a":{"__proto__":{"polluted":1},"constructor":"c"},"f":[{"name":"__proto__","value":"q"}]}',
+        '{"__proto__":"p","a":{"__proto__":{"polluted":1},"constructor":"c"},' +
+          '"f":[{"name":"__proto__","value":"q"}]}',
       ),
     );
     expect(Object.entries(found).sort()).toEqual([
@@ -163,47 +164,51 @@ describe('data of a foreign shape, made plain', () => {
     expect(Object.keys(flattened(data))).toHaveLength(tokens),
   );
 
-  test('are tokens again, of plain values as deep as they may be; made plain twice they stay the same', () => {
-    const key = fc.oneof(
-      fc.constantFrom(
-        '__proto__',
-        'constructor',
-        'phone',
-        'email',
-        'firstName',
-        'name',
-        'value',
-        'values',
-        'key',
-      ),
-      fc.string({ maxLength: 5 }),
-    );
-    const { tree } = fc.letrec((tie) => ({
-      leaf: fc.oneof(
-        fc.constantFrom('', null, 'phone', 'email', 7, true),
+  test(
+    'are tokens again, of plain values as deep as they may be; made plain twice ' +
+      'they stay the same',
+    () => {
+      const key = fc.oneof(
+        fc.constantFrom(
+          '__proto__',
+          'constructor',
+          'phone',
+          'email',
+          'firstName',
+          'name',
+          'value',
+          'values',
+          'key',
+        ),
         fc.string({ maxLength: 5 }),
-      ),
-      tree: fc.oneof(
-        { maxDepth: 4 },
-        tie('leaf'),
-        fc.array(tie('tree'), { maxLength: 3 }),
-        fc.dictionary(key, tie('tree'), { maxKeys: 4 }),
-      ),
-    }));
-    const isPlain = (value: unknown) =>
-      typeof value !== 'object' || value === null || Array.isArray(value);
-    fc.assert(
-      fc.property(fc.dictionary(key, tree, { maxKeys: 5 }), (data) => {
-        const found = flattened(data);
-        for (const [name, value] of Object.entries(found))
-          expect([tokenName(name), isPlain(value)]).toEqual([name, true]);
-        const again = flattened(found);
-        // A list of pairs may come out of a list of pairs.
-        if (!JSON.stringify(found).includes('[{')) expect(again).toEqual(found);
-        expect(tokensOf({}, found).tokens).toEqual(found);
-        untouched();
-      }),
-      { numRuns: 1_000 },
-    );
-  });
+      );
+      const { tree } = fc.letrec((tie) => ({
+        leaf: fc.oneof(
+          fc.constantFrom('', null, 'phone', 'email', 7, true),
+          fc.string({ maxLength: 5 }),
+        ),
+        tree: fc.oneof(
+          { maxDepth: 4 },
+          tie('leaf'),
+          fc.array(tie('tree'), { maxLength: 3 }),
+          fc.dictionary(key, tie('tree'), { maxKeys: 4 }),
+        ),
+      }));
+      const isPlain = (value: unknown) =>
+        typeof value !== 'object' || value === null || Array.isArray(value);
+      fc.assert(
+        fc.property(fc.dictionary(key, tree, { maxKeys: 5 }), (data) => {
+          const found = flattened(data);
+          for (const [name, value] of Object.entries(found))
+            expect([tokenName(name), isPlain(value)]).toEqual([name, true]);
+          const again = flattened(found);
+          // A list of pairs may come out of a list of pairs.
+          if (!JSON.stringify(found).includes('[{')) expect(again).toEqual(found);
+          expect(tokensOf({}, found).tokens).toEqual(found);
+          untouched();
+        }),
+        { numRuns: 1_000 },
+      );
+    },
+  );
 });

@@ -31,7 +31,7 @@ describe('the name of a token', () => {
     ['toString', 'to_string'],
   ])('%j is %j', (key, name) => expect(tokenName(key)).toBe(name));
 
-  test('is a name, of which it is the name, or there is none', () => {
+  test('is a valid name, whose name is itself, or there is none', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -103,10 +103,12 @@ describe('the tokens of a submission', () => {
 
   test('names of JavaScript are ordinary names', () => {
     const json =
-      '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":"t","hasOwnProperty":"h","valueOf":"v"}';
+      '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},' +
+      '"toString":"t","hasOwnProperty":"h","valueOf":"v"}';
     const { tokens, faults } = tokensOf(parsed(json), parsed('{"prototype":"p"}'));
     const plain =
-      '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"prototype":"p","has_own_property":"h","to_string":"t","value_of":"v"}';
+      '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},' +
+      '"prototype":"p","has_own_property":"h","to_string":"t","value_of":"v"}';
     expect(Object.entries(tokens).sort()).toEqual(Object.entries(parsed(plain)).sort());
     expect(parsed(JSON.stringify(tokens))).toEqual(parsed(plain));
     expect([faults, tokens.polluted, 'polluted' in tokens]).toEqual([[], undefined, false]);

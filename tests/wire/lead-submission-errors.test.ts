@@ -11,7 +11,7 @@ import {
 
 setUp();
 
-describe('of what can be no lead', () => {
+describe('what cannot be a lead', () => {
   const raw = (json: string) =>
     api('post', 'leads', {
       auth: null,

@@ -20,35 +20,46 @@ import { type Company } from '../support/world';
 setUp();
 
 describe('the parameter', () => {
-  test('lead_token of an offer: the data waits there for a call of the same caller_id', async () => {
-    const { lead } = await made({ lead_token: shop.offer.lead_token, first_name: 'Ann' });
-    expect(lead).toMatchObject({
-      offer_id: shop.offer.id,
-      schedule_id: null,
-      status: 'queue',
-      has_next_action: false,
-      data: { first_name: 'Ann' },
-    });
-  });
+  test(
+    'lead_token of an offer: the data waits there for a call of the same ' + 'caller_id',
+    async () => {
+      const { lead } = await made({ lead_token: shop.offer.lead_token, first_name: 'Ann' });
+      expect(lead).toMatchObject({
+        offer_id: shop.offer.id,
+        schedule_id: null,
+        status: 'queue',
+        has_next_action: false,
+        data: { first_name: 'Ann' },
+      });
+    },
+  );
 
-  test('lead_token of a schedule, caller_id and data: its actions begin, dial and text that number, and inherit the tokens', async () => {
-    const { lead, id } = await to_busy({ caller_id: '3105552002', data: { first_name: 'Ann' } });
-    expect(lead).toMatchObject({
-      offer_id: busy.offer.id,
-      schedule_id: busy.schedule.id,
-      status: 'scheduled',
-      has_next_action: true,
-    });
-    await runEngine(world);
-    expect(await sent('text_messages', { id })).toMatchObject([
-      { to_number: '13105552002', body: 'Hi Ann', token_values: { first_name: 'Ann' } },
-    ]);
-    expect(await sent('calls', { id })).toMatchObject([
-      { to_number: '13105552002', connect_to: '+13105550199', token_values: { first_name: 'Ann' } },
-    ]);
-  });
+  test(
+    'lead_token of a schedule, caller_id and data: its actions begin, dial and ' +
+      'text that number, and inherit the tokens',
+    async () => {
+      const { lead, id } = await to_busy({ caller_id: '3105552002', data: { first_name: 'Ann' } });
+      expect(lead).toMatchObject({
+        offer_id: busy.offer.id,
+        schedule_id: busy.schedule.id,
+        status: 'scheduled',
+        has_next_action: true,
+      });
+      await runEngine(world);
+      expect(await sent('text_messages', { id })).toMatchObject([
+        { to_number: '13105552002', body: 'Hi Ann', token_values: { first_name: 'Ann' } },
+      ]);
+      expect(await sent('calls', { id })).toMatchObject([
+        {
+          to_number: '13105552002',
+          connect_to: '+13105550199',
+          token_values: { first_name: 'Ann' },
+        },
+      ]);
+    },
+  );
 
-  test('email: required for e-mails of schedules, which are passed over without', async () => {
+  test('email: required for e-mails of schedules, which are skipped without', async () => {
     const [with_email, without] = [
       await to_busy({ email: 'ann@example.com', first_name: 'Ann' }),
       await to_busy(),
@@ -124,7 +135,7 @@ describe('the parameter', () => {
   });
 
   test.each(['assign_service_number', 'assign_trackdrive_number'])(
-    '%s: answers service_number_plain, from which the lead is called',
+    '%s: returns service_number_plain, from which the lead is called',
     async (name) => {
       const lead = await to_busy({ [name]: 'yes' });
       expect([lead.service_number_plain, lead.sms_number_plain]).toEqual(['12125550100', null]);
@@ -143,30 +154,34 @@ describe('the parameter', () => {
     },
   );
 
-  test('assign_sms_number: answers sms_number_plain; without a number to assign there is a warning', async () => {
-    const lead = await to_busy({ assign_sms_number: 'on' });
-    expect([lead.sms_number_plain, lead.service_number_plain, lead.lead.sms_number_id]).toEqual([
-      '12125550100',
-      null,
-      expect.any(Number),
-    ]);
-    const poor = await world.addCompany('Poor');
-    const { lead_token } = (await poor.api('post', 'offers', { body: { name: 'Offer' } })).body
-      .offer;
-    const res = await poor.api('post', 'leads', {
-      auth: null,
-      body: complete({ lead_token, assign_sms_number: true, assign_service_number: true }),
-    });
-    expect([res.status, res.body.sms_number_plain, res.body.service_number_plain]).toEqual([
-      201,
-      null,
-      null,
-    ]);
-    expect(Object.keys(res.body.warnings).toSorted()).toEqual([
-      'assign_service_number',
-      'assign_sms_number',
-    ]);
-  });
+  test(
+    'assign_sms_number: returns sms_number_plain; without a number to assign there ' +
+      'is a warning',
+    async () => {
+      const lead = await to_busy({ assign_sms_number: 'on' });
+      expect([lead.sms_number_plain, lead.service_number_plain, lead.lead.sms_number_id]).toEqual([
+        '12125550100',
+        null,
+        expect.any(Number),
+      ]);
+      const poor = await world.addCompany('Poor');
+      const { lead_token } = (await poor.api('post', 'offers', { body: { name: 'Offer' } })).body
+        .offer;
+      const res = await poor.api('post', 'leads', {
+        auth: null,
+        body: complete({ lead_token, assign_sms_number: true, assign_service_number: true }),
+      });
+      expect([res.status, res.body.sms_number_plain, res.body.service_number_plain]).toEqual([
+        201,
+        null,
+        null,
+      ]);
+      expect(Object.keys(res.body.warnings).toSorted()).toEqual([
+        'assign_service_number',
+        'assign_sms_number',
+      ]);
+    },
+  );
 
   test('lead_priority: lower values are processed first, and those without last', async () => {
     const ids: number[] = [];
@@ -201,7 +216,7 @@ describe('the parameter', () => {
     expect(await faults({ caller_id: undefined, payload: { contact } })).toEqual(['caller_id']);
   });
 
-  test('traffic_source_id: number, uuid or the company’s own identifier; nobody else’s', async () => {
+  test('traffic_source_id: number, uuid or own identifier of a source of the same company', async () => {
     const source = async (company: Company) =>
       (
         await company.api('post', 'traffic_sources', {
@@ -215,32 +230,42 @@ describe('the parameter', () => {
       expect(await faults({ traffic_source_id })).toEqual(['traffic_source_id']);
   });
 
-  test('offer_lead_token beside that of a schedule: the offer of the lead; tokens of another kind are refused', async () => {
-    const other = await openShop(world, []);
-    const { lead } = await made({ offer_lead_token: other.offer.lead_token });
-    expect([lead.schedule_id, lead.offer_id]).toEqual([shop.schedule.id, other.offer.id]);
-    const again = await post({ caller_id: lead.caller_id });
-    expect([again.body.id, again.body.lead.offer_id]).toEqual([lead.id, other.offer.id]);
-    expect(await faults({ schedule_lead_token: shop.offer.lead_token })).toEqual([
-      'schedule_lead_token',
-    ]);
-    expect(await faults({ schedule_lead_token: other.schedule.lead_token })).toEqual([
-      'schedule_lead_token',
-    ]);
-    expect(await faults({ offer_lead_token: other.schedule.lead_token })).toEqual([
-      'offer_lead_token',
-    ]);
-    expect(
-      await faults({ lead_token: shop.offer.lead_token, offer_lead_token: other.offer.lead_token }),
-    ).toEqual(['offer_lead_token']);
-  });
+  test(
+    'offer_lead_token with that of a schedule: the offer of the lead; tokens of ' +
+      'another kind are refused',
+    async () => {
+      const other = await openShop(world, []);
+      const { lead } = await made({ offer_lead_token: other.offer.lead_token });
+      expect([lead.schedule_id, lead.offer_id]).toEqual([shop.schedule.id, other.offer.id]);
+      const again = await post({ caller_id: lead.caller_id });
+      expect([again.body.id, again.body.lead.offer_id]).toEqual([lead.id, other.offer.id]);
+      expect(await faults({ schedule_lead_token: shop.offer.lead_token })).toEqual([
+        'schedule_lead_token',
+      ]);
+      expect(await faults({ schedule_lead_token: other.schedule.lead_token })).toEqual([
+        'schedule_lead_token',
+      ]);
+      expect(await faults({ offer_lead_token: other.schedule.lead_token })).toEqual([
+        'offer_lead_token',
+      ]);
+      expect(
+        await faults({
+          lead_token: shop.offer.lead_token,
+          offer_lead_token: other.offer.lead_token,
+        }),
+      ).toEqual(['offer_lead_token']);
+    },
+  );
 
-  test('lead_token of a schedule: the lead belongs to the offer that the schedule has now', async () => {
-    const { schedule } = await openShop(world, []);
-    await made({ lead_token: schedule.lead_token });
-    await api('put', `schedules/${schedule.id}`, { body: { offer_id: shop.offer.id } });
-    expect((await made({ lead_token: schedule.lead_token })).lead.offer_id).toBe(shop.offer.id);
-    await api('put', `schedules/${schedule.id}`, { body: { offer_id: null } });
-    expect((await made({ lead_token: schedule.lead_token })).lead.offer_id).toBe(null);
-  });
+  test(
+    'lead_token of a schedule: the lead belongs to the offer that the ' + 'schedule has now',
+    async () => {
+      const { schedule } = await openShop(world, []);
+      await made({ lead_token: schedule.lead_token });
+      await api('put', `schedules/${schedule.id}`, { body: { offer_id: shop.offer.id } });
+      expect((await made({ lead_token: schedule.lead_token })).lead.offer_id).toBe(shop.offer.id);
+      await api('put', `schedules/${schedule.id}`, { body: { offer_id: null } });
+      expect((await made({ lead_token: schedule.lead_token })).lead.offer_id).toBe(null);
+    },
+  );
 });

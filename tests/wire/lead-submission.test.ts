@@ -61,14 +61,14 @@ describe('a lead is the same', () => {
       }),
     ],
     [
-      'in query and JSON, of which the body counts',
+      'in query and JSON, where the body counts',
       (own) => ({
         query: { ...own, email: 'q@example.com', zip: '90210', first_name: 'Query' },
         body: { ...ann, zip: undefined },
       }),
     ],
     [
-      'in query and form, of which the body counts',
+      'in query and form, where the body counts',
       ({ lead_token, ...own }) => ({
         query: { lead_token, first_name: 'Query' },
         body: text({ ...own, ...ann }),
@@ -86,7 +86,7 @@ describe('a lead is the same', () => {
       ({ lead_token, ...own }) => ({ body: { ...own, ...ann, schedule_lead_token: lead_token } }),
     ],
     [
-      'beside what forms add of their own',
+      'with what forms add',
       (own) => ({ query: { format: 'json', utf8: '✓', commit: 'Send' }, body: { ...own, ...ann } }),
     ],
     [
@@ -158,7 +158,8 @@ describe('spellings', () => {
   ])('the time %j in the zone %j', async (next_action_at, time_zone, expected) => {
     const fields = { next_action_at, ...(time_zone && { time_zone }) };
     expect(instant((await made(fields)).lead.next_action_at)).toBe(instant(expected));
-    const search = `next_action_at=${next_action_at}${time_zone ? `&time_zone=${encodeURIComponent(time_zone)}` : ''}`;
+    const zone = time_zone ? `&time_zone=${encodeURIComponent(time_zone)}` : '';
+    const search = `next_action_at=${next_action_at}${zone}`;
     const by_query = await api('post', `leads?${search}`, { auth: null, query: complete({}) });
     expect(instant(by_query.body.lead.next_action_at)).toBe(instant(expected));
   });

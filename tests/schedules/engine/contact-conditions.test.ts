@@ -20,7 +20,7 @@ import {
   planOf,
   READY,
   row,
-  turns,
+  walkSteps,
   walk,
 } from '../../support/next-steps';
 
@@ -85,16 +85,19 @@ describe('whether a lead may be contacted is looked at when it would be', () => 
       walk(planOf(row('sms'), { hours: NEVER }), { zones: COASTS, standing: { opt_out: true } }),
     ).toBe('park opt_out');
   });
-  test('a paused owner stops everything: webhooks, waits, callbacks, the expiry and the end', () => {
-    const progress = { callback_at: new Date(NOON), entered_at: new Date(0) };
-    expect(
-      walk(planOf(row('webhook'), { expires_in: 1 }), {
-        standing: { paused: true, opt_out: true },
-        progress,
-      }),
-    ).toBe('park disabled');
-    expect(walk(planOf([]), { standing: { paused: true } })).toBe('park disabled');
-  });
+  test(
+    'a paused owner stops everything: webhooks, waits, callbacks, the expiry ' + 'and the end',
+    () => {
+      const progress = { callback_at: new Date(NOON), entered_at: new Date(0) };
+      expect(
+        walk(planOf(row('webhook'), { expires_in: 1 }), {
+          standing: { paused: true, opt_out: true },
+          progress,
+        }),
+      ).toBe('park disabled');
+      expect(walk(planOf([]), { standing: { paused: true } })).toBe('park disabled');
+    },
+  );
 });
 
 describe('a contact due at night is put to the morning', () => {
@@ -136,7 +139,7 @@ describe('a contact due at night is put to the morning', () => {
   });
 });
 
-describe('whatever the schedule, the lead and the night', () => {
+describe('for any schedule, lead and night', () => {
   const ZONES = [EASTERN, PACIFIC, LONDON, 'Asia/Kathmandu', 'Asia/Tokyo'];
   const wait = fc.oneof(
     fc.constantFrom(0, 1, 30_000, HOUR, 3 * DAY).map((ms) => ({ ms })),
@@ -202,57 +205,67 @@ describe('whatever the schedule, the lead and the night', () => {
   );
   const STEPS = 800;
 
-  test('it ends or waits, is contacted by day only, within its attempts, and no action is repeated but by a restart', () => {
-    const holds = fc.property(
-      story,
-      ({ plan: some, zones, from: [night_of, shift], callback, standing: some_standing }) => {
-        const [begin, plan] = [Date.parse(night_of) + shift, planOf(some.actions, some)];
-        const most = plan.max_contact_attempts ?? Infinity;
-        const expiry =
-          begin + (plan.expires_in ?? (plan.hours_to_expire ?? Infinity) * 60) * MINUTE;
-        const progress = { callback_at: callback === null ? null : new Date(begin + callback) };
-        let [steps, restarts, attempts, last, seen] = [0, 0, 0, begin, new Set<number>()];
-        const options = {
-          from: new Date(begin).toISOString(),
-          zones,
-          standing: some_standing,
-          progress,
-          steps: STEPS,
-        };
-        for (const one of turns(plan, options)) {
-          const { verdict, events, now, standing } = one;
-          [steps, last, attempts] = [steps + 1, now.getTime(), performed(one).contact_attempts];
-          if (events.some(({ event }) => event === 'restarted'))
-            [restarts, seen] = [restarts + 1, new Set()];
-          if (verdict.kind === 'later') {
-            expect(verdict.at.getTime()).toBeGreaterThan(last);
-            if (one.progress.phase === 'actions' && !one.progress.callback_at)
-              expect(verdict.at.getTime()).toBeLessThanOrEqual(expiry);
-            if (verdict.reason === 'no_open_hours') return;
-          } else if ('action' in verdict && verdict.action) {
-            expect(seen).not.toContain(verdict.action.id);
-            seen.add(verdict.action.id);
+  test(
+    'it ends or waits, is contacted by day only, within its attempts, and no ' +
+      'action is repeated but by a restart',
+    () => {
+      const holds = fc.property(
+        story,
+        ({ plan: some, zones, from: [night_of, shift], callback, standing: some_standing }) => {
+          const [begin, plan] = [Date.parse(night_of) + shift, planOf(some.actions, some)];
+          const most = plan.max_contact_attempts ?? Infinity;
+          const expiry =
+            begin + (plan.expires_in ?? (plan.hours_to_expire ?? Infinity) * 60) * MINUTE;
+          const progress = { callback_at: callback === null ? null : new Date(begin + callback) };
+          let [steps, restarts, attempts, last, seen] = [0, 0, 0, begin, new Set<number>()];
+          const options = {
+            from: new Date(begin).toISOString(),
+            zones,
+            standing: some_standing,
+            progress,
+            steps: STEPS,
+          };
+          for (const one of walkSteps(plan, options)) {
+            const { verdict, events, now, standing } = one;
+            [steps, last, attempts] = [steps + 1, now.getTime(), performed(one).contact_attempts];
+            if (events.some(({ event }) => event === 'restarted'))
+              [restarts, seen] = [restarts + 1, new Set()];
+            if (verdict.kind === 'later') {
+              expect(verdict.at.getTime()).toBeGreaterThan(last);
+              if (one.progress.phase === 'actions' && !one.progress.callback_at)
+                expect(verdict.at.getTime()).toBeLessThanOrEqual(expiry);
+              if (verdict.reason === 'no_open_hours') return;
+            } else if ('action' in verdict && verdict.action) {
+              expect(seen).not.toContain(verdict.action.id);
+              seen.add(verdict.action.id);
+            }
+            if (verdict.kind === 'contact') {
+              const times = zones.map((zone) => clocks.get(zone)!.format(now));
+              expect(times.filter((time) => time < '08:00' || time > '20:59')).toEqual([]);
+              expect(standing).toMatchObject({
+                opt_out: false,
+                blocked: false,
+                suppressed_by: null,
+              });
+              if (verdict.action && one.progress.phase === 'actions')
+                expect(one.progress.contact_attempts).toBeLessThan(most);
+            }
           }
-          if (verdict.kind === 'contact') {
-            const times = zones.map((zone) => clocks.get(zone)!.format(now));
-            expect(times.filter((time) => time < '08:00' || time > '20:59')).toEqual([]);
-            expect(standing).toMatchObject({ opt_out: false, blocked: false, suppressed_by: null });
-            if (verdict.action && one.progress.phase === 'actions')
-              expect(one.progress.contact_attempts).toBeLessThan(most);
-          }
-        }
-        expect(attempts).toBeLessThanOrEqual(
-          most + plan.end.filter(({ type }) => isAttempt(type)).length + Number(callback !== null),
-        );
-        // Only what restarts itself without end is still under way, a minute later each time.
-        if (steps === STEPS)
-          expect([restarts > 0, plan.expires_in, last - begin >= (restarts - 1) * MINUTE]).toEqual([
-            true,
-            null,
-            true,
-          ]);
-      },
-    );
-    fc.assert(holds, { numRuns: 1_000 });
-  });
+          expect(attempts).toBeLessThanOrEqual(
+            most +
+              plan.end.filter(({ type }) => isAttempt(type)).length +
+              Number(callback !== null),
+          );
+          // Only what restarts itself without end is still under way, a minute later each time.
+          if (steps === STEPS)
+            expect([
+              restarts > 0,
+              plan.expires_in,
+              last - begin >= (restarts - 1) * MINUTE,
+            ]).toEqual([true, null, true]);
+        },
+      );
+      fc.assert(holds, { numRuns: 1_000 });
+    },
+  );
 });

@@ -22,7 +22,7 @@ import {
   PACIFIC,
   planOf,
   READY,
-  told,
+  describeStep,
   type View,
   words,
 } from '../../support/forecasts';
@@ -94,7 +94,7 @@ interface Story {
   in_schedule: boolean;
 }
 
-/** What the engine does, turn by nextStep, when each is taken at the time that the one before has said. */
+/** What the engine does, step by step, each at the time that the one before returned. */
 function performed({
   plan,
   zones,
@@ -112,23 +112,23 @@ function performed({
     )(progress, plan, { now, zones, standing });
     const { verdict, events } = one;
     ({ progress } = one);
-    const tell = (kind: string, action?: Action, why?: string) =>
-      trace.push(told({ at: now, kind: kind as 'end', action, message: why }));
+    const add = (kind: string, action?: Action, why?: string) =>
+      trace.push(describeStep({ at: now, kind: kind as 'end', action, message: why }));
     const called = verdict.kind === 'contact' && !verdict.action;
     const offer_over = !in_schedule && verdict.kind === 'end';
     if (before.callback_at && !progress.callback_at && !called && !offer_over)
-      tell(`callback`, undefined, 'passed over');
+      add(`callback`, undefined, 'skipped');
     for (const event of events) {
-      if (event.event === 'skipped') tell(event.action.type, event.action, 'passed over');
-      else if (event.event === 'restarted') tell('restart', event.action);
-      else if (event.action?.type === 'exit') tell('exit', event.action);
-      else if (in_schedule) tell('leave_schedule', event.action, event.reason);
+      if (event.event === 'skipped') add(event.action.type, event.action, 'skipped');
+      else if (event.event === 'restarted') add('restart', event.action);
+      else if (event.action?.type === 'exit') add('exit', event.action);
+      else if (in_schedule) add('leave_schedule', event.action, event.reason);
     }
     if (verdict.kind === 'park') return trace;
     if (verdict.kind === 'end')
-      return [...trace, told({ at: now, kind: 'end', message: verdict.reason })];
+      return [...trace, describeStep({ at: now, kind: 'end', message: verdict.reason })];
     if (verdict.kind === 'queue' || verdict.kind === 'later') {
-      if (verdict.kind === 'later' && verdict.action?.type === 'wait') tell('wait', verdict.action);
+      if (verdict.kind === 'later' && verdict.action?.type === 'wait') add('wait', verdict.action);
       const stuck_for_ever =
         verdict.kind === 'later' &&
         verdict.reason === 'no_open_hours' &&
@@ -137,7 +137,7 @@ function performed({
       now = verdict.at;
       continue;
     }
-    tell(
+    add(
       verdict.kind === 'contact'
         ? (verdict.action?.type ?? 'callback')
         : (verdict.action.type as string),
@@ -164,7 +164,7 @@ const expiryBefore = (plan: Plan, progress: Progress, in_schedule: boolean) =>
   expiryOf(plan, progress) !== undefined &&
   (!in_schedule || (progress.phase === 'actions' && !progress.callback_at));
 
-describe('whatever the schedule, the lead and the hour', () => {
+describe('for any schedule, lead and time', () => {
   const ZONES = [EASTERN, PACIFIC, LONDON, 'Asia/Kathmandu', 'Asia/Tokyo'];
   const wait = fc.oneof(
     fc.constantFrom(0, 1, 30_000, HOUR, 3 * DAY).map((ms) => ({ ms })),
@@ -250,10 +250,11 @@ describe('whatever the schedule, the lead and the hour', () => {
         }).slice(0, foreseen.length === 200 ? timed.length : undefined);
         expect(
           timed.map(({ blocked_by, delayed_by: _, ...step }) =>
-            told(blocked_by ? { ...step, message: 'passed over' } : step),
+            describeStep(blocked_by ? { ...step, message: 'skipped' } : step),
           ),
         ).toEqual(expected);
-        // What comes later is never foreseen earlier, and nothing has a time behind what stops the lead for good.
+        // What comes later is never foreseen earlier, and nothing has a time behind what stops the
+        // lead for good.
         expect(timed.map(({ at }) => at!.getTime())).toEqual(
           timed.map(({ at }) => at!.getTime()).toSorted((a, b) => a - b),
         );

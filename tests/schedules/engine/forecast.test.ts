@@ -4,7 +4,7 @@ import {
   COASTS,
   DAY,
   DAYLIGHT,
-  foresee,
+  forecastOf,
   HOUR,
   NEVER,
   NIGHT,
@@ -16,7 +16,7 @@ import {
   words,
 } from '../../support/forecasts';
 
-describe('of what lies before a lead is told', () => {
+describe('a forecast says', () => {
   const all = planOf(row('sms', 'email', 'dial', 'webhook'));
   const over = '06-15T16:00 leave_schedule completed, 06-15T16:00 end completed';
   test.each<[string, Plan, View, string]>([
@@ -24,13 +24,15 @@ describe('of what lies before a lead is told', () => {
       'each action with its time, and the end',
       all,
       {},
-      `06-15T16:00 sms #1, 06-15T16:00 email #2, 06-15T16:00 dial #3, 06-15T16:00 webhook #4, ${over}`,
+      `06-15T16:00 sms #1, 06-15T16:00 email #2, 06-15T16:00 dial #3, ` +
+        `06-15T16:00 webhook #4, ${over}`,
     ],
     [
       'a wait when it begins, and what is behind it when it is over',
       planOf([pause(1, DAY), act('webhook', 2)]),
       {},
-      '06-15T16:00 wait #1, 06-16T16:00 webhook #2, 06-16T16:00 leave_schedule completed, 06-16T16:00 end completed',
+      '06-15T16:00 wait #1, 06-16T16:00 webhook #2, 06-16T16:00 leave_schedule ' +
+        'completed, 06-16T16:00 end completed',
     ],
     [
       'a wait that has begun by what is behind it',
@@ -55,12 +57,13 @@ describe('of what lies before a lead is told', () => {
       'the callback before all others',
       planOf(row('webhook')),
       { progress: { callback_at: new Date('2026-06-15T18:00Z') } },
-      '06-15T18:00 callback, 06-15T18:00 webhook #1, 06-15T18:00 leave_schedule completed, 06-15T18:00 end completed',
+      '06-15T18:00 callback, 06-15T18:00 webhook #1, 06-15T18:00 leave_schedule ' +
+        'completed, 06-15T18:00 end completed',
     ],
   ])('%s', (_name, plan, view, trace) => expect(words(plan, view)).toBe(trace));
 });
 
-describe('a contact that is put off', () => {
+describe('a postponed contact', () => {
   const after = (at: string) => `${at} leave_schedule completed, ${at} end completed`;
   const monday = { ...DAYLIGHT, business_open: [1440 + 600, 1440 + 720] };
   test.each<[string, Plan, View, string]>([
@@ -105,7 +108,7 @@ describe('a contact that is put off', () => {
       `06-15T06:00 wait #1, 06-15T12:00 sms #2 (daylight_hours), ${after('06-15T12:00')}`,
     ],
     [
-      'and is not reached in time is not told',
+      'and is not listed when it is not reached in time',
       planOf(row('sms'), { end: row('webhook'), expires_in: 60 }),
       { from: NIGHT },
       '06-15T07:00 leave_schedule expired, 06-15T07:00 webhook #1, 06-15T07:00 end expired',
@@ -113,7 +116,7 @@ describe('a contact that is put off', () => {
   ])('%s', (_name, plan, view, trace) => expect(words(plan, view)).toBe(trace));
 });
 
-describe('a step that will not be done says why', () => {
+describe('a step that will not be done has a reason', () => {
   const plan = planOf([
     act('webhook', 1),
     act('email', 2),
@@ -133,22 +136,26 @@ describe('a step that will not be done says why', () => {
     [
       'the tokens do not meet its filter',
       {},
-      `06-15T16:00 webhook #1, 06-15T16:00 email #2, 06-15T16:00 sms #3 !token_filter, 06-15T16:00 dial #4, ${last}`,
+      `06-15T16:00 webhook #1, 06-15T16:00 email #2, 06-15T16:00 sms #3 ` +
+        `!token_filter, 06-15T16:00 dial #4, ${last}`,
     ],
     [
       'the number is suppressed',
       { standing: { suppressed_by: 4 } },
-      `06-15T16:00 webhook #1, 06-15T16:00 email #2 !suppressed, 06-15T16:00 sms #3 !token_filter, 06-15T16:00 dial #4 !suppressed, ${last}`,
+      `06-15T16:00 webhook #1, 06-15T16:00 email #2 !suppressed, 06-15T16:00 sms ` +
+        `#3 !token_filter, 06-15T16:00 dial #4 !suppressed, ${last}`,
     ],
     [
       'there is no address',
       { standing: { has_email: false } },
-      `06-15T16:00 webhook #1, 06-15T16:00 email #2 !no_email, 06-15T16:00 sms #3 !token_filter, 06-15T16:00 dial #4, ${last}`,
+      `06-15T16:00 webhook #1, 06-15T16:00 email #2 !no_email, 06-15T16:00 sms ` +
+        `#3 !token_filter, 06-15T16:00 dial #4, ${last}`,
     ],
     [
       'there is no number to call from',
       { standing: { has_number: false } },
-      `06-15T16:00 webhook #1, 06-15T16:00 email #2, 06-15T16:00 sms #3 !token_filter, 06-15T16:00 dial #4 !no_number, ${last}`,
+      `06-15T16:00 webhook #1, 06-15T16:00 email #2, 06-15T16:00 sms #3 ` +
+        `!token_filter, 06-15T16:00 dial #4 !no_number, ${last}`,
     ],
     [
       'the number opted out: a contact stops all that is behind it',
@@ -177,13 +184,15 @@ describe('a step that will not be done says why', () => {
       'a schedule that opts its lead out stops at the next contact',
       planOf(row('opt_out', 'webhook', 'sms')),
       {},
-      '06-15T16:00 opt_out #1, 06-15T16:00 webhook #2, never sms #3 !opt_out, never leave_schedule completed !opt_out, never end completed !opt_out',
+      '06-15T16:00 opt_out #1, 06-15T16:00 webhook #2, never sms #3 !opt_out, ' +
+        'never leave_schedule completed !opt_out, never end completed !opt_out',
     ],
     [
       'or behind the next wait',
       planOf([act('block', 1), pause(2, HOUR), act('webhook', 3)]),
       {},
-      '06-15T16:00 block #1, 06-15T16:00 wait #2, never webhook #3 !blacklist, never leave_schedule completed !blacklist, never end completed !blacklist',
+      '06-15T16:00 block #1, 06-15T16:00 wait #2, never webhook #3 !blacklist, ' +
+        'never leave_schedule completed !blacklist, never end completed !blacklist',
     ],
     [
       'no hour ever allows it',
@@ -195,7 +204,8 @@ describe('a step that will not be done says why', () => {
       'no hour ever allows it, until the time of the lead is up',
       planOf(row('sms'), { hours: NEVER, hours_to_expire: 3, end: row('webhook', 'dial') }),
       { zones: COASTS },
-      'never sms #1 !no_open_hours, 06-15T19:00 leave_schedule expired, 06-15T19:00 webhook #1, never dial #2 !no_open_hours',
+      'never sms #1 !no_open_hours, 06-15T19:00 leave_schedule expired, ' +
+        '06-15T19:00 webhook #1, never dial #2 !no_open_hours',
     ],
     [
       'a lead that has opted out is not kept by hours',
@@ -204,16 +214,18 @@ describe('a step that will not be done says why', () => {
       'never sms #1 !opt_out',
     ],
     [
-      'what is passed over is no attempt',
+      'a skipped contact is not an attempt',
       planOf(row('sms', 'email'), { max_contact_attempts: 1 }),
       { standing: { has_number: false } },
-      '06-15T16:00 sms #1 !no_number, 06-15T16:00 email #2, 06-15T16:00 leave_schedule completed, 06-15T16:00 end completed',
+      '06-15T16:00 sms #1 !no_number, 06-15T16:00 email #2, 06-15T16:00 ' +
+        'leave_schedule completed, 06-15T16:00 end completed',
     ],
     [
       'a callback that may not be made',
       planOf(row('sms'), { max_contact_attempts: 1 }),
       { standing: { suppressed_by: 4 }, progress: { callback_at: new Date(NOON) } },
-      '06-15T16:00 callback !suppressed, 06-15T16:00 sms #1 !suppressed, 06-15T16:00 leave_schedule completed, 06-15T16:00 end completed',
+      '06-15T16:00 callback !suppressed, 06-15T16:00 sms #1 !suppressed, ' +
+        '06-15T16:00 leave_schedule completed, 06-15T16:00 end completed',
     ],
   ])('%s', (_name, of, view, trace) => expect(words(of, view)).toBe(trace));
 });
@@ -224,7 +236,8 @@ describe('what ends a schedule', () => {
     [
       'hours_to_expire',
       planOf(day, { hours_to_expire: 2, end: row('webhook') }),
-      '06-15T16:00 wait #1, 06-15T18:00 leave_schedule expired, 06-15T18:00 webhook #1, 06-15T18:00 end expired',
+      '06-15T16:00 wait #1, 06-15T18:00 leave_schedule expired, 06-15T18:00 ' +
+        'webhook #1, 06-15T18:00 end expired',
     ],
     [
       'expires_in, in minutes',
@@ -234,17 +247,21 @@ describe('what ends a schedule', () => {
     [
       'max_contact_attempts',
       planOf(row('sms', 'dial', 'sms'), { max_contact_attempts: 2 }),
-      '06-15T16:00 sms #1, 06-15T16:00 dial #2, 06-15T16:00 leave_schedule exceeded_max_calls, 06-15T16:00 end exceeded_max_calls',
+      '06-15T16:00 sms #1, 06-15T16:00 dial #2, 06-15T16:00 leave_schedule ' +
+        'exceeded_max_calls, 06-15T16:00 end exceeded_max_calls',
     ],
     [
       'a restart that comes when attempts are used up goes no further round',
       planOf(row('sms'), { max_contact_attempts: 1, end: row('webhook', 'restart', 'email') }),
-      '06-15T16:00 sms #1, 06-15T16:00 leave_schedule exceeded_max_calls, 06-15T16:00 webhook #1, 06-15T16:00 leave_schedule #2 exceeded_max_calls, 06-15T16:00 email #3, 06-15T16:00 end exceeded_max_calls',
+      '06-15T16:00 sms #1, 06-15T16:00 leave_schedule exceeded_max_calls, ' +
+        '06-15T16:00 webhook #1, 06-15T16:00 leave_schedule #2 ' +
+        'exceeded_max_calls, 06-15T16:00 email #3, 06-15T16:00 end exceeded_max_calls',
     ],
     [
       'a restart goes round until the time is up',
       planOf(row('webhook', 'restart'), { expires_in: 2 }),
-      '06-15T16:00 webhook #1, 06-15T16:00 restart #2, 06-15T16:01 webhook #1, 06-15T16:01 restart #2, 06-15T16:02 leave_schedule expired, 06-15T16:02 end expired',
+      '06-15T16:00 webhook #1, 06-15T16:00 restart #2, 06-15T16:01 webhook #1, ' +
+        '06-15T16:01 restart #2, 06-15T16:02 leave_schedule expired, 06-15T16:02 end expired',
     ],
   ])('%s', (_name, plan, trace) => expect(words(plan)).toBe(trace));
 
@@ -252,12 +269,14 @@ describe('what ends a schedule', () => {
     ['a restart without end', row('sms', 'restart')],
     ['a restart of nothing', row('restart')],
     [
-      'more actions than that, done or passed over',
+      'more actions than that, done or skipped',
       Array.from({ length: 300 }, (_, n) => act('sms', n, { applies: n % 3 === 0 })),
     ],
     [
-      'three hundred that are all passed over',
+      'three hundred that are all skipped',
       Array.from({ length: 300 }, (_, n) => act('sms', n, { applies: false })),
     ],
-  ])('200 steps, for %s', (_name, actions) => expect(foresee(planOf(actions))).toHaveLength(200));
+  ])('200 steps, for %s', (_name, actions) =>
+    expect(forecastOf(planOf(actions))).toHaveLength(200),
+  );
 });

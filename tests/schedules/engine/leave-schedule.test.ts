@@ -74,7 +74,8 @@ describe('a lead leaves its schedule for the end-of-schedule actions', () => {
         max_contact_attempts: 1,
         expires_in: 1,
       }),
-      'sms#1, left_schedule exceeded_max_calls, sms#0, until 2026-06-16T16:00Z, dial#3, end exceeded_max_calls',
+      'sms#1, left_schedule exceeded_max_calls, sms#0, until 2026-06-16T16:00Z, ' +
+        'dial#3, end exceeded_max_calls',
     ],
   ])('%s', (_name, plan, trace) => expect(walk(plan)).toBe(trace));
 

@@ -54,7 +54,7 @@ describe('the actions of a schedule', () => {
       'left_schedule completed, skipped token_filter #1, webhook#2',
     ],
   ])('are performed %s', (_name, plan, options, trace) => expect(walk(plan, options)).toBe(trace));
-  test('are told again until they have been done', () => {
+  test('are returned again until they are done', () => {
     const plan = planOf(row('sms', 'email'));
     const first = nextStep(initialProgress(facts.now), plan, facts);
     expect(nextStep(first.progress, plan, facts)).toEqual(first);
@@ -180,19 +180,22 @@ describe('a wait', () => {
 });
 
 describe('restart', () => {
-  test('begins anew a minute later at the earliest, with the attempts and the time of before', () => {
-    const [entered_at, later] = [new Date('2026-06-14T16:00Z'), new Date('2026-06-15T16:01Z')];
-    const { progress, events, verdict } = nextStep(
-      { ...initialProgress(entered_at, 3), position: 1 },
-      planOf(row('sms', 'restart'), { max_contact_attempts: 5 }),
-      facts,
-    );
-    expect(progress).toEqual({ ...initialProgress(entered_at, 3), not_before: later });
-    expect([events, verdict]).toEqual([
-      [{ event: 'restarted', action: act('restart', 2) }],
-      { kind: 'later', at: later },
-    ]);
-  });
+  test(
+    'starts again after a minute at the earliest, with its attempts and its time ' + 'of entry',
+    () => {
+      const [entered_at, later] = [new Date('2026-06-14T16:00Z'), new Date('2026-06-15T16:01Z')];
+      const { progress, events, verdict } = nextStep(
+        { ...initialProgress(entered_at, 3), position: 1 },
+        planOf(row('sms', 'restart'), { max_contact_attempts: 5 }),
+        facts,
+      );
+      expect(progress).toEqual({ ...initialProgress(entered_at, 3), not_before: later });
+      expect([events, verdict]).toEqual([
+        [{ event: 'restarted', action: act('restart', 2) }],
+        { kind: 'later', at: later },
+      ]);
+    },
+  );
   const [round, day] = ['sms#1, restarted #2, until 2026-06-15T16:01Z', [pause(1, { ms: DAY })]];
   const end = row('sms', 'restart', 'webhook');
   test.each<[string, Plan, string]>([
@@ -209,17 +212,20 @@ describe('restart', () => {
     [
       'does not at its end once its time is up',
       planOf(day, { end, expires_in: 1 }),
-      'until 2026-06-15T16:01Z, left_schedule expired, sms#1, left_schedule expired #2, webhook#3, end expired',
+      'until 2026-06-15T16:01Z, left_schedule expired, sms#1, left_schedule ' +
+        'expired #2, webhook#3, end expired',
     ],
     [
       'does not at its end once its attempts are used up',
       planOf([], { end, max_contact_attempts: 1 }),
-      'left_schedule completed, sms#1, left_schedule exceeded_max_calls #2, webhook#3, end exceeded_max_calls',
+      'left_schedule completed, sms#1, left_schedule exceeded_max_calls #2, ' +
+        'webhook#3, end exceeded_max_calls',
     ],
     [
       'does at its end while something is left',
       planOf([], { end, max_contact_attempts: 2 }),
-      `left_schedule completed, ${round}, left_schedule completed, sms#1, left_schedule exceeded_max_calls #2, webhook#3, end exceeded_max_calls`,
+      `left_schedule completed, ${round}, left_schedule completed, sms#1, ` +
+        `left_schedule exceeded_max_calls #2, webhook#3, end exceeded_max_calls`,
     ],
   ])('a schedule that restarts itself %s', (_name, plan, trace) => expect(walk(plan)).toBe(trace));
 });

@@ -1,0 +1,91 @@
+import { sql, statement } from '../../db/sql';
+
+/** Writes what steps changed of locked leads. */
+export const SAVE_LEADS = statement(
+  'leads.save_leads',
+  sql`
+    UPDATE leads l
+    SET
+      status = x.status,
+      is_live = x.is_live,
+      due_at = x.due_at,
+      next_action_at = x.next_action_at,
+      callback_at = x.callback_at,
+      entered_at = x.entered_at,
+      first_action_at = x.first_action_at,
+      last_action_at = x.last_action_at,
+      last_call_at = x.last_call_at,
+      schedule_ended_at = x.schedule_ended_at,
+      phase = x.phase,
+      position = x.position,
+      exit_reason = x.exit_reason,
+      contact_attempts = x.contact_attempts,
+      delay_reason = x.delay_reason,
+      suppressed = x.suppressed,
+      unreachable = x.unreachable,
+      step = x.step,
+      tries = x.tries,
+      sms_number_id = x.sms_number_id,
+      dial_number_id = x.dial_number_id,
+      attempted_call_id = coalesce(x.attempted_call_id, l.attempted_call_id),
+      connected_call_id = coalesce(x.connected_call_id, l.connected_call_id),
+      scheduled_callback_id = CASE WHEN x.called_back THEN NULL ELSE l.scheduled_callback_id END,
+      claim_id = CASE WHEN x.keeps_claim THEN l.claim_id END,
+      updated_at = {now}::timestamptz
+    FROM jsonb_to_recordset({leads}::jsonb) AS x(
+      company_id bigint, id bigint, status text, is_live boolean, due_at timestamptz,
+      next_action_at timestamptz, callback_at timestamptz, entered_at timestamptz,
+      first_action_at timestamptz, last_action_at timestamptz, last_call_at timestamptz,
+      schedule_ended_at timestamptz, phase text, position double precision, exit_reason text,
+      contact_attempts int, delay_reason text, suppressed boolean, unreachable boolean, step int,
+      tries int, sms_number_id bigint, dial_number_id bigint, attempted_call_id bigint,
+      connected_call_id bigint, called_back boolean, keeps_claim boolean
+    )
+    WHERE l.company_id = x.company_id AND l.id = x.id
+  `,
+  { prepared: true },
+);
+
+/** Starts locked leads in other schedules. Their contact attempts stay. */
+export const MOVE_LEADS = statement(
+  'leads.move_leads',
+  sql`
+    UPDATE leads l
+    SET
+      schedule_id = s.id,
+      offer_id = coalesce(s.offer_id, l.offer_id),
+      status = 'scheduled',
+      phase = 'actions',
+      position = NULL,
+      exit_reason = NULL,
+      entered_at = {now}::timestamptz,
+      next_action_at = {now}::timestamptz,
+      due_at = {now}::timestamptz,
+      delay_reason = NULL,
+      updated_at = {now}::timestamptz
+    FROM unnest({company_ids}::bigint[], {ids}::bigint[], {schedule_ids}::bigint[])
+      AS x(company_id, id, schedule_id)
+    JOIN schedules s ON s.company_id = x.company_id AND s.id = x.schedule_id
+    WHERE l.company_id = x.company_id AND l.id = x.id
+  `,
+  { prepared: false },
+);
+
+/** Ends locked leads, each with its status. */
+export const END_LEADS = statement(
+  'leads.end_leads',
+  sql`
+    UPDATE leads l
+    SET
+      is_live = false,
+      due_at = NULL,
+      next_action_at = NULL,
+      schedule_ended_at = {now}::timestamptz,
+      status = x.status,
+      updated_at = {now}::timestamptz
+    FROM unnest({company_ids}::bigint[], {ids}::bigint[], {statuses}::text[])
+      AS x(company_id, id, status)
+    WHERE l.company_id = x.company_id AND l.id = x.id
+  `,
+  { prepared: false },
+);

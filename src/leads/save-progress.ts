@@ -1,0 +1,78 @@
+import type { Sql } from '../db/sql';
+import type { CompletedStatus } from './final-status';
+import { END_LEADS, MOVE_LEADS, SAVE_LEADS } from './queries/progress';
+
+// How outreach writes leads. All of these take locked leads of several companies; ids are decimal
+// text.
+
+interface LeadKey {
+  company_id: string;
+  id: string;
+}
+
+/** The state of a lead after its steps. Times are ISO 8601. */
+export interface LeadProgress extends LeadKey {
+  status: string;
+  is_live: boolean;
+  due_at: string | null;
+  next_action_at: string | null;
+  callback_at: string | null;
+  entered_at: string;
+  first_action_at: string | null;
+  last_action_at: string | null;
+  last_call_at: string | null;
+  schedule_ended_at: string | null;
+  phase: string;
+  position: number | null;
+  exit_reason: string | null;
+  contact_attempts: number;
+  delay_reason: string | null;
+  suppressed: boolean;
+  unreachable: boolean;
+  step: number;
+  tries: number;
+  sms_number_id: string | null;
+  dial_number_id: string | null;
+  /** Null keeps the call that the lead has. */
+  attempted_call_id: string | null;
+  connected_call_id: string | null;
+  /** Whether its callback has been dealt with. */
+  called_back: boolean;
+  /** Whether it stays claimed, because something is still to be sent. */
+  keeps_claim: boolean;
+}
+
+/** Writes what steps changed. */
+export async function saveLeads(
+  sql: Sql,
+  leads: readonly LeadProgress[],
+  now: Date,
+): Promise<void> {
+  if (leads.length > 0) await sql(SAVE_LEADS, { leads: JSON.stringify(leads), now });
+}
+
+/** Starts leads in other schedules, with the contact attempts they have. */
+export async function moveToSchedules(
+  sql: Sql,
+  moves: readonly (LeadKey & { schedule_id: string })[],
+  now: Date,
+): Promise<void> {
+  if (moves.length === 0) return;
+  const schedule_ids = moves.map(({ schedule_id }) => schedule_id);
+  await sql(MOVE_LEADS, { ...keysOf(moves), schedule_ids, now });
+}
+
+/** Ends leads that have completed their schedule. */
+export async function endLeads(
+  sql: Sql,
+  endings: readonly (LeadKey & { status: CompletedStatus })[],
+  now: Date,
+): Promise<void> {
+  if (endings.length === 0) return;
+  await sql(END_LEADS, { ...keysOf(endings), statuses: endings.map(({ status }) => status), now });
+}
+
+const keysOf = (leads: readonly LeadKey[]) => ({
+  company_ids: leads.map(({ company_id }) => company_id),
+  ids: leads.map(({ id }) => id),
+});
