@@ -5,7 +5,7 @@ import { ensureDemo } from './installation/demo';
 import { messageClasses } from './http/message-classes';
 import { DELETE_EXPIRED_ANSWERS } from './http/idempotency';
 import { DELETE_EXPIRED_WINDOWS } from './db/rate-limit-counter';
-import { DELETE_EXPIRED_PINGS } from './ping-post/queries/pings';
+import { deleteExpiredPings } from './ping-post/delete-expired-pings';
 import { openInstallation, type Installation } from './installation/open';
 import { startJobs } from './background/start';
 import { exitWith, onStop } from './background/process';
@@ -52,11 +52,12 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   await listen(server, config);
   const jobs = config.run_jobs ? await startJobs(deps) : undefined;
   const sweep = () => {
-    const forgotten = [DELETE_EXPIRED_ANSWERS, DELETE_EXPIRED_PINGS, DELETE_EXPIRED_WINDOWS].map(
-      (statement) => database.pool.query(statement),
+    const forgotten = [DELETE_EXPIRED_ANSWERS, DELETE_EXPIRED_WINDOWS].map((statement) =>
+      database.pool.query(statement),
     );
     for (const swept of [
       ...forgotten,
+      deleteExpiredPings(database.sql),
       deleteOrphanedUploads(deps),
       deleteOldWebhookLogs(deps, config.webhook_log_days),
     ])

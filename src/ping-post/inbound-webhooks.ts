@@ -22,7 +22,11 @@ export const projection = {
     o: 'LEFT JOIN offers o ON o.company_id = t.company_id AND o.id = t.offer_id',
     s: 'LEFT JOIN traffic_sources s ON s.company_id = t.company_id AND s.id = t.traffic_source_id',
   },
-  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.vanity_uri, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
+  fulltext: `lower(
+    coalesce(t.name, '')
+    || E'\\n' || coalesce(t.vanity_uri, '')
+    || E'\\n' || coalesce(t.external_record_id, '')
+  )`,
   columns: {
     ...commonColumns('inbound_webhooks'),
     type: `'InboundWebhook'`,
@@ -49,7 +53,10 @@ const orders: Record<string, SortKey> = {
   paused: { sql: 't.paused', type: 'boolean' },
 };
 
-/** Where sellers of calls ping and post. */
+/**
+ * The endpoints of sellers of calls. A change locks the endpoint, then its address, which is unique
+ * in the installation.
+ */
 export const inboundWebhooks = ({ clock, pepper, authenticator }: Deps) => {
   const records = recordHandlers(projection, clock);
   const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
@@ -156,7 +163,7 @@ const OWN = [
   'external_record_id',
 ] as const satisfies readonly (keyof Fields)[];
 
-/** The columns of the endpoint's row among the fields, its references found. */
+/** The columns of an endpoint that are among the fields, with the ids of its references. */
 async function columnsOf(db: Db, fields: Fields) {
   const own = Object.fromEntries(
     OWN.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),

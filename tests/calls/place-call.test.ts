@@ -156,7 +156,7 @@ describe('a call that is placed', () => {
       dial_number_id: expect.any(String),
     });
     expect((await story(world, lead)).filter((line) => line.startsWith('call_'))).toEqual(
-      Array(2).fill('call_placed: asked for; completed'),
+      Array(2).fill('call_placed: requested; completed'),
     );
     expect((await ok('get', 'contacts')).contacts[0]).toMatchObject({ calls_count: 2 });
   });
@@ -221,10 +221,10 @@ describe('nobody is called', () => {
       to: [expect.any(String)],
     });
     expect(await errors({ to: TO, offer_id: offer })).toEqual({
-      offer_id: [expect.stringContaining('nobody now')],
+      offer_id: [expect.stringContaining('no buyer now')],
     });
     expect(await errors({ to: TO, from: '+12125559999', schedule_id: schedule.id })).toEqual({
-      from: [expect.stringContaining('none')],
+      from: [expect.stringContaining('must be a number of the company')],
     });
     for (const field of ['lead_id', 'schedule_id', 'offer_id'])
       expect(await errors({ to: TO, [field]: 999_999_999 })).toEqual({
@@ -232,7 +232,7 @@ describe('nobody is called', () => {
       });
     await ok('put', `schedules/${schedule.id}`, { paused: true });
     expect(await errors({ to: TO, schedule_id: schedule.id })).toEqual({
-      schedule_id: [expect.stringContaining('not paused')],
+      schedule_id: [expect.stringContaining('must not be paused')],
     });
     expect(await counted()).toEqual([0, 0]);
     const other = await world.addCompany();

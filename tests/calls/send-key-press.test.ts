@@ -129,7 +129,7 @@ test('a buyer that a carrier asks for the key takes the call, and the carrier co
   const refused = await press({ id: Number(id), digits: '1' });
   expect([refused.status, refused.body.errors]).toEqual([
     422,
-    { id: [expect.stringContaining('twilio can play tones')] },
+    { id: [expect.stringContaining('twilio cannot play tones')] },
   ]);
 });
 
@@ -137,7 +137,7 @@ test('are refused where nobody would hear them, and change nothing then', async 
   const errors = async (body: Fields) => (await press({ data: { a: 1 }, ...body })).body.errors;
   const call = await ringing({ press_one_to_accept: true }, 2);
   expect(await errors({ id: call.id, digits: '1' })).toEqual({
-    id: [expect.stringContaining('nobody would hear it')],
+    id: [expect.stringContaining('connected to a buyer')],
   });
   for (const { attempt } of call.instruction.dial) await tell(call, { event: 'answered', attempt });
   expect(await errors({ id: call.id, digits: '1' })).toEqual({
@@ -152,7 +152,7 @@ test('are refused where nobody would hear them, and change nothing then', async 
     status: 'in_progress',
   });
   expect(await errors({ id: out.id, digits: '1' })).toEqual({
-    id: [expect.stringContaining('nobody would hear it')],
+    id: [expect.stringContaining('connected to a buyer')],
   });
   expect(await errors({ id: 999_999_999, digits: '1' })).toEqual({
     id: [expect.stringContaining('no record of yours')],

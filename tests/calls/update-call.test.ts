@@ -39,7 +39,7 @@ const errors = async (path: string, body: Fields) => {
 const buyer = async (fields: Fields = {}) =>
   (await ok('post', 'buyers', { name: 'Ada', number: '+12125550101', ...fields })).buyer
     .id as number;
-/** A call that rings at a buyer, of a softswitch of our own. */
+/** A call of a softswitch that rings at a buyer. */
 const ringing = async (fields: Fields = {}) => {
   const offer = (await ok('post', 'offers', { name: 'Auto', buyer_ids: [await buyer(fields)] }))
     .offer.id;
@@ -51,18 +51,18 @@ const ringing = async (fields: Fields = {}) => {
     })
   ).call_session;
 };
-const story = async ({ id }: { id: number }) =>
+const eventsOf = async ({ id }: { id: number }) =>
   (await ok('get', `calls/${id}/events`)).call_events.map(({ event }: Fields) => event);
 
-describe('what is told of a call', () => {
-  test('is taken from the query string, JSON and forms, and of a postback with nothing but a token of a user', async () => {
+describe('a change of a call', () => {
+  test('is read from the query string, JSON and forms, and from a postback with only a user token', async () => {
     const call = await ringing();
     const { api } = world.company;
     const token = await world.credentials(world.company, ['calls:update'], {
       kind: 'user_token',
       user_email: 'ann@example.com',
     });
-    const told = await api('post', `calls/update_call/${call.uuid}`, {
+    const res = await api('post', `calls/update_call/${call.uuid}`, {
       auth: null,
       query: {
         auth_token: token,
@@ -71,7 +71,7 @@ describe('what is told of a call', () => {
         post_call_tokens: 'a:1,b:x, y',
       },
     });
-    expect([told.status, told.body.call]).toEqual([
+    expect([res.status, res.body.call]).toEqual([
       200,
       expect.objectContaining({
         revenue: 7.5,
@@ -100,7 +100,7 @@ describe('what is told of a call', () => {
     const { call: shown } = await ok('get', `calls/${call.id}`);
     expect(json.body.call).toEqual(shown);
     expect(shown.user_updated_at).not.toBeNull();
-    expect(await story(call)).toEqual([
+    expect(await eventsOf(call)).toEqual([
       'started',
       'dialed',
       'tokens_changed',
@@ -130,12 +130,12 @@ describe('what is told of a call', () => {
     expect((await ok('get', `calls/${call.id}`)).call.revenue).toBe(5);
   });
 
-  test('is refused as a whole where a part of it is not possible', async () => {
+  test('is rejected as a whole if a part of it is not possible', async () => {
     const call = await ringing();
     const path = `calls/${call.id}`;
     expect(await errors(path, { revenue: 5, add_revenue: 1 })).toEqual([
       422,
-      { add_revenue: ['must be left out beside revenue'] },
+      { add_revenue: ['must not be given together with revenue'] },
     ]);
     expect(await errors(path, { revenue: -1, payout: 1.001 })).toEqual([
       422,
@@ -168,9 +168,9 @@ describe('what is told of a call', () => {
     expect((await other.api('post', path, { body: { revenue: 1 } })).status).toBe(404);
   });
 
-  test('of a call that was with no buyer is no revenue; its source may be paid', async () => {
+  test('sets no revenue of a call without a buyer, but its source may be paid', async () => {
     const call = await callsOf(world, world.company).call();
-    const why = [expect.stringContaining('with no buyer')];
+    const why = [expect.stringContaining('no buyer was dialed')];
     expect(await errors(`calls/${call.id}`, { buyer_converted: true, revenue: 5 })).toEqual([
       422,
       { buyer_converted: why, revenue: why },
@@ -180,7 +180,7 @@ describe('what is told of a call', () => {
     ).toMatchObject({ payout: 4, buyer_converted: false });
   });
 
-  test('does not take back that the buyer pays, and does not say so of one that does not', async () => {
+  test('does not undo a conversion, and makes none with buyer_converted=false', async () => {
     const call = await ringing();
     expect(
       (await ok('post', `calls/${call.id}`, { buyer_converted: 'false' })).call.buyer_converted,
@@ -188,11 +188,11 @@ describe('what is told of a call', () => {
     await ok('post', `calls/${call.id}`, { buyer_converted: '1' });
     expect(await errors(`calls/${call.id}`, { buyer_converted: false })).toEqual([
       422,
-      { buyer_converted: [expect.stringContaining('not taken back')] },
+      { buyer_converted: [expect.stringContaining('cannot be undone')] },
     ]);
   });
 
-  test('leaves what other buyers of the call pay', async () => {
+  test('leaves the revenue that other buyers of the call pay', async () => {
     const conversion = {
       name: 'Ring',
       conversion_type: 'duration',
@@ -221,7 +221,7 @@ describe('what is told of a call', () => {
 describe('the tokens that a buyer adds', () => {
   const adds = { record_token_additional_list: 'desk:east,note:a, b' };
 
-  test('are those of the call and of its lead once it is connected to that buyer, and count for its conversions', async () => {
+  test('are added to the call and its lead when that buyer is connected, and count for its conversions', async () => {
     const sale = {
       name: 'Sale',
       conversion_type: 'duration',
@@ -268,7 +268,7 @@ describe('the tokens that a buyer adds', () => {
     });
   });
 
-  test('wait for the key where one is asked for', async () => {
+  test('are added only after the key if one is asked for', async () => {
     const call = await ringing({ ...adds, press_one_to_accept: true });
     await ok('post', `call_sessions/${call.id}/events`, { event: 'answered' });
     expect((await ok('get', `calls/${call.id}`)).call.token_values).toEqual({ state: 'CA' });
@@ -280,7 +280,7 @@ describe('the tokens that a buyer adds', () => {
     });
   });
 
-  test('are not more than a lead has room for: it keeps what it has', async () => {
+  test('are not added to a lead that would become too large', async () => {
     const call = await ringing(adds);
     const full = JSON.stringify({ a: 'x'.repeat(131_060) });
     const [row] = await world.sql<{ id: string }>(
@@ -295,7 +295,7 @@ describe('the tokens that a buyer adds', () => {
 });
 
 describe('hang_up', () => {
-  test('ends a call of a softswitch, whose next instruction is to hang up', async () => {
+  test('ends a call of a softswitch; its next instruction is to hang up', async () => {
     const call = await ringing({ current_conversion_revenue: 10, current_conversion_duration: 5 });
     await ok('post', `call_sessions/${call.id}/events`, { event: 'answered' });
     time.set('2026-06-01T16:00:20Z');
@@ -314,7 +314,7 @@ describe('hang_up', () => {
         .instruction.action,
     ).toBe('hang_up');
     await ok('post', `calls/${call.id}`, { hang_up: true });
-    expect(await story(call)).toEqual([
+    expect(await eventsOf(call)).toEqual([
       'started',
       'dialed',
       'answered',
@@ -327,7 +327,7 @@ describe('hang_up', () => {
     ).toBe(0);
   });
 
-  describe('of a call that a carrier brings', () => {
+  describe('of a call at a carrier', () => {
     const withCarrier = (): Api =>
       caller(
         createApp({ ...world.deps, carrier: openTwilio(server, { timeout_ms: 300 }) }),
@@ -348,11 +348,11 @@ describe('hang_up', () => {
       return { board, sid, path: `calls/${id}` };
     };
 
-    test('has the carrier end it, which tells of the end', async () => {
+    test('asks the carrier to end it, which then reports the end', async () => {
       const { board, sid, path } = await carried();
       server.calls.push({ sid, status: 'in-progress' });
-      const told = await withCarrier()('post', path, { body: { hang_up: true } });
-      expect([told.status, told.body.call.ended_at, server.calls.at(-1)!.status]).toEqual([
+      const res = await withCarrier()('post', path, { body: { hang_up: true } });
+      expect([res.status, res.body.call.ended_at, server.calls.at(-1)!.status]).toEqual([
         200,
         null,
         'completed',
@@ -366,18 +366,18 @@ describe('hang_up', () => {
       expect((await ok('get', path)).call.ended_at).not.toBeNull();
     });
 
-    test('that the carrier has no more is over', async () => {
+    test('ends it here if the carrier no longer has it', async () => {
       const { sid, path } = await carried();
       server.calls.push({ sid, status: 'completed' });
-      const told = await withCarrier()('post', path, { body: { hang_up: true } });
-      expect(told.body.call).toMatchObject({ status: 'no_answer', hangup_cause: 'hang_up' });
+      const res = await withCarrier()('post', path, { body: { hang_up: true } });
+      expect(res.body.call).toMatchObject({ status: 'no_answer', hangup_cause: 'hang_up' });
     });
 
-    test('changes nothing while the carrier is down, or is another', async () => {
+    test('changes nothing if the carrier is down, or is a different one', async () => {
       const { path } = await carried();
       server.trouble(['break']);
-      const told = await withCarrier()('post', path, { body: { hang_up: true, payout: 5 } });
-      expect([told.status, told.headers['retry-after']]).toEqual([503, expect.any(String)]);
+      const res = await withCarrier()('post', path, { body: { hang_up: true, payout: 5 } });
+      expect([res.status, res.headers['retry-after']]).toEqual([503, expect.any(String)]);
       server.trouble([{ status: 400, code: 21210 }]);
       expect(
         (await withCarrier()('post', path, { body: { hang_up: true, payout: 5 } })).body.errors,
@@ -391,7 +391,7 @@ describe('hang_up', () => {
       expect((await ok('get', path)).call).toMatchObject({ ended_at: null, payout: 0 });
     });
 
-    test('is canceled when it went out and nobody has answered', async () => {
+    test('cancels an outbound call that was not answered', async () => {
       const sid = `CAout${world.company.id}`;
       const call = await callsOf(world, world.company).call({
         direction: 'outbound',
@@ -400,8 +400,8 @@ describe('hang_up', () => {
         carrier_call_id: sid,
       });
       server.calls.push({ sid, status: 'no-answer' });
-      const told = await withCarrier()('post', `calls/${call.id}`, { body: { hang_up: true } });
-      expect(told.body.call).toMatchObject({ status: 'canceled', ended_at: expect.any(String) });
+      const res = await withCarrier()('post', `calls/${call.id}`, { body: { hang_up: true } });
+      expect(res.body.call).toMatchObject({ status: 'canceled', ended_at: expect.any(String) });
     });
   });
 });

@@ -225,7 +225,7 @@ describe('a post', () => {
       success: true,
       late: true,
       buyer_id: second,
-      warnings: [expect.stringContaining('ran out')],
+      warnings: [expect.stringContaining('expired')],
     });
   });
 

@@ -1,0 +1,7 @@
+import type { Sql } from '../db/sql';
+import { DELETE_EXPIRED_PINGS } from './queries/pings';
+
+/** Deletes pings of all companies that can no longer be posted for. */
+export async function deleteExpiredPings(sql: Sql): Promise<void> {
+  await sql(DELETE_EXPIRED_PINGS, {});
+}
