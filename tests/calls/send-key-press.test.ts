@@ -50,7 +50,7 @@ const tell = async ({ id }: { id: number }, body: Fields) =>
 const now = async ({ id }: { id: number }) =>
   (await ok('get', `call_sessions/${id}`)).call_session.instruction;
 
-test('keys in a connected call are handed to the softswitch, in their order, and are in its story', async () => {
+test('keys in a connected call are sent to the softswitch in order, and are events', async () => {
   const call = await ringing();
   await tell(call, { event: 'answered' });
   const pressed = await press({ id: call.uuid, digits: '1w2#', data: { menu: 'sales' } });
@@ -106,7 +106,7 @@ test('any other key declines, and the call goes on without that buyer', async ()
   expect(call_attempts.map(({ status }: Fields) => status)).toEqual(['declined']);
 });
 
-test('a buyer that a carrier asks for the key takes the call, and the carrier connects it when its prompt is over', async () => {
+test('a buyer that a carrier asks for the key is connected after the prompt', async () => {
   const line = board();
   const buyer = await line.buyer({ press_one_to_accept: true });
   await line.offer([buyer]);

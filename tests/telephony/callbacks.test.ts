@@ -53,7 +53,7 @@ describe('what the carrier tells', () => {
     expect([await on.counts(one), await on.counts(two)]).toEqual(right);
   });
 
-  test('of the legs when all is over, in the wrong order, neither breaks nor changes anything', async () => {
+  test('about legs after the end, in the wrong order, changes nothing', async () => {
     const [one, two] = await shop();
     const played = await on.place({ to: on.own, buyers: scripts(one, two), late: true });
     expect([played.connected, await on.attempts(played)]).toEqual([
@@ -103,7 +103,7 @@ describe('what the carrier tells', () => {
     expect([await on.counts(one), await on.counts(two), await on.slots()]).toEqual([...right, 0]);
   });
 
-  test('who of several took the call is known by the leg, where it was not told that it answered', async () => {
+  test('the leg identifies the buyer that took the call if no answer was reported', async () => {
     const members = [await on.buyer(), await on.buyer()];
     await on.atOnce(members);
     const [dial] = (
@@ -129,7 +129,7 @@ describe('what the carrier tells', () => {
     expect([await on.counts(winner), await on.slots()]).toEqual([[1, 1, 1, 0], 0]);
   });
 
-  test('a round that ends with a call that nobody was heard to take ends the call: it does not ring at somebody else', async () => {
+  test('a round that was taken without a reported answer ends the call', async () => {
     const members = [await on.buyer(), await on.buyer()];
     await on.atOnce(members);
     const script = { does: 'answer', talks: 30 } as const;
@@ -145,7 +145,7 @@ describe('what the carrier tells', () => {
     ]);
   });
 
-  test('of one that rings with one that answered and was not connected, that it is completed, is of neither', async () => {
+  test('completed names no buyer if one rings and one answered unconnected', async () => {
     const members = [await on.buyer({ press_one_to_accept: true }), await on.buyer()];
     await on.atOnce(members);
     const [dial] = (
@@ -166,7 +166,7 @@ describe('what the carrier tells', () => {
     ]);
   });
 
-  test('that a buyer hangs up instead of pressing a key declines, and gives its slot back while another rings', async () => {
+  test('a buyer who hangs up instead of pressing a key declines', async () => {
     const members = [await on.buyer({ press_one_to_accept: true }), await on.buyer()];
     await on.atOnce(members);
     const [dial] = (
@@ -210,7 +210,7 @@ describe('what the carrier tells', () => {
     expect(late.children.map(({ name }) => name)).toEqual(['Hangup']);
   });
 
-  test('is refused without its signature, for another URL, and for a call that does not exist', async () => {
+  test('is rejected without its signature, for another URL, or an unknown call', async () => {
     const one = await on.buyer();
     await on.offer([one]);
     const [dial] = (

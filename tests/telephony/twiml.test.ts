@@ -95,7 +95,7 @@ test.each([
   expect(read(dialing(...legs)).children[0]!.attributes.callerId).toBe(shown);
 });
 
-test('it rings as long as the most patient, and as carriers allow; no more than ten at once', () => {
+test('it rings as long as the longest ring time that carriers allow; at most ten legs', () => {
   const attributes = (...seconds: number[]) =>
     read(dialing(...seconds.map((timeout_seconds) => leg({ timeout_seconds })))).children[0]!;
   expect([
