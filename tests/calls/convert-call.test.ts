@@ -193,7 +193,7 @@ test('revenue that is taken off the next day leaves its caps at 0, not below', a
   ]);
 });
 
-test('two calls of a caller within the time frame are paid once, and one gets a warning', async () => {
+test('two calls of a caller within the time frame are paid once; one has a warning', async () => {
   const conversion = {
     name: 'Sale',
     conversion_type: 'postback',

@@ -71,7 +71,7 @@ describe('hang_up', () => {
       const board = switchboard(here.world, time);
       await board.offer([await board.buyer()]);
       const sid = `CA${here.world.company.id}`;
-      await board.tell(board.hook('voice'), {
+      await board.twiml(board.hook('voice'), {
         CallSid: sid,
         From: CALLER,
         To: board.own,
@@ -90,7 +90,7 @@ describe('hang_up', () => {
         null,
         'completed',
       ]);
-      await board.tell(board.hook('voice_status'), {
+      await board.twiml(board.hook('voice_status'), {
         CallSid: sid,
         From: CALLER,
         To: board.own,

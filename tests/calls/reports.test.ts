@@ -256,7 +256,7 @@ describe('reports of calls', () => {
     [{ time_zone: 'Mars' }, 'time_zone'],
     [{ created_at_from: 'soon' }, 'created_at_from'],
     [{ buyer_id: 'x' }, 'buyer_id'],
-  ])('%p is refused by name', async (query, field) => {
+  ])('%p is rejected with the name of the parameter', async (query, field) => {
     const res = await company.api('get', 'calls/reports', { query });
     expect([res.status, Object.keys(res.body.errors)]).toEqual([422, [field]]);
   });

@@ -72,7 +72,7 @@ describe('an endpoint', () => {
     [{ hold_seconds: 4 }, 'hold_seconds'],
     [{ hold_seconds: 901 }, 'hold_seconds'],
     [{ offer_id: 999999 }, 'offer_id'],
-  ])('refuses %j by name', async (fields, name) => {
+  ])('rejects %j with the name of the field', async (fields, name) => {
     const res = await endpoint(fields);
     expect([res.status, Object.keys(res.errors)]).toEqual([422, [name]]);
   });

@@ -172,7 +172,7 @@ describe('a call from a carrier', () => {
     expect([dials.length, posts.length]).toEqual([1, 6]);
     const [sid, number] = ['CA-lease', on.own];
     const [dial] = (
-      await on.tell(on.hook('voice'), { CallSid: sid, From: '+13105550190', To: number })
+      await on.twiml(on.hook('voice'), { CallSid: sid, From: '+13105550190', To: number })
     ).children;
     const lease = async () =>
       (
@@ -183,7 +183,7 @@ describe('a call from a carrier', () => {
       )[0]!.lease_until;
     const at = time.read().getTime();
     expect(await lease()).toEqual(new Date(at + 90_000));
-    await on.tell(dial!.children[0]!.attributes.statusCallback!, { CallStatus: 'in-progress' });
+    await on.twiml(dial!.children[0]!.attributes.statusCallback!, { CallStatus: 'in-progress' });
     expect(await lease()).toEqual(new Date(at + 14_460_000));
   });
 });
