@@ -57,7 +57,7 @@ export async function insertPing(
   return row!.id;
 }
 
-/** A ping of an endpoint, locked until the transaction ends: posts for it are handled one by one. */
+/** A ping of an endpoint, locked until the transaction ends: its posts are handled one by one. */
 export async function lockPing(
   db: Statements,
   uuid: string,
