@@ -51,7 +51,7 @@ export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Prom
   const { carrier, call_sid, offer_id, caller_number, vetoes } = incoming;
   const known = call_sid === null ? undefined : await findCall(db, carrier, call_sid);
   if (known) return begunBefore(db, known);
-  const [found, held] = await Promise.all([
+  const [found, reservation] = await Promise.all([
     loadRouting(db, { source: sourceOf(incoming), number: caller_number, now }),
     caller_number === null || offer_id === null
       ? undefined
@@ -59,7 +59,7 @@ export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Prom
   ]);
   if (!found) throw HttpProblem.field('offer_id', `names no record of yours: ${offer_id}`);
   const { facts, candidates, webhooks } = found;
-  const call = newCallOf(incoming, facts, { held, now });
+  const call = newCallOf(incoming, facts, { reservation, now });
   const asked = routeFacts(facts, {
     now,
     seed: vetoes?.seed ?? newSeed(),
@@ -69,7 +69,7 @@ export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Prom
     vetoes,
   });
   const events = [{ event: 'started', details: { lead_id: call.lead_id } }];
-  const routing = { facts, candidates, webhooks, vetoes, asked, held, events };
+  const routing = { facts, candidates, webhooks, vetoes, asked, reservation, events };
   const begun = await limited(db, () =>
     db.statements(async (tx) => {
       if (call_sid !== null) {
@@ -130,12 +130,16 @@ function limited<T>(db: Db, work: () => Promise<T>): Promise<T> {
 }
 
 interface Context {
-  held: AwaitedReservation | undefined;
+  reservation: AwaitedReservation | undefined;
   now: Date;
 }
 
 /** A seller that has reserved a buyer knows best which traffic source the call is from. */
-function newCallOf(incoming: IncomingCall, { lead }: CallFacts, { held, now }: Context): NewCall {
+function newCallOf(
+  incoming: IncomingCall,
+  { lead }: CallFacts,
+  { reservation, now }: Context,
+): NewCall {
   const { caller_number, offer_id, traffic_source_id, tokens } = incoming;
   const own_source = traffic_source_id === null ? null : Number(traffic_source_id);
   return {
@@ -150,10 +154,11 @@ function newCallOf(incoming: IncomingCall, { lead }: CallFacts, { held, now }: C
     offer_id: offer_id === null ? null : Number(offer_id),
     lead_id: lead?.id ?? null,
     schedule_id: lead?.schedule_id ?? null,
-    traffic_source_id: held?.traffic_source_id ?? own_source ?? lead?.traffic_source_id ?? null,
-    sub_id: incoming.sub_id ?? held?.sub_id ?? lead?.sub_id ?? null,
+    traffic_source_id:
+      reservation?.traffic_source_id ?? own_source ?? lead?.traffic_source_id ?? null,
+    sub_id: incoming.sub_id ?? reservation?.sub_id ?? lead?.sub_id ?? null,
     contact_field_type: lead?.contact_field_type ?? null,
-    token_values: { ...lead?.data, ...held?.token_values, ...tokens },
+    token_values: { ...lead?.data, ...reservation?.token_values, ...tokens },
   };
 }
 

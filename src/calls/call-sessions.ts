@@ -1,26 +1,16 @@
 import { visibleBuyers } from '../db/access-scope';
-import { findNamed, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
-import { HttpProblem, rejectInvalidData } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { Json } from '../http/reply';
-import { calledNumber, type CalledNumber } from '../numbers/called-number';
-import { findTrafficSource } from '../offers/find-traffic-source';
-import { callerNumber } from '../phone/caller-number';
 import type { Decision } from '../routing/engine/decision';
-import { loadRouting } from '../routing/load-routing';
 import { withPreDialChecks } from '../routing/pre-dial-webhooks';
-import { awaitedOffer } from '../routing/queries/reservations';
-import { routeFacts } from '../routing/route-facts';
-import { newSeed } from '../routing/seed';
-import { tokensOf } from '../tokens/lead-data';
 import { beginCall } from './begin-call';
+import { explainRouting } from './explain-routing';
 import { handleCallEvent } from './handle-event';
 import { readCall, readDecisions, readKeyPresses } from './read-call';
-import { explain } from './route-call';
+import { readIncomingCall } from './read-incoming-call';
 import { readSession, type CallSession } from './session';
-import { SOFTSWITCH } from './update-call';
 
 /**
  * Calls in progress, for softswitches: begin a call, report its events, and ask what to do next;
@@ -29,28 +19,14 @@ import { SOFTSWITCH } from './update-call';
  * Locks are taken in this order: the call (of a new one, its call_sid), caps of groups, caps of
  * buyers, leads.
  */
-export const callSessions = ({ clock, request, pepper }: Deps) =>
-  ({
+export const callSessions = ({ clock, request, pepper }: Deps) => {
+  const edges = { request, pepper, clock };
+  return {
     createCallSession: async ({ body, db }) => {
       const now = clock();
-      const caller_number = await callerOf(db, body.caller_number);
-      const called = await calledOf(db, body, { caller_number, now });
-      const traffic_source_id = body.traffic_source_id
-        ? String(await findTrafficSource(db, body.traffic_source_id))
-        : called.traffic_source_id;
-      const incoming = {
-        ...called,
-        carrier: SOFTSWITCH,
-        call_sid: body.call_sid || null,
-        caller_number,
-        traffic_source_id,
-        sub_id: body.sub_id ?? null,
-        tokens: tokensIn(body.tokens),
-      };
-      const { session, created } = await withPreDialChecks(
-        db,
-        { request, pepper, clock },
-        (vetoes) => beginCall(db, { ...incoming, vetoes }, now),
+      const incoming = await readIncomingCall(db, body, now);
+      const { session, created } = await withPreDialChecks(db, edges, (vetoes) =>
+        beginCall(db, { ...incoming, vetoes }, now),
       );
       return reply(db, session, created ? 201 : 200);
     },
@@ -61,7 +37,7 @@ export const callSessions = ({ clock, request, pepper }: Deps) =>
     createCallEvent: async ({ params, body, db }) =>
       reply(
         db,
-        await withPreDialChecks(db, { request, pepper, clock }, (vetoes) =>
+        await withPreDialChecks(db, edges, (vetoes) =>
           handleCallEvent(db, params.id, { ...body, vetoes }, clock()),
         ),
       ),
@@ -73,25 +49,8 @@ export const callSessions = ({ clock, request, pepper }: Deps) =>
     },
 
     explainRouting: async ({ body, db }) => {
-      const now = body.at ? new Date(body.at) : clock();
-      const caller_number = await callerOf(db, body.caller_number);
-      const offer_id = String(
-        await findNamed(db, 'offers', { reference: body.offer_id, field: 'offer_id' }),
-      );
-      const { facts, candidates } = (await loadRouting(db, {
-        source: { offer_id },
-        number: caller_number,
-        now,
-      }))!;
-      const tokens = { ...facts.lead?.data, ...tokensIn(body.tokens) };
-      const asked = routeFacts(facts, {
-        now,
-        seed: body.seed || newSeed(),
-        caller_number,
-        tokens,
-        tried: new Set(),
-      });
-      const [decision] = await visibleParts(db, [explain(facts, candidates, asked)]);
+      const explained = await explainRouting(db, body, body.at ? new Date(body.at) : clock());
+      const [decision] = await visibleParts(db, [explained]);
       return {
         status: 200,
         success: true,
@@ -100,7 +59,8 @@ export const callSessions = ({ clock, request, pepper }: Deps) =>
         metadata: { root: 'decision' },
       };
     },
-  }) satisfies Partial<Handlers>;
+  } satisfies Partial<Handlers>;
+};
 
 /** Decisions without the buyers that the caller may not see. */
 async function visibleParts(db: Db, decisions: readonly Decision[]): Promise<Decision[]> {
@@ -130,63 +90,4 @@ async function reply(db: Db, session: CallSession, status = 200): Promise<Json<n
     {},
     status,
   );
-}
-
-const WITHHELD = /^(anonymous|restricted|unknown|unavailable|private|withheld|blocked)?$/i;
-
-/** Null when it is withheld. */
-async function callerOf(db: Db, sent: string | null | undefined): Promise<number | null> {
-  if (sent === undefined || sent === null || WITHHELD.test(sent.trim())) return null;
-  return (await callerNumber(db, sent, 'caller_number')) ?? null;
-}
-
-function tokensIn(sent: Record<string, unknown> | undefined): Record<string, unknown> {
-  const { tokens, faults } = tokensOf({}, sent ?? {});
-  rejectInvalidData(
-    faults.map(({ field, message }) => ({
-      field: field === 'data' ? 'tokens' : `tokens.${field}`,
-      message,
-    })),
-  );
-  return tokens;
-}
-
-type Called = Omit<CalledNumber, 'number_id'> & {
-  number_called: number | null;
-  number_id: string | null;
-};
-
-/**
- * The offer or the buyer that a call is for: the offer that is named, else that of the number, else
- * that of a reservation which waits for this caller. Throws 422.
- */
-async function calledOf(
-  db: Db,
-  sent: { number_called?: string; offer_id?: Reference },
-  { caller_number, now }: { caller_number: number | null; now: Date },
-): Promise<Called> {
-  if (sent.number_called === undefined && sent.offer_id === undefined)
-    throw HttpProblem.field('offer_id', 'must be given, or number_called');
-  const number_called = (await callerNumber(db, sent.number_called, 'number_called')) ?? null;
-  const owned = number_called === null ? undefined : await calledNumber(db, number_called);
-  const of_number = {
-    number_called,
-    number_id: owned?.number_id ?? null,
-    traffic_source_id: owned?.traffic_source_id ?? null,
-  };
-  if (sent.offer_id !== undefined) {
-    const offer = { reference: sent.offer_id, field: 'offer_id' };
-    return { ...of_number, offer_id: String(await findNamed(db, 'offers', offer)), buyer_id: null };
-  }
-  if (!owned) throw HttpProblem.field('number_called', 'is not a number of the company');
-  if (owned.offer_id !== null || owned.buyer_id !== null)
-    return { ...of_number, offer_id: owned.offer_id, buyer_id: owned.buyer_id };
-  // Sellers of calls get such a number when an offer has none of its own.
-  const offer_id = caller_number === null ? undefined : await awaitedOffer(db, caller_number, now);
-  if (offer_id === undefined)
-    throw HttpProblem.field(
-      'number_called',
-      'belongs to no offer and forwards to no buyer; give offer_id',
-    );
-  return { ...of_number, offer_id, buyer_id: null };
 }

@@ -98,13 +98,13 @@ function tokenFilter({
   return { token_like: JSON.stringify([{ [key]: value }, { [key]: plain }]) };
 }
 
-/** Each holds a database connection while it waits for the carrier; other requests need some too. */
+/** Each holds a database connection while the carrier answers; other requests need some too. */
 const MAX_CONCURRENT_CALLS = 4;
 
 /**
- * Calls, inbound and outbound: their list, changes to them, and placing one. Locks are taken in this
- * order: the contact and the lead of an outbound call, the call, caps of groups, caps of buyers,
- * the lead of an inbound call.
+ * Calls, inbound and outbound: their list, changes to them, and placing one. Locks are taken in
+ * this order: the contact and the lead of an outbound call, the call, caps of groups, caps of
+ * buyers, the lead of an inbound call.
  */
 export const calls = (deps: Deps) => ({ ...reading(deps), ...changing(deps) });
 

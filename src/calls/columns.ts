@@ -1,20 +1,65 @@
 import { commonColumns, type Projection } from '../db/projection';
 
-/** Whole seconds between two moments, 0 where one of them never came. */
+/** Whole seconds between two times; 0 if one of them is null. */
 const seconds = (from: string, to: string) =>
   `coalesce(greatest(0, floor(extract(epoch FROM ${to} - ${from})))::int, 0)`;
-/** The first of these moments that came; until one does, it is now. */
-const until = (...moments: string[]) =>
-  `coalesce(${[...moments, 't.ended_at', '{now}::timestamptz'].join(', ')})`;
+/** The first of these times that is not null, else the end of the call, else now. */
+const until = (...times: string[]) =>
+  `coalesce(${[...times, 't.ended_at', '{now}::timestamptz'].join(', ')})`;
 const INBOUND = `t.direction = 'inbound'`;
-const name = `nullif(trim(coalesce(t.token_values->>'full_name', t.token_values->>'name', coalesce(t.token_values->>'first_name', '') || ' ' || coalesce(t.token_values->>'last_name', ''))), '')`;
 
-/** What the carrier has counted stands; else it is counted here. */
+const NAME = `nullif(
+  trim(
+    coalesce(
+      t.token_values->>'full_name',
+      t.token_values->>'name',
+      coalesce(t.token_values->>'first_name', '')
+        || ' '
+        || coalesce(t.token_values->>'last_name', '')
+    )
+  ),
+  ''
+)`;
+
+/** As the carrier measured it; else as measured here. */
 export const TOTAL_DURATION = `coalesce(t.total_duration, ${seconds('t.created_at', until())})`;
 
+/** From the beginning of an inbound call, or the answer of an outbound one, until a connection. */
+const HOLD_DURATION = `CASE
+  WHEN ${INBOUND} THEN ${seconds('t.created_at', until('t.connected_at'))}
+  ELSE ${seconds('t.answered_at', until('t.connected_at'))}
+END`;
+
+/** While buyers were asked for a key. */
+const IVR_DURATION = `CASE
+  WHEN ${INBOUND} THEN ${seconds('t.answered_at', until('t.connected_at'))}
+  ELSE (
+    SELECT coalesce(
+      sum(${seconds('a.answered_at', 'coalesce(a.connected_at, a.ended_at, {now}::timestamptz)')}),
+      0
+    )
+    FROM call_attempts a
+    WHERE a.company_id = t.company_id AND a.call_id = t.id
+  )
+END`;
+
+const ATTEMPTED_DURATION = `CASE
+  WHEN t.buyer_id IS NULL THEN 0
+  ELSE ${seconds('t.created_at', until('t.answered_at'))}
+END`;
+
+const FULLTEXT = `lower(
+  coalesce(t.from_number::text, '')
+  || E'\\n' || coalesce(t.to_number::text, '')
+  || E'\\n' || coalesce(t.connect_to, '')
+  || E'\\n' || coalesce(t.sub_id, '')
+  || E'\\n' || coalesce(t.carrier_call_id, '')
+  || E'\\n' || coalesce(t.external_record_id, '')
+)`;
+
 /**
- * How a call is read. `answered_at` of a call that came in is when a buyer answered, of one that went out when the person did: what a buyer does there
- * stands in the attempts only.
+ * How a call is read. `answered_at` of an inbound call is when a buyer answered, of an outbound
+ * call when the person did; what buyers do in an outbound call is in its attempts only.
  */
 export const callProjection = {
   schema: 'Call',
@@ -26,12 +71,12 @@ export const callProjection = {
     b: 'LEFT JOIN buyers b ON b.company_id = t.company_id AND b.id = t.buyer_id',
     h: 'LEFT JOIN schedules h ON h.company_id = t.company_id AND h.id = t.schedule_id',
   },
-  fulltext: `lower(coalesce(t.from_number::text, '') || E'\\n' || coalesce(t.to_number::text, '') || E'\\n' || coalesce(t.connect_to, '') || E'\\n' || coalesce(t.sub_id, '') || E'\\n' || coalesce(t.carrier_call_id, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
+  fulltext: FULLTEXT,
   columns: {
     ...commonColumns('calls'),
     type: `'Call'`,
     routes_edit_path: 'NULL::text',
-    name,
+    name: NAME,
     recording_url: true,
     category: 't.direction',
     number_called: `'+' || CASE WHEN ${INBOUND} THEN t.to_number ELSE t.from_number END`,
@@ -51,15 +96,15 @@ export const callProjection = {
     buyer: 'b.name',
     user_buyer_id: 'b.user_buyer_id',
     buyer_id: true,
-    obfuscated_caller_number: `repeat('*', length(t.caller_number::text) - 4) || right(t.caller_number::text, 4)`,
+    obfuscated_caller_number: `repeat('*', length(t.caller_number::text) - 4)
+      || right(t.caller_number::text, 4)`,
     caller_city: true,
     caller_country: true,
     token_values: true,
     total_duration: TOTAL_DURATION,
-    hold_duration: `CASE WHEN ${INBOUND} THEN ${seconds('t.created_at', until('t.connected_at'))} ELSE ${seconds('t.answered_at', until('t.connected_at'))} END`,
-    ivr_duration: `CASE WHEN ${INBOUND} THEN ${seconds('t.answered_at', until('t.connected_at'))} ELSE (SELECT coalesce(sum(${seconds('a.answered_at', 'coalesce(a.connected_at, a.ended_at, {now}::timestamptz)')}), 0)
-      FROM call_attempts a WHERE a.company_id = t.company_id AND a.call_id = t.id) END`,
-    attempted_duration: `CASE WHEN t.buyer_id IS NULL THEN 0 ELSE ${seconds('t.created_at', until('t.answered_at'))} END`,
+    hold_duration: HOLD_DURATION,
+    ivr_duration: IVR_DURATION,
+    attempted_duration: ATTEMPTED_DURATION,
     answered_duration: `coalesce(t.answered_duration, ${seconds('t.answered_at', until())})`,
     agent_duration: '0',
     sub_id: true,
@@ -79,8 +124,11 @@ export const callProjection = {
     provider_cost: true,
     call_sid: 't.carrier_call_id',
     provider: 't.carrier',
-    outgoing_webhooks_count:
-      '(SELECT count(*) FROM webhook_deliveries e WHERE e.company_id = t.company_id AND e.call_id = t.id)',
+    outgoing_webhooks_count: `(
+      SELECT count(*)
+      FROM webhook_deliveries e
+      WHERE e.company_id = t.company_id AND e.call_id = t.id
+    )`,
     ended_at: true,
     contact_field_type: true,
     disposition_id: 'NULL::bigint',
@@ -92,8 +140,9 @@ export const callProjection = {
     answered_at: true,
     connected_at: true,
     fallback: true,
-    attempts_count:
-      '(SELECT count(*) FROM call_attempts a WHERE a.company_id = t.company_id AND a.call_id = t.id)',
+    attempts_count: `(
+      SELECT count(*) FROM call_attempts a WHERE a.company_id = t.company_id AND a.call_id = t.id
+    )`,
     error_code: true,
     error_message: true,
     sandbox: `t.carrier = 'sandbox'`,
@@ -103,7 +152,7 @@ export const callProjection = {
 
 const joins = { b: 'LEFT JOIN buyers b ON b.company_id = t.company_id AND b.id = t.buyer_id' };
 
-/** What happened in calls. */
+/** The events of calls. */
 export const callEventProjection = {
   schema: 'CallEvent',
   singular: 'call_event',
@@ -122,7 +171,7 @@ export const callEventProjection = {
   },
 } as const satisfies Projection<'CallEvent', 'call_event', 'call_events'>;
 
-/** Whom calls were tried with. */
+/** The buyers that were dialed for calls. */
 export const callAttemptProjection = {
   schema: 'CallAttempt',
   singular: 'call_attempt',

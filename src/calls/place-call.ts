@@ -68,7 +68,7 @@ interface Known {
   fields: ReadOrder['fields'];
 }
 
-/** Throws 422 for a person whom the schedules of the company would not call either. */
+/** Throws 422 if the schedules of the company would not call this person either. */
 function requireAllowed(
   lead: DueLead,
   contact: ContactState,
@@ -100,7 +100,7 @@ function draftOf(
   if (!connection)
     throw HttpProblem.field(
       fields.owner,
-      'must be able to take the call: there is no buyer now to whom it could be connected',
+      'must be able to take the call: there is no buyer now that it could be connected to',
     );
   const draft = draftCall(lead, connection, { outreach, channels });
   if ('fault' in draft) throw HttpProblem.field('from', `cannot be chosen: ${draft.fault}`);

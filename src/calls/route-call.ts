@@ -97,7 +97,7 @@ interface Routing {
   /** What they said so far. */
   vetoes?: PreDialVetoes | undefined;
   /** What a seller of calls has reserved for this call. */
-  held?: AwaitedReservation | undefined;
+  reservation?: AwaitedReservation | undefined;
   /** Events of the call that come before those of this round. */
   events?: readonly NewEvent[];
 }
@@ -153,12 +153,12 @@ export async function routeCall(
 async function chooseBuyers(
   db: Statements,
   call: RoutableCall,
-  { facts, candidates, asked, held, webhooks = [], vetoes }: Routing,
+  { facts, candidates, asked, reservation, webhooks = [], vetoes }: Routing,
 ): Promise<TakenOver> {
   const requireAsked = (members: readonly Member[]) =>
     requirePreDialChecks(members, webhooks, { call, tokens: asked.tokens, vetoes: vetoes! });
-  const awaited = held && {
-    held,
+  const awaited = reservation && {
+    held: reservation,
     call: { offer_id: facts.offer.id!, caller_number: call.caller_number! },
   };
   return (

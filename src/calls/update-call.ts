@@ -36,7 +36,8 @@ export const SOFTSWITCH = 'softswitch';
 const MAX_TOKEN_BYTES = 2 * LIMITS.bytes;
 const REPEAT_CALLER = {
   buyer_converted: [
-    'the buyer paid for this caller a short while ago: it does not pay again, and the revenue is unchanged',
+    'the buyer paid for this caller a short while ago: it does not pay again, and the revenue ' +
+      'is unchanged',
   ],
 };
 

@@ -2693,6 +2693,103 @@ export interface SqlTypes {
     params: object;
     row: object;
   };
+  'ping_post.find_forwarding_number': {
+    params: {
+      company_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+    };
+    row: {
+      number: string | null;
+    };
+  };
+  'ping_post.insert_lookup': {
+    params: {
+      vanity_uri: string | null;
+      company_id: number | string | bigint | null;
+      inbound_webhook_id: number | string | bigint | null;
+    };
+    row: {
+      vanity_uri: string;
+    };
+  };
+  'ping_post.insert_ping': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+      now: Date | string | null;
+      inbound_webhook_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      sub_id: string | null;
+      token_values: string | object | null;
+      buyer_ids: readonly (number | string | bigint)[] | string | null;
+      expires_at: Date | string | null;
+      answer: string | object | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'ping_post.load_bids': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      buyer_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      buyer_id: number;
+      user_buyer_id: string | null;
+      name: string | null;
+      number: string | null;
+      bid_price: number;
+      bid_duration: number | null;
+    };
+  };
+  'ping_post.lock_ping': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+      inbound_webhook_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      uuid: string;
+      offer_id: number;
+      caller_number: number;
+      traffic_source_id: number | null;
+      sub_id: string | null;
+      token_values: unknown;
+      buyer_ids: number[];
+      expires_at: Date;
+      answer: unknown;
+      call_uuid: string | null;
+    };
+  };
+  'ping_post.read_endpoint': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: number;
+      offer_id: number;
+      traffic_source_id: number | null;
+      hold_seconds: number;
+      paused: boolean;
+    };
+  };
+  'ping_post.save_answer': {
+    params: {
+      answer: string | object | null;
+      tokens: string | object | null;
+      sub_id: string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'suppression.block_numbers': {
     params: {
       company_id: number | string | bigint | null;

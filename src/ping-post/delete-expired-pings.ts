@@ -1,7 +1,7 @@
 import type { Sql } from '../db/sql';
-import { DELETE_EXPIRED_PINGS } from './queries/expired-pings';
+import { DELETE_EXPIRED_PINGS } from './queries/pings';
 
-/** Deletes pings that can no longer be posted to, of all companies. */
+/** Deletes pings of all companies that can no longer be posted for. */
 export async function deleteExpiredPings(sql: Sql): Promise<void> {
   await sql(DELETE_EXPIRED_PINGS, {});
 }

@@ -1,13 +1,18 @@
 import { defaultsOf, type Schemas } from '../contract';
 import { commonColumns, type Projection, type SortKey } from '../db/projection';
-import { resolveReferences, type Reference, type Table } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
+import { withDefaults } from '../http/defaults';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
-import { newWebhookToken, takeVanityUri, type WebhookToken } from './save-inbound-webhook';
-import { withDefaults } from '../http/defaults';
+import {
+  createInboundWebhook,
+  deleteInboundWebhook,
+  newWebhookToken,
+  updateInboundWebhook,
+  type WebhookToken,
+} from './save-inbound-webhook';
 
 type Fields = Schemas['InboundWebhookFields'];
 const DEFAULTS = defaultsOf('InboundWebhookFields') as { hold_seconds: number; paused: boolean };
@@ -22,7 +27,11 @@ export const projection = {
     o: 'LEFT JOIN offers o ON o.company_id = t.company_id AND o.id = t.offer_id',
     s: 'LEFT JOIN traffic_sources s ON s.company_id = t.company_id AND s.id = t.traffic_source_id',
   },
-  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.vanity_uri, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
+  fulltext: `lower(
+    coalesce(t.name, '')
+    || E'\\n' || coalesce(t.vanity_uri, '')
+    || E'\\n' || coalesce(t.external_record_id, '')
+  )`,
   columns: {
     ...commonColumns('inbound_webhooks'),
     type: `'InboundWebhook'`,
@@ -49,10 +58,16 @@ const orders: Record<string, SortKey> = {
   paused: { sql: 't.paused', type: 'boolean' },
 };
 
-/** Where sellers of calls ping and post. */
+/**
+ * The endpoints of sellers of calls. A change locks the endpoint, then its address, which is unique
+ * in the installation.
+ */
 export const inboundWebhooks = ({ clock, pepper, authenticator }: Deps) => {
   const records = recordHandlers(projection, clock);
-  const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
+  /** Addresses are cached by the authenticator. */
+  const forget = (db: Db, vanity_uris: ReadonlySet<string>) => {
+    for (const vanity_uri of vanity_uris) db.afterCommit(() => authenticator.forget(vanity_uri));
+  };
   return {
     listInboundWebhooks: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
     newInboundWebhook: (call) => records.unsaved(call, DEFAULTS),
@@ -63,30 +78,9 @@ export const inboundWebhooks = ({ clock, pepper, authenticator }: Deps) => {
       const made = has_auth_token || reset_auth_token ? newWebhookToken(pepper) : undefined;
       return records.create(
         call,
-        async (tx, sent, now) => {
-          const { offer_id, ...own } = await columnsOf(tx, {
-            ...DEFAULTS,
-            ...withDefaults<Fields>(sent, DEFAULTS),
-          });
-          const data = {
-            ...own,
-            name: sent.name!,
-            vanity_uri: sent.vanity_uri!,
-            offer_id: offer_id!,
-            auth_token_digest: made?.digest ?? null,
-          };
-          const { id } = await tx.prisma.inboundWebhook.create({
-            data: {
-              ...data,
-              company_id: tx.company_id,
-              user_updated_at: now,
-              created_at: now,
-              updated_at: now,
-            },
-            select: { id: true },
-          });
-          await takeVanityUri(tx, id, data.vanity_uri);
-          return id;
+        (tx, sent, now) => {
+          const fields = { ...DEFAULTS, ...withDefaults<Fields>(sent, DEFAULTS) };
+          return createInboundWebhook(tx, { sent, fields, token: made }, now);
         },
         () => shownOnce(made),
       );
@@ -98,80 +92,25 @@ export const inboundWebhooks = ({ clock, pepper, authenticator }: Deps) => {
       const reply = await records.update(
         { ...call, body: withDefaults<Schemas['InboundWebhookUpdate']>(call.body, DEFAULTS) },
         async (tx, id, { fields, now }) => {
-          const where = key(tx.company_id, id);
-          const before = await tx.prisma.inboundWebhook.findUniqueOrThrow({
-            where,
-            select: { vanity_uri: true, auth_token_digest: true },
-          });
-          changed.add(before.vanity_uri);
-          made = wantsToken(fields, before.auth_token_digest !== null)
-            ? newWebhookToken(pepper)
-            : undefined;
-          const digest = made?.digest ?? (fields.has_auth_token === false ? null : undefined);
-          const own = await columnsOf(tx, fields);
-          await tx.prisma.inboundWebhook.update({
-            where,
-            data: {
-              ...own,
-              ...(digest !== undefined && { auth_token_digest: digest }),
-              user_updated_at: now,
-              updated_at: now,
-            },
-          });
-          if (fields.vanity_uri !== undefined && fields.vanity_uri !== before.vanity_uri)
-            await takeVanityUri(tx, id, fields.vanity_uri);
+          const updated = await updateInboundWebhook(tx, id, { fields, pepper, now });
+          changed.add(updated.vanity_uri);
+          made = updated.token;
         },
         () => shownOnce(made),
       );
-      for (const vanity_uri of changed) call.db.afterCommit(() => authenticator.forget(vanity_uri));
+      forget(call.db, changed);
       return reply;
     },
 
     deleteInboundWebhook: async (call) => {
       const freed = new Set<string>();
       const reply = await records.delete(call, async (tx, id, now) => {
-        const data = { deleted_at: now, updated_at: now, user_updated_at: now };
-        freed.add(
-          (await tx.prisma.inboundWebhook.update({ where: key(tx.company_id, id), data }))
-            .vanity_uri,
-        );
-        await tx.prisma.inboundWebhookLookup.deleteMany({ where: { inbound_webhook_id: id } });
+        freed.add(await deleteInboundWebhook(tx, id, now));
       });
-      for (const vanity_uri of freed) call.db.afterCommit(() => authenticator.forget(vanity_uri));
+      forget(call.db, freed);
       return reply;
     },
   } satisfies Partial<Handlers>;
 };
 
 const shownOnce = (made: WebhookToken | undefined) => (made ? { auth_token: made.token } : {});
-
-const wantsToken = ({ has_auth_token, reset_auth_token }: Fields, has_one: boolean): boolean =>
-  reset_auth_token ? has_auth_token !== false : has_auth_token === true && !has_one;
-
-const OWN = [
-  'name',
-  'vanity_uri',
-  'hold_seconds',
-  'paused',
-  'external_record_id',
-] as const satisfies readonly (keyof Fields)[];
-
-/** The columns of the endpoint's row among the fields, its references found. */
-async function columnsOf(db: Db, fields: Fields) {
-  const own = Object.fromEntries(
-    OWN.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
-  );
-  const { offer_id, traffic_source_id } = fields;
-  const one = async (table: Table, field: 'offer_id' | 'traffic_source_id', reference: Reference) =>
-    (await resolveReferences(db, table, [reference], { field }))[0]!;
-  return {
-    ...own,
-    ...(offer_id !== undefined && { offer_id: await one('offers', 'offer_id', offer_id) }),
-    ...(traffic_source_id !== undefined && {
-      traffic_source_id:
-        traffic_source_id === null
-          ? null
-          : await one('traffic_sources', 'traffic_source_id', traffic_source_id),
-    }),
-  };
-}

@@ -1,54 +1,51 @@
+import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
+import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import type { Handlers } from '../http/handlers';
 import { Json } from '../http/reply';
-import type { SellersEndpoint } from '../http/auth/webhook-tokens';
-import { ping } from './ping';
-import { pingAndPost, postPing } from './post';
+import { ping, type PingReply } from './ping';
+import { pingAndPost, postPing, type PostReply } from './post';
 
 interface Request<Body> {
   db: Db;
-  body: Body;
+  body?: Body | undefined;
   webhook?: SellersEndpoint | undefined;
 }
 
-type Act<Body, Reply> = (
-  request: Request<Body>,
-  posting: { webhook: SellersEndpoint; now: Date },
-) => Promise<Reply>;
+interface Posting {
+  webhook: SellersEndpoint;
+  now: Date;
+}
+
+type Action<Body, Reply> = (db: Db, body: Body, posting: Posting) => Promise<Reply>;
 
 const NO_STORE = { 'Cache-Control': 'no-store' };
 
-/** What sellers of calls ask, and are told. */
+const pingAlone: Action<Schemas['PingRequest'], PingReply> = async (db, body, posting) =>
+  (await ping(db, body, { ...posting, posted: false })).reply;
+
+/**
+ * Pings and posts, with which sellers of calls ask for a buyer. Locks are taken in this order: the
+ * ping, caps of groups, caps of buyers.
+ */
 export const pings = ({ clock }: Deps) => {
   const handler =
-    <Body, Reply>(act: Act<Body, Reply>) =>
-    (request: Request<Body>) =>
-      act(request, { webhook: request.webhook!, now: clock() });
-  /** By GET the same: its answer must not be kept by anybody on the way. */
+    <Body, Reply>(action: Action<Body, Reply>) =>
+    ({ db, body, webhook }: Request<Body>) =>
+      action(db, body ?? ({} as Body), { webhook: webhook!, now: clock() });
+  /** The same by GET. The reply must not be cached on its way. */
   const byGet =
-    <Body, Reply>(act: Act<Body, Reply>) =>
+    <Body, Reply>(action: Action<Body, Reply>) =>
     async (request: Request<Body>) =>
-      new Json<Reply>(JSON.stringify(await handler(act)(request)), NO_STORE);
-  const pinged: Act<
-    Parameters<typeof pingAndPost>[1],
-    Awaited<ReturnType<typeof ping>>['reply']
-  > = async ({ db, body }, posting) =>
-    (await ping(db, body ?? {}, { ...posting, posted: false })).reply;
-  const posted: Act<Parameters<typeof postPing>[1], Awaited<ReturnType<typeof postPing>>> = (
-    { db, body },
-    posting,
-  ) => postPing(db, body ?? {}, posting);
-  const both: Act<Parameters<typeof pingAndPost>[1], Awaited<ReturnType<typeof pingAndPost>>> = (
-    { db, body },
-    posting,
-  ) => pingAndPost(db, body ?? {}, posting);
+      new Json<Reply>(JSON.stringify(await handler(action)(request)), NO_STORE);
+  const post: Action<Schemas['PostRequest'], PostReply> = postPing;
   return {
-    pingInboundWebhook: handler(pinged),
-    pingInboundWebhookByGet: byGet(pinged),
-    postInboundWebhook: handler(posted),
-    postInboundWebhookByGet: byGet(posted),
-    fullInboundWebhook: handler(both),
-    fullInboundWebhookByGet: byGet(both),
+    pingInboundWebhook: handler(pingAlone),
+    pingInboundWebhookByGet: byGet(pingAlone),
+    postInboundWebhook: handler(post),
+    postInboundWebhookByGet: byGet(post),
+    fullInboundWebhook: handler(pingAndPost),
+    fullInboundWebhookByGet: byGet(pingAndPost),
   } satisfies Partial<Handlers>;
 };

@@ -1,32 +1,23 @@
 import type { Schemas } from '../contract';
+import type { Db, Statements } from '../db/tenant';
+import { HttpProblem } from '../errors';
+import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import {
   confirmReservation,
   insertReservation,
   releaseReservation,
 } from '../routing/queries/reservations';
+import { reserveBuyers } from '../routing/reserve-buyers';
+import { INVALID, isDialable, noBuyerOf, openMarket, PAUSED, type NoBuyer } from './market';
+import { answerOf, ping, type PingReply, type Sold } from './ping';
 import {
-  answerPing,
   forwardingNumber,
   loadBids,
   lockPing,
-  type KeptAnswer,
+  saveAnswer,
   type PingRow,
-} from './queries/pings';
-import type { Db, Statements } from '../db/tenant';
-import type { SellersEndpoint } from '../http/auth/webhook-tokens';
-import { HttpProblem } from '../errors';
-import { reserveBuyers } from '../routing/reserve-buyers';
-import {
-  answerOf,
-  INVALID,
-  isDialable,
-  nobodyOf,
-  openMarket,
-  PAUSED,
-  ping,
-  type Nothing,
-  type PingReply,
-} from './ping';
+  type PostAnswer,
+} from './ping-record';
 import { readRequest, type SellersRequest } from './read-request';
 
 export type PostReply = Schemas['PostReply'];
@@ -37,8 +28,9 @@ interface Posting {
 }
 
 /**
- * Answers the number to forward a call to. What is held for the ping in time is had for certain; else a buyer is chosen anew among those that the
- * `ping_id` stands for, and held. The same post again is answered the same.
+ * Returns the number to which a call is to be forwarded. What the ping has reserved is certain
+ * until it expires; after that a buyer is chosen again, among those that the `ping_id` stands for,
+ * and reserved. The same post gets the same answer again.
  */
 export async function postPing(
   db: Db,
@@ -47,30 +39,26 @@ export async function postPing(
 ): Promise<PostReply> {
   const request = await readRequest(db, sent, webhook);
   const { ping_id } = request;
-  if (ping_id === undefined) {
-    const { reply, answer } = await ping(db, sent, { webhook, now, posted: true });
-    return answer
-      ? accepted(answer, null)
-      : refused({ status: reply.status as Nothing['status'], message: reply.errors[0]! });
-  }
-  if (request.caller_number === null) return refused(INVALID);
+  if (ping_id === undefined) return replyTo(await ping(db, sent, { webhook, now, posted: true }));
+  if (request.caller_number === null) return rejected(INVALID);
   const named = parse(ping_id);
   return db.statements(async (tx) => {
-    const asked = named && (await lockPing(tx, named.uuid, request.endpoint.id));
-    if (!asked || (named.buyer_id !== undefined && !asked.buyer_ids.includes(named.buyer_id)))
+    const pinged = named && (await lockPing(tx, named.uuid, request.endpoint.id));
+    if (!pinged || (named.buyer_id !== undefined && !pinged.buyer_ids.includes(named.buyer_id)))
       throw HttpProblem.field('ping_id', `names no ping of this endpoint: ${ping_id}`);
-    if (request.caller_number !== undefined && request.caller_number !== asked.caller_number)
+    if (request.caller_number !== undefined && request.caller_number !== pinged.caller_number)
       throw HttpProblem.field(
         'caller_id',
-        'is not that of the ping; beside ping_id it may be left out',
+        'is not that of the ping; it may be left out if ping_id is given',
       );
-    const kept = asked.answer;
-    if (kept?.ping_id === ping_id && (asked.call_uuid !== null || new Date(kept.expires_at) > now))
-      return accepted(kept, asked.call_uuid);
-    const allowed = named.buyer_id === undefined ? asked.buyer_ids : [named.buyer_id];
-    const answer = await answered(tx, { request, asked, ping_id, allowed, now });
-    if ('status' in answer) return refused(answer);
-    await answerPing(tx, asked.id, { answer, tokens: request.tokens, sub_id: request.sub_id });
+    const before = pinged.answer;
+    const is_valid = before && (pinged.call_uuid !== null || new Date(before.expires_at) > now);
+    if (is_valid && before.ping_id === ping_id) return accepted(before, pinged.call_uuid);
+    const allowed = named.buyer_id === undefined ? pinged.buyer_ids : [named.buyer_id];
+    const answer = await answerPost(tx, { request, pinged, ping_id, allowed, now });
+    if ('status' in answer) return rejected(answer);
+    const { tokens, sub_id } = request;
+    await saveAnswer(tx, pinged.id, { answer, tokens, sub_id });
     return accepted(answer, null);
   });
 }
@@ -81,70 +69,72 @@ export async function pingAndPost(
   sent: Schemas['PingRequest'],
   posting: Posting,
 ): Promise<PingReply & PostReply> {
-  const { reply, answer } = await ping(db, sent, { ...posting, posted: true });
-  const posted = answer
-    ? accepted(answer, null)
-    : refused({ status: reply.status as Nothing['status'], message: reply.errors[0]! });
-  return { ...reply, ...posted };
+  const sold = await ping(db, sent, { ...posting, posted: true });
+  return { ...sold.reply, ...replyTo(sold) };
 }
+
+const replyTo = ({ reply: { status, errors }, answer }: Sold): PostReply =>
+  answer
+    ? accepted(answer, null)
+    : rejected({ status: status as NoBuyer['status'], message: errors[0]! });
 
 const PING_ID = /^([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?:-([1-9]\d{0,14}))?$/i;
 
 /** A ping, or one buyer of it. */
 function parse(ping_id: string): { uuid: string; buyer_id: number | undefined } | undefined {
   const [, uuid, buyer_id] = PING_ID.exec(ping_id) ?? [];
-  return uuid === undefined
-    ? undefined
-    : { uuid: uuid.toLowerCase(), buyer_id: buyer_id === undefined ? undefined : Number(buyer_id) };
+  if (uuid === undefined) return undefined;
+  return {
+    uuid: uuid.toLowerCase(),
+    buyer_id: buyer_id === undefined ? undefined : Number(buyer_id),
+  };
 }
 
-interface Asked {
+interface Post {
   request: SellersRequest;
-  asked: PingRow;
+  pinged: PingRow;
   ping_id: string;
-  /** Buyers that the `ping_id` stands for. */
+  /** The buyers that the `ping_id` stands for. */
   allowed: readonly number[];
   now: Date;
 }
 
-async function answered(db: Statements, post: Asked): Promise<KeptAnswer | Nothing> {
-  const { request, asked, ping_id, allowed, now } = post;
-  const number = await forwardingNumber(db, asked);
+/** From the reservation of the ping, or from a new one. */
+async function answerPost(db: Statements, post: Post): Promise<PostAnswer | NoBuyer> {
+  const { request, pinged, ping_id, allowed, now } = post;
+  const number = await forwardingNumber(db, pinged);
   const expires_at = new Date(now.getTime() + request.endpoint.hold_seconds * 1000);
-  const held = await confirmReservation(db, {
-    ping_id: asked.id,
+  const reserved = await confirmReservation(db, {
+    ping_id: pinged.id,
     allowed,
     direct: number === null,
     now,
     expires_at,
   });
-  if (held) {
-    const bids = await loadBids(db, held.buyer_ids, now);
-    const bid = held.buyer_ids.filter((id) => allowed.includes(id)).map((id) => bids.get(id)!)[0]!;
+  if (reserved) {
+    const bids = await loadBids(db, reserved.buyer_ids, now);
+    const bid = bids.get(reserved.buyer_ids.find((id) => allowed.includes(id))!)!;
     if (number !== null || isDialable(bid.number))
       return answerOf(bid, { ping_id, number, expires_at, warnings: [] });
   }
-  return request.endpoint.paused ? PAUSED : chosenAnew(db, post, expires_at);
+  return request.endpoint.paused ? PAUSED : chooseAgain(db, post, expires_at);
 }
 
-async function chosenAnew(
+async function chooseAgain(
   db: Statements,
-  { request, asked, ping_id, allowed, now }: Asked,
+  { request, pinged, ping_id, allowed, now }: Post,
   expires_at: Date,
-): Promise<KeptAnswer | Nothing> {
-  const { offer_id, caller_number } = asked;
-  const market = await openMarket(
-    db,
-    { ...asked, tokens: { ...asked.token_values, ...request.tokens }, allowed },
-    now,
-  );
+): Promise<PostAnswer | NoBuyer> {
+  const { offer_id, caller_number } = pinged;
+  const tokens = { ...pinged.token_values, ...request.tokens };
+  const market = await openMarket(db, { ...pinged, tokens, allowed }, now);
   if ('status' in market) return market;
   const chosen = await reserveBuyers(db, market.candidates, market.asked);
-  if (chosen.members.length === 0) return nobodyOf(chosen);
+  if (chosen.members.length === 0) return noBuyerOf(chosen);
   const { number } = market;
-  await releaseReservation(db, asked.id, now);
+  await releaseReservation(db, pinged.id, now);
   await insertReservation(db, {
-    ping_id: asked.id,
+    ping_id: pinged.id,
     offer_id,
     caller_number,
     chosen,
@@ -153,48 +143,38 @@ async function chosenAnew(
     now,
     expires_at,
   });
+  const expired_at = pinged.expires_at.toISOString();
   const warnings =
-    asked.expires_at <= now
-      ? [`the ping ran out at ${asked.expires_at.toISOString()}: a buyer was chosen anew`]
-      : [];
-  return answerOf(market.bids.get(chosen.members[0]!.buyer.id)!, {
-    ping_id,
-    number,
-    expires_at,
-    warnings,
-  });
+    pinged.expires_at <= now ? [`the ping expired at ${expired_at}: a buyer was chosen again`] : [];
+  const bid = market.bids.get(chosen.members[0]!.buyer.id)!;
+  return answerOf(bid, { ping_id, number, expires_at, warnings });
 }
 
-/** The members in one order, though the database keeps them in its own: the same answer is the same text. */
-function accepted(kept: KeptAnswer, call_uuid: string | null): PostReply {
-  const {
-    warnings,
-    late,
-    ping_id,
-    buyer_id,
-    user_buyer_id,
-    name,
-    bid_price,
-    bid_duration,
-    forwarding_number,
-    expires_at,
-  } = kept;
-  const buyer = { buyer_id, user_buyer_id, name, bid_price, bid_duration };
-  return {
-    success: true,
-    status: 'accepted',
-    errors: [],
-    warnings,
-    late,
-    ping_id,
-    ...buyer,
-    forwarding_number,
-    call_uuid,
-    expires_at,
-  };
-}
+/**
+ * The members in one order, though the database stores them in its own: the same answer is the same
+ * text.
+ */
+const accepted = (answer: PostAnswer, call_uuid: string | null): PostReply => ({
+  success: true,
+  status: 'accepted',
+  errors: [],
+  warnings: answer.warnings,
+  late: answer.late,
+  ping_id: answer.ping_id,
+  buyer_id: answer.buyer_id,
+  user_buyer_id: answer.user_buyer_id,
+  name: answer.name,
+  bid_price: answer.bid_price,
+  bid_duration: answer.bid_duration,
+  forwarding_number: answer.forwarding_number,
+  call_uuid,
+  expires_at: answer.expires_at,
+});
 
-const NOTHING = {
+const rejected = ({ status, message }: NoBuyer): PostReply => ({
+  success: false,
+  status,
+  errors: [message],
   warnings: [],
   late: false,
   ping_id: null,
@@ -206,11 +186,4 @@ const NOTHING = {
   forwarding_number: null,
   call_uuid: null,
   expires_at: null,
-};
-
-const refused = ({ status, message }: Nothing): PostReply => ({
-  success: false,
-  status,
-  errors: [message],
-  ...NOTHING,
 });

@@ -1,16 +1,26 @@
 import { contract, facets, type Schemas } from '../contract';
-import { readEndpoint, type Endpoint } from './queries/pings';
 import type { Db } from '../db/tenant';
-import type { SellersEndpoint } from '../http/auth/webhook-tokens';
-import { numberReader } from '../phone/parse-number';
 import { notFound, HttpProblem, rejectInvalidData } from '../errors';
-import { tokensOf, type Data } from '../tokens/lead-data';
+import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import { findTrafficSource } from '../offers/find-traffic-source';
+import { numberReader } from '../phone/parse-number';
+import { tokensOf, type Data } from '../tokens/lead-data';
+import { READ_ENDPOINT } from './queries/pings';
 
-/** What a seller of calls has sent, in whatever shape. */
+/** An endpoint of sellers, as it is now. */
+export interface Endpoint {
+  id: number;
+  offer_id: number;
+  traffic_source_id: number | null;
+  /** How long a buyer is reserved for a ping. */
+  hold_seconds: number;
+  paused: boolean;
+}
+
+/** What a seller of calls has sent. */
 export interface SellersRequest {
   endpoint: Endpoint;
-  /** E.164 without the plus; null when what was sent is no number, undefined when none was. */
+  /** E.164 without the plus; null if what was sent is not a number, undefined if nothing was. */
   caller_number: number | null | undefined;
   traffic_source_id: number | null;
   sub_id: string | null;
@@ -22,13 +32,13 @@ const KNOWN = new Set(
   Object.keys(facets(contract.document.components.schemas.PostRequest!).properties),
 );
 
-/** Reads a ping or a post. Refuses with 422 what cannot be read, and with 404 an endpoint that was just deleted. */
+/** Reads a ping or a post. Throws 422, or 404 if the endpoint was just deleted. */
 export async function readRequest(
   db: Db,
   sent: Schemas['PostRequest'],
   webhook: SellersEndpoint,
 ): Promise<SellersRequest> {
-  const endpoint = await readEndpoint(db, webhook.id);
+  const [endpoint] = await db.sql(READ_ENDPOINT, { id: webhook.id });
   if (!endpoint) throw notFound();
   const loose = Object.fromEntries(Object.entries(sent).filter(([key]) => !KNOWN.has(key)));
   const { tokens, faults } = tokensOf(loose, sent.data ?? {});
@@ -57,7 +67,7 @@ function callerOf(
   return sent === undefined ? undefined : (numberReader(country)(String(sent)) ?? null);
 }
 
-/** The caller; null when what was sent is no number. Refuses with 422 when nothing was sent. */
+/** The caller; null if what was sent is not a number. Throws 422 if nothing was sent. */
 export function requireCaller({ caller_number }: SellersRequest): number | null {
   if (caller_number === undefined)
     throw HttpProblem.field(

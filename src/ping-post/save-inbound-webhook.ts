@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import type { Schemas } from '../contract';
+import { resolveReferences, type Reference, type Table } from '../db/records';
 import type { Db } from '../db/tenant';
 import { digestOf } from '../http/auth/credentials';
 import { HttpProblem } from '../errors';
+import { INSERT_LOOKUP } from './queries/inbound-webhooks';
+
+type Fields = Schemas['InboundWebhookFields'];
 
 export interface WebhookToken {
   /** Shown once. */
@@ -10,23 +15,121 @@ export interface WebhookToken {
   digest: Uint8Array<ArrayBuffer>;
 }
 
-/** A token that the senders of an endpoint must show. */
+/** A token that senders to an endpoint must show. */
 export function newWebhookToken(pepper: string): WebhookToken {
   const token = `wt_${randomBytes(32).toString('hex')}`;
   return { token, digest: new Uint8Array(digestOf(pepper, token)) };
 }
 
-/** Makes a name the one address of an endpoint; refuses with 422 when somebody of the installation has it. */
-export async function takeVanityUri(
+/** Makes a name the address of an endpoint. Throws 422 if another endpoint has it. */
+async function takeVanityUri(
   db: Db,
   inbound_webhook_id: bigint,
   vanity_uri: string,
 ): Promise<void> {
   await db.prisma.inboundWebhookLookup.deleteMany({ where: { inbound_webhook_id } });
-  const taken = await db.query({
-    text: 'INSERT INTO inbound_webhook_lookups (vanity_uri, company_id, inbound_webhook_id) VALUES ($1, $2, $3) ON CONFLICT (vanity_uri) DO NOTHING RETURNING 1',
-    values: [vanity_uri, db.company_id, inbound_webhook_id],
-  });
+  const taken = await db.sql(INSERT_LOOKUP, { vanity_uri, inbound_webhook_id });
   if (taken.length === 0)
     throw HttpProblem.field('vanity_uri', 'is taken; it must be unique in this installation');
+}
+
+interface NewWebhook {
+  /** As it was sent: what is required is there. */
+  sent: Fields;
+  /** The same with defaults. */
+  fields: Fields;
+  token: WebhookToken | undefined;
+}
+
+/** Writes a new endpoint and returns its id. */
+export async function createInboundWebhook(
+  db: Db,
+  { sent, fields, token }: NewWebhook,
+  now: Date,
+): Promise<bigint> {
+  const { offer_id, ...own } = await columnsOf(db, fields);
+  const data = {
+    ...own,
+    name: sent.name!,
+    vanity_uri: sent.vanity_uri!,
+    offer_id: offer_id!,
+    auth_token_digest: token?.digest ?? null,
+    company_id: db.company_id,
+    user_updated_at: now,
+    created_at: now,
+    updated_at: now,
+  };
+  const { id } = await db.prisma.inboundWebhook.create({ data, select: { id: true } });
+  await takeVanityUri(db, id, data.vanity_uri);
+  return id;
+}
+
+const keyOf = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
+
+const wantsToken = ({ has_auth_token, reset_auth_token }: Fields, has_one: boolean): boolean =>
+  reset_auth_token ? has_auth_token !== false : has_auth_token === true && !has_one;
+
+/** Changes an endpoint. Returns the address that it had, and a token if it got a new one. */
+export async function updateInboundWebhook(
+  db: Db,
+  id: bigint,
+  { fields, pepper, now }: { fields: Fields; pepper: string; now: Date },
+): Promise<{ vanity_uri: string; token: WebhookToken | undefined }> {
+  const where = keyOf(db, id);
+  const before = await db.prisma.inboundWebhook.findUniqueOrThrow({
+    where,
+    select: { vanity_uri: true, auth_token_digest: true },
+  });
+  const token = wantsToken(fields, before.auth_token_digest !== null)
+    ? newWebhookToken(pepper)
+    : undefined;
+  const digest = token?.digest ?? (fields.has_auth_token === false ? null : undefined);
+  const own = await columnsOf(db, fields);
+  const data = {
+    ...own,
+    ...(digest !== undefined && { auth_token_digest: digest }),
+    user_updated_at: now,
+    updated_at: now,
+  };
+  await db.prisma.inboundWebhook.update({ where, data });
+  if (fields.vanity_uri !== undefined && fields.vanity_uri !== before.vanity_uri)
+    await takeVanityUri(db, id, fields.vanity_uri);
+  return { vanity_uri: before.vanity_uri, token };
+}
+
+/** Deletes an endpoint and returns its address, which is free again. */
+export async function deleteInboundWebhook(db: Db, id: bigint, now: Date): Promise<string> {
+  const data = { deleted_at: now, updated_at: now, user_updated_at: now };
+  const where = keyOf(db, id);
+  const { vanity_uri } = await db.prisma.inboundWebhook.update({ where, data });
+  await db.prisma.inboundWebhookLookup.deleteMany({ where: { inbound_webhook_id: id } });
+  return vanity_uri;
+}
+
+const OWN = [
+  'name',
+  'vanity_uri',
+  'hold_seconds',
+  'paused',
+  'external_record_id',
+] as const satisfies readonly (keyof Fields)[];
+
+/** The columns of an endpoint that are among the fields, with the ids of its references. */
+async function columnsOf(db: Db, fields: Fields) {
+  const own = Object.fromEntries(
+    OWN.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
+  );
+  const { offer_id, traffic_source_id } = fields;
+  const one = async (table: Table, field: 'offer_id' | 'traffic_source_id', reference: Reference) =>
+    (await resolveReferences(db, table, [reference], { field }))[0]!;
+  return {
+    ...own,
+    ...(offer_id !== undefined && { offer_id: await one('offers', 'offer_id', offer_id) }),
+    ...(traffic_source_id !== undefined && {
+      traffic_source_id:
+        traffic_source_id === null
+          ? null
+          : await one('traffic_sources', 'traffic_source_id', traffic_source_id),
+    }),
+  };
 }

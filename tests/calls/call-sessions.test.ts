@@ -1,50 +1,13 @@
-import { standingClock } from '../support/clock';
 import { ownNumber } from '../support/leads';
-import { createWorld, type World } from '../support/world';
+import { CALLER, dialed, softswitch } from '../support/softswitch';
 
 /** Monday 08:30 in New York. */
-const MONDAY = '2026-06-01T12:30:00Z';
-const CALLER = '+13105550188';
-
-let world: World;
-const time = standingClock(MONDAY);
-beforeAll(async () => {
-  world = await createWorld({ clock: time.read });
-});
-beforeEach(async () => {
-  time.set(MONDAY);
-  world.company = await world.addCompany();
-});
-afterAll(() => world.close());
+const here = softswitch('2026-06-01T12:30:00Z');
+const { ok, buyer, offer, group, begin, report, later, newNumber } = here;
 
 type Fields = Record<string, unknown>;
 
-const ok = async (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: Fields) => {
-  const res = await world.company.api(method, path, body ? { body } : {});
-  if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-  return res.body;
-};
-let next = 100;
-const buyer = async (fields: Fields = {}): Promise<number> =>
-  (
-    await ok('post', 'buyers', {
-      name: `Buyer ${next}`,
-      number: `+1212555${String(next++).padStart(4, '0')}`,
-      timeout_seconds: 30,
-      ...fields,
-    })
-  ).buyer.id;
-const offer = async (fields: Fields): Promise<number> =>
-  (await ok('post', 'offers', { name: 'Auto', ...fields })).offer.id;
-const group = async (fields: Fields): Promise<number> =>
-  (await ok('post', 'buyer_groups', { name: 'Group', ...fields })).buyer_group.id;
-const begin = async (offer_id: number, more: Fields = {}) =>
-  (await ok('post', 'call_sessions', { offer_id, caller_number: CALLER, ...more })).call_session;
-const tell = async (call: { id: number }, event: string, more: Fields = {}) =>
-  (await ok('post', `call_sessions/${call.id}/events`, { event, ...more })).call_session
-    .instruction;
-const dialed = (instruction: { dial: { buyer_id: number }[] }) =>
-  instruction.dial.map(({ buyer_id }) => buyer_id);
+/** Each decision about a call: why each buyer was passed over, or null. */
 const reasons = async (call: { id: number }) => {
   const { decisions } = await ok('get', `calls/${call.id}/decision`);
   return decisions.map(
@@ -52,18 +15,17 @@ const reasons = async (call: { id: number }) => {
       Object.fromEntries(candidates.map(({ buyer_id, reason }) => [buyer_id, reason])),
   );
 };
-const later = (seconds: number) =>
-  time.set(new Date(time.read().getTime() + seconds * 1000).toISOString());
 const slots = async () =>
   (
-    await world.sql<{ n: number }>(
-      'SELECT coalesce(sum(concurrency_cap_used), 0)::int AS n FROM call_limits WHERE company_id = $1',
-      [world.company.id],
+    await here.world.sql<{ n: number }>(
+      `SELECT coalesce(sum(concurrency_cap_used), 0)::int AS n
+      FROM call_limits WHERE company_id = $1`,
+      [here.world.company.id],
     )
   )[0]!.n;
 
 describe('a call', () => {
-  test('goes to the buyer of the lowest tier, with everything that is needed to dial it', async () => {
+  test('goes to the buyer of the lowest tier, with what is needed to dial it', async () => {
     const fields = {
       number: '+12125550199',
       dtmf_tones: '1w2',
@@ -107,22 +69,23 @@ describe('a call', () => {
     });
   });
 
-  test('that is answered and ends gives its slots back, and counts', async () => {
+  test('that is answered and ends releases its slots, and counts', async () => {
     const id = await buyer({ concurrency_cap_limit: 1 });
     const call = await begin(await offer({ buyer_ids: [id] }));
     expect(await slots()).toBe(1);
-    expect((await tell(call, 'ringing')).action).toBe('wait');
+    expect((await report(call, 'ringing')).action).toBe('wait');
     later(5);
-    expect(await tell(call, 'answered')).toMatchObject({
+    expect(await report(call, 'answered')).toMatchObject({
       action: 'connect',
       attempt: call.instruction.dial[0].attempt,
       report_within_seconds: 900,
     });
     later(65);
-    expect((await tell(call, 'completed')).action).toBe('hang_up');
+    expect((await report(call, 'completed')).action).toBe('hang_up');
     expect(await slots()).toBe(0);
-    const [row] = await world.sql(
-      'SELECT status, total_duration, answered_duration, hangup_cause, buyer_id FROM calls WHERE id = $1',
+    const [row] = await here.world.sql(
+      `SELECT status, total_duration, answered_duration, hangup_cause, buyer_id
+      FROM calls WHERE id = $1`,
       [call.id],
     );
     expect(row).toEqual({
@@ -142,15 +105,15 @@ describe('a call', () => {
   });
 
   test.each(['no_answer', 'busy', 'failed'])(
-    'goes on to the next after %s, never again to the same, and ends with the fallback',
+    'goes to the next buyer after %s, never to the same one again, and ends with the fallback',
     async (event) => {
       const [one, two] = [await buyer({ tier: 1 }), await buyer({ tier: 2 })];
       const fallback = { fallback_type: 'message', fallback_message: 'Sorry.' };
       const call = await begin(await offer({ buyer_ids: [one, two], ...fallback }));
       expect(dialed(call.instruction)).toEqual([one]);
-      const second = await tell(call, event);
+      const second = await report(call, event);
       expect([second.action, dialed(second)]).toEqual(['dial', [two]]);
-      expect(await tell(call, event)).toMatchObject({
+      expect(await report(call, event)).toMatchObject({
         action: 'fallback',
         message: 'Sorry.',
         reason: 'no_buyer_available',
@@ -165,31 +128,31 @@ describe('a call', () => {
     },
   );
 
-  test('with press-one goes on when it is declined, and connects at the key', async () => {
+  test('with press-one goes to the next buyer if declined, and connects at the key', async () => {
     const [one, two] = [
       await buyer({ tier: 1, press_one_to_accept: true }),
       await buyer({ tier: 2, press_one_to_accept: true }),
     ];
     const call = await begin(await offer({ buyer_ids: [one, two] }));
-    expect(await tell(call, 'answered')).toMatchObject({
+    expect(await report(call, 'answered')).toMatchObject({
       action: 'ask_for_key',
       attempt: call.instruction.dial[0].attempt,
     });
-    const second = await tell(call, 'key_press', { key: '2' });
+    const second = await report(call, 'key_press', { key: '2' });
     expect(dialed(second)).toEqual([two]);
-    await tell(call, 'answered');
-    expect(await tell(call, 'key_press', { key: '1' })).toMatchObject({
+    await report(call, 'answered');
+    expect(await report(call, 'key_press', { key: '1' })).toMatchObject({
       action: 'connect',
       attempt: second.dial[0].attempt,
     });
-    const statuses = await world.sql(
+    const statuses = await here.world.sql(
       'SELECT status FROM call_attempts WHERE call_id = $1 ORDER BY id',
       [call.id],
     );
     expect(statuses).toEqual([{ status: 'declined' }, { status: 'connected' }]);
   });
 
-  test('of a group that rings all at once goes to the first to answer; the others are let go', async () => {
+  test('of a group that rings at once goes to the first to answer', async () => {
     const members = [await buyer(), await buyer({ concurrency_cap_limit: 1 }), await buyer()];
     const id = await group({
       dial_buyers_type: 'simultaneously',
@@ -200,18 +163,18 @@ describe('a call', () => {
     expect(dialed(call.instruction).sort()).toEqual(members);
     expect(await slots()).toBe(4);
     const [a, b, c] = call.instruction.dial.map(({ attempt }: { attempt: string }) => attempt);
-    expect((await tell(call, 'busy', { attempt: a })).action).toBe('wait');
-    expect(await tell(call, 'answered', { attempt: b })).toMatchObject({
+    expect((await report(call, 'busy', { attempt: a })).action).toBe('wait');
+    expect(await report(call, 'answered', { attempt: b })).toMatchObject({
       action: 'connect',
       attempt: b,
       cancel: [c],
     });
     expect(await slots()).toBe(2);
-    expect(await tell(call, 'answered', { attempt: c })).toMatchObject({
+    expect(await report(call, 'answered', { attempt: c })).toMatchObject({
       action: 'connect',
       attempt: b,
     });
-    await tell(call, 'completed');
+    await report(call, 'completed');
     expect(await slots()).toBe(0);
     const { buyer_group } = await ok('get', `buyer_groups/${id}`);
     expect(buyer_group).toMatchObject({
@@ -221,28 +184,28 @@ describe('a call', () => {
     });
   });
 
-  test('to a number that forwards to a buyer goes to that buyer alone, by its own caps, and has no offer', async () => {
+  test('to a number that forwards to a buyer goes to that buyer only, by its caps', async () => {
     const id = await buyer({ attempt_total_limit: 2 });
     await buyer();
-    const number_called = `+1212777${String(next++).padStart(4, '0')}`;
-    const number_id = await ownNumber(world, world.company, number_called.slice(1));
+    const number_called = newNumber('+1212777');
+    const number_id = await ownNumber(here.world, here.world.company, number_called.slice(1));
     const call_to = (more: Fields = {}) =>
-      world.company.api('post', 'call_sessions', {
+      here.world.company.api('post', 'call_sessions', {
         body: { number_called, caller_number: CALLER, ...more },
       });
     expect((await call_to()).body.errors).toEqual({
       number_called: ['belongs to no offer and forwards to no buyer; give offer_id'],
     });
-    await world.sql("UPDATE numbers SET forward_type = 'buyer_id', buyer_id = $2 WHERE id = $1", [
-      number_id,
-      id,
-    ]);
+    await here.world.sql(
+      "UPDATE numbers SET forward_type = 'buyer_id', buyer_id = $2 WHERE id = $1",
+      [number_id, id],
+    );
     const first = (await call_to()).body.call_session;
     expect([first.offer_id, dialed(first.instruction)]).toEqual([null, [id]]);
-    await tell(first, 'answered');
-    await tell(first, 'completed');
+    await report(first, 'answered');
+    await report(first, 'completed');
     const second = (await call_to()).body.call_session;
-    expect(await tell(second, 'busy')).toMatchObject({
+    expect(await report(second, 'busy')).toMatchObject({
       action: 'hang_up',
       reason: 'no_buyer_available',
     });
@@ -268,80 +231,16 @@ describe('a call', () => {
     });
   });
 
-  test('told of twice by its call_sid is one call', async () => {
+  test('reported twice with its call_sid is one call', async () => {
     const id = await buyer();
     const offer_id = await offer({ buyer_ids: [id] });
     const send = () =>
-      world.company.api('post', 'call_sessions', {
+      here.world.company.api('post', 'call_sessions', {
         body: { offer_id, caller_number: CALLER, call_sid: 'x-1' },
       });
     const answers = await Promise.all(Array.from({ length: 10 }, send));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(9).fill(200), 201]);
     expect(new Set(answers.map(({ body }) => body.call_session.uuid)).size).toBe(1);
     expect((await ok('get', `buyers/${id}`)).buyer.attempt_total_used).toBe(1);
-  });
-});
-
-describe('an explanation', () => {
-  const ask = async (offer_id: number, more: Fields = {}) =>
-    (await ok('post', 'routing/explain', { offer_id, caller_number: CALLER, ...more })).decision;
-
-  test('says for any time, tokens and caller who would get the call and why the others would not, and takes nothing up', async () => {
-    const open = { business_hours_schedule: [{ schedule: [{ day: 1, times: ['09:00..16:59'] }] }] };
-    const [one, two] = [
-      await buyer({ tier: 1, ...open, attempt_daily_limit: 5 }),
-      await buyer({ tier: 2, record_token_filter_list: ['state:CA'] }),
-    ];
-    const offer_id = await offer({ buyer_ids: [one, two] });
-    const told = ({
-      candidates,
-      buyer_ids,
-      action,
-    }: {
-      candidates: { buyer_id: number; reason: string | null }[];
-      buyer_ids: number[];
-      action: string;
-    }) => [
-      action,
-      buyer_ids,
-      Object.fromEntries(candidates.map(({ buyer_id, reason }) => [buyer_id, reason])),
-    ];
-    expect(told(await ask(offer_id))).toEqual([
-      'hang_up',
-      [],
-      { [one]: 'closed', [two]: 'filter_unmet' },
-    ]);
-    expect(told(await ask(offer_id, { tokens: { state: 'ca' } }))).toEqual([
-      'dial',
-      [two],
-      { [one]: 'closed', [two]: null },
-    ]);
-    expect(told(await ask(offer_id, { at: '2026-06-01 10:00:00 -0400' }))).toEqual([
-      'dial',
-      [one],
-      { [one]: null, [two]: 'filter_unmet' },
-    ]);
-    const closed = (await ask(offer_id)).candidates.find(
-      ({ buyer_id }: { buyer_id: number }) => buyer_id === one,
-    );
-    expect(closed).toMatchObject({
-      message: 'the buyer is closed until 2026-06-01 09:00 America/New_York',
-      details: { opens_at: '2026-06-01T13:00:00.000Z' },
-    });
-    expect((await ok('get', `buyers/${one}`)).buyer).toMatchObject({
-      attempt_total_used: 0,
-      concurrency_cap_used: 0,
-    });
-  });
-
-  test('of a seed draws the same again, and a call’s decision can be had again by its own', async () => {
-    const buyers = await Promise.all(Array.from({ length: 8 }, (_, n) => buyer({ weight: n + 1 })));
-    const offer_id = await offer({ buyer_ids: buyers });
-    const [first, again] = [await ask(offer_id, { seed: 'x' }), await ask(offer_id, { seed: 'x' })];
-    expect(again).toEqual(first);
-    const call = await begin(offer_id);
-    const [decision] = (await ok('get', `calls/${call.id}/decision`)).decisions;
-    const { buyer_ids } = await ask(offer_id, { seed: decision.seed });
-    expect(buyer_ids).toEqual(dialed(call.instruction));
   });
 });

@@ -1,7 +1,8 @@
 import { standingClock } from '../support/clock';
 import { createWorld, type World } from '../support/world';
 
-// What buyers say of calls afterwards, however often and at whatever moment: caps, the call, its lead and the reports agree to the cent.
+// Conversions that buyers report, repeatedly and at any moment: caps, the call, its lead and the
+// reports agree to the cent.
 
 const NOON = '2026-06-01T16:00:00Z';
 const CALLER = '+13105550188';
@@ -37,7 +38,7 @@ interface Talk {
   offer: number;
 }
 
-/** A call of a lead's number that is connected to a buyer through a group, and goes on. */
+/** A call of a lead that is connected to a buyer through a group. */
 async function talk(
   conversion: Fields = {
     name: 'Call',
@@ -75,7 +76,7 @@ async function talk(
   return { id: call.id, uuid: call.uuid, buyer, group, lead, offer: made.id };
 }
 
-/** Everything that says what a call came to. */
+/** The results of a call in all places that have them. */
 async function sums({ id, buyer, group, lead }: Talk) {
   const { call } = await ok('get', `calls/${id}`);
   const used = (owner: Fields) => [
@@ -100,7 +101,7 @@ async function sums({ id, buyer, group, lead }: Talk) {
   };
 }
 
-/** What all of it says of a call that converted once for so much. */
+/** The same for a call that converted once with these dollars. */
 const once = (revenue: number, payout: number) => {
   const used = [1, revenue, revenue, Math.round((revenue - payout) * 100) / 100];
   return {
@@ -114,7 +115,9 @@ const once = (revenue: number, payout: number) => {
 };
 const held = () =>
   world.sql(
-    'SELECT FROM call_limits WHERE company_id = $1 AND (pending_conversions <> 0 OR pending_revenue <> 0 OR pending_connections <> 0)',
+    `SELECT FROM call_limits
+    WHERE company_id = $1
+      AND (pending_conversions <> 0 OR pending_revenue <> 0 OR pending_connections <> 0)`,
     [world.company.id],
   );
 
@@ -136,7 +139,7 @@ test('twenty postbacks at the same time are one conversion, counted once', async
 });
 
 test.each([1, 2, 3, 4, 5])(
-  'a postback that races the end of a call that converts by its duration is one conversion with it (%d)',
+  'a postback at the end of a call that converts by its duration is the same conversion (%d)',
   async () => {
     const call = await talk();
     later(90);
@@ -150,14 +153,14 @@ test.each([1, 2, 3, 4, 5])(
   },
 );
 
-test('twenty times another dollar at the same time are twenty dollars, everywhere', async () => {
+test('twenty additions of a dollar at the same time are twenty dollars everywhere', async () => {
   const call = await talk();
   await ok('post', `calls/${call.id}`, { buyer_converted: true, revenue: 5 });
   await many(20, () => ok('post', `calls/${call.id}`, { add_revenue: '1.00' }));
   expect(await sums(call)).toEqual(once(25, 3));
 });
 
-test('revenue that is told twice, and at once, is what was told: not a cent more', async () => {
+test('revenue that is set repeatedly at the same time counts once', async () => {
   const call = await talk();
   later(90);
   await ok('post', `call_sessions/${call.id}/events`, { event: 'completed' });
@@ -167,7 +170,7 @@ test('revenue that is told twice, and at once, is what was told: not a cent more
   expect(await sums(call)).toEqual(once(0, 0));
 });
 
-test('revenue that is told while the call goes on is what its conversion then pays', async () => {
+test('revenue that is set during the call is what its conversion then pays', async () => {
   const call = await talk();
   await ok('post', `calls/${call.id}`, { revenue: 33 });
   expect((await sums(call)).conversions).toEqual([]);
@@ -177,7 +180,7 @@ test('revenue that is told while the call goes on is what its conversion then pa
   expect(await held()).toEqual([]);
 });
 
-test('what is taken off the next day leaves the caps of that day at nothing, never below', async () => {
+test('revenue that is taken off the next day leaves its caps at 0, not below', async () => {
   const call = await talk();
   await ok('post', `calls/${call.id}`, { buyer_converted: true, revenue: 50 });
   later(86_400);
@@ -190,7 +193,7 @@ test('what is taken off the next day leaves the caps of that day at nothing, nev
   ]);
 });
 
-test('two calls of a caller at the same time are paid for once within the timeframe of the conversion, and who told the second is told so', async () => {
+test('two calls of a caller within the time frame are paid once; one has a warning', async () => {
   const conversion = {
     name: 'Sale',
     conversion_type: 'postback',

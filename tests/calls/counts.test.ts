@@ -7,7 +7,15 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('counts that are kept are those that counting gives, whatever becomes of calls and at the same time', async () => {
+const recount = (company_id: bigint) =>
+  world.sql(
+    `UPDATE record_counts
+    SET n = (SELECT count(*) FROM calls WHERE company_id = $1 AND deleted_at IS NULL)
+    WHERE company_id = $1 AND resource = 'calls'`,
+    [company_id],
+  );
+
+test('stored counts equal counting, after any concurrent changes of calls', async () => {
   const other = await world.addCompany();
   const { call: add } = callsOf(world, other);
   const calls = await Promise.all(
@@ -44,10 +52,7 @@ test('counts that are kept are those that counting gives, whatever becomes of ca
       ),
     ),
   );
-  await world.sql(
-    `UPDATE record_counts SET n = (SELECT count(*) FROM calls WHERE company_id = $1 AND deleted_at IS NULL) WHERE company_id = $1 AND resource = 'calls'`,
-    [other.id],
-  );
+  await recount(other.id);
   for (const flag of [
     'buyer_converted',
     'offer_converted',
@@ -68,10 +73,7 @@ test('counts that are kept are those that counting gives, whatever becomes of ca
     other.id,
     [(await add({ direction: 'outbound' })).id, calls[1]!.id],
   ]);
-  await world.sql(
-    `UPDATE record_counts SET n = (SELECT count(*) FROM calls WHERE company_id = $1 AND deleted_at IS NULL) WHERE company_id = $1 AND resource = 'calls'`,
-    [other.id],
-  );
+  await recount(other.id);
   for (const category of ['inbound', 'outbound']) {
     const { calls: found, metadata } = (
       await other.api('get', 'calls', { query: { category, columns: 'id' } })

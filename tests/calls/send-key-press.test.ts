@@ -22,7 +22,7 @@ let next = 100;
 const board = () => switchboard(world, time);
 const ok = (...args: Parameters<ReturnType<typeof switchboard>['ok']>) => board().ok(...args);
 const press = (body: Fields) => world.company.api('post', 'calls/send_key_press', { body });
-/** A call of a softswitch that rings at buyers, one of them unless told otherwise. */
+/** A call of a softswitch that rings at buyers, one of them unless the count says otherwise. */
 const ringing = async (fields: Fields = {}, buyers = 1) => {
   const ids = [];
   for (let n = 0; n < buyers; n++)
@@ -45,14 +45,14 @@ const ringing = async (fields: Fields = {}, buyers = 1) => {
   return (await ok('post', 'call_sessions', { offer_id: offer, caller_number: CALLER }))
     .call_session;
 };
-const tell = async ({ id }: { id: number }, body: Fields) =>
+const report = async ({ id }: { id: number }, body: Fields) =>
   (await ok('post', `call_sessions/${id}/events`, body)).call_session.instruction;
 const now = async ({ id }: { id: number }) =>
   (await ok('get', `call_sessions/${id}`)).call_session.instruction;
 
-test('keys in a connected call are handed to the softswitch, in their order, and are in its story', async () => {
+test('keys in a connected call are sent to the softswitch in order, and are events', async () => {
   const call = await ringing();
-  await tell(call, { event: 'answered' });
+  await report(call, { event: 'answered' });
   const pressed = await press({ id: call.uuid, digits: '1w2#', data: { menu: 'sales' } });
   expect([pressed.status, pressed.body.call.token_values]).toEqual([200, { menu: 'sales' }]);
   const query = await world.company.api('post', 'calls/send_key_press', {
@@ -60,7 +60,7 @@ test('keys in a connected call are handed to the softswitch, in their order, and
   });
   expect(query.status).toBe(200);
   expect((await press({ id: call.id, digits: '3' })).status).toBe(200);
-  const { key_presses } = await tell(call, { event: 'duration' });
+  const { key_presses } = await report(call, { event: 'duration' });
   expect(key_presses.map(({ digits }: Fields) => digits)).toEqual(['1w2#', '9', '3']);
   expect(await now(call)).toMatchObject({ action: 'connect', key_presses });
   const { call_events } = await ok('get', `calls/${call.id}/events`);
@@ -69,7 +69,7 @@ test('keys in a connected call are handed to the softswitch, in their order, and
     message: '1w2#',
     buyer_id: expect.any(Number),
   });
-  expect(await tell(call, { event: 'completed' })).toMatchObject({
+  expect(await report(call, { event: 'completed' })).toMatchObject({
     action: 'hang_up',
     key_presses: [],
   });
@@ -77,7 +77,7 @@ test('keys in a connected call are handed to the softswitch, in their order, and
 
 test('1 is the acceptance of the buyer that is asked for it, and counts once', async () => {
   const call = await ringing({ press_one_to_accept: true });
-  expect((await tell(call, { event: 'answered' })).action).toBe('ask_for_key');
+  expect((await report(call, { event: 'answered' })).action).toBe('ask_for_key');
   const answers = await Promise.all([
     press({ id: call.id, digits: 'w1' }),
     press({ id: call.id, digits: '1' }),
@@ -94,7 +94,7 @@ test('1 is the acceptance of the buyer that is asked for it, and counts once', a
 
 test('any other key declines, and the call goes on without that buyer', async () => {
   const call = await ringing({ press_one_to_accept: true });
-  await tell(call, { event: 'answered' });
+  await report(call, { event: 'answered' });
   expect((await press({ id: call.id, digits: '11' })).body.errors).toEqual({
     digits: [expect.stringContaining('one key')],
   });
@@ -106,19 +106,19 @@ test('any other key declines, and the call goes on without that buyer', async ()
   expect(call_attempts.map(({ status }: Fields) => status)).toEqual(['declined']);
 });
 
-test('a buyer that a carrier asks for the key takes the call, and the carrier connects it when its prompt is over', async () => {
+test('a buyer that a carrier asks for the key is connected after the prompt', async () => {
   const line = board();
   const buyer = await line.buyer({ press_one_to_accept: true });
   await line.offer([buyer]);
   const sid = `CA${world.company.id}`;
   const caller = { CallSid: sid, From: CALLER, To: line.own };
-  const twiml = await line.tell(line.hook('voice'), { ...caller, CallStatus: 'ringing' });
+  const twiml = await line.twiml(line.hook('voice'), { ...caller, CallStatus: 'ringing' });
   const leg = twiml.children[0]!.children[0]!;
-  const gather = (await line.tell(leg.attributes.url!, { ...caller, CallStatus: 'in-progress' }))
+  const gather = (await line.twiml(leg.attributes.url!, { ...caller, CallStatus: 'in-progress' }))
     .children[0]!;
   const { id } = await line.callOf({ sid });
   expect((await press({ id: Number(id), digits: '1' })).body.call.connected_at).not.toBeNull();
-  const after = await line.tell(gather.attributes.action!, {
+  const after = await line.twiml(gather.attributes.action!, {
     ...caller,
     CallStatus: 'in-progress',
     Digits: '',
@@ -129,21 +129,22 @@ test('a buyer that a carrier asks for the key takes the call, and the carrier co
   const refused = await press({ id: Number(id), digits: '1' });
   expect([refused.status, refused.body.errors]).toEqual([
     422,
-    { id: [expect.stringContaining('twilio can play tones')] },
+    { id: [expect.stringContaining('twilio cannot play tones')] },
   ]);
 });
 
-test('are refused where nobody would hear them, and change nothing then', async () => {
+test('are rejected without a buyer to hear them, and then change nothing', async () => {
   const errors = async (body: Fields) => (await press({ data: { a: 1 }, ...body })).body.errors;
   const call = await ringing({ press_one_to_accept: true }, 2);
   expect(await errors({ id: call.id, digits: '1' })).toEqual({
-    id: [expect.stringContaining('nobody would hear it')],
+    id: [expect.stringContaining('connected to a buyer')],
   });
-  for (const { attempt } of call.instruction.dial) await tell(call, { event: 'answered', attempt });
+  for (const { attempt } of call.instruction.dial)
+    await report(call, { event: 'answered', attempt });
   expect(await errors({ id: call.id, digits: '1' })).toEqual({
     id: [expect.stringContaining('several are')],
   });
-  await tell(call, { event: 'completed' });
+  await report(call, { event: 'completed' });
   expect(await errors({ id: call.id, digits: '1' })).toEqual({
     id: [expect.stringContaining('over')],
   });
@@ -152,7 +153,7 @@ test('are refused where nobody would hear them, and change nothing then', async 
     status: 'in_progress',
   });
   expect(await errors({ id: out.id, digits: '1' })).toEqual({
-    id: [expect.stringContaining('nobody would hear it')],
+    id: [expect.stringContaining('connected to a buyer')],
   });
   expect(await errors({ id: 999_999_999, digits: '1' })).toEqual({
     id: [expect.stringContaining('no record of yours')],

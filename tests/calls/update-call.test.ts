@@ -1,67 +1,26 @@
 import { callsOf } from '../support/calls';
-import { standingClock } from '../support/clock';
-import { switchboard } from '../support/switchboard';
-import { startTwilio, type TwilioServer } from '../support/twilio-server';
-import { appOf, caller, createWorld, type Api, type World } from '../support/world';
-import { openTwilio } from '../carriers/requests';
+import { CALLER, softswitch } from '../support/softswitch';
 
-const NOON = '2026-06-01T16:00:00Z';
-const CALLER = '+13105550188';
-
-let world: World;
-let server: TwilioServer;
-const time = standingClock(NOON);
-beforeAll(async () => {
-  server = await startTwilio();
-  world = await createWorld({ clock: time.read });
-});
-beforeEach(async () => {
-  time.set(NOON);
-  world.company = await world.addCompany();
-  server.trouble([]);
-});
-afterAll(async () => {
-  await server.close();
-  await world.close();
-});
+const here = softswitch('2026-06-01T16:00:00Z');
+const { ok, errors, buyer, offer, begin, eventsOf } = here;
 
 type Fields = Record<string, unknown>;
-const ok = async (method: 'get' | 'post', path: string, body?: Fields) => {
-  const res = await world.company.api(method, path, body ? { body } : {});
-  if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-  return res.body;
-};
-const errors = async (path: string, body: Fields) => {
-  const res = await world.company.api('post', path, { body });
-  return [res.status, res.body.errors];
-};
-const buyer = async (fields: Fields = {}) =>
-  (await ok('post', 'buyers', { name: 'Ada', number: '+12125550101', ...fields })).buyer
-    .id as number;
-/** A call that rings at a buyer, of a softswitch of our own. */
-const ringing = async (fields: Fields = {}) => {
-  const offer = (await ok('post', 'offers', { name: 'Auto', buyer_ids: [await buyer(fields)] }))
-    .offer.id;
-  return (
-    await ok('post', 'call_sessions', {
-      offer_id: offer,
-      caller_number: CALLER,
-      tokens: { state: 'CA' },
-    })
-  ).call_session;
-};
-const story = async ({ id }: { id: number }) =>
-  (await ok('get', `calls/${id}/events`)).call_events.map(({ event }: Fields) => event);
 
-describe('what is told of a call', () => {
-  test('is taken from the query string, JSON and forms, and of a postback with nothing but a token of a user', async () => {
+/** A call that rings at a buyer. */
+const ringing = async (fields: Fields = {}) => {
+  const buyer_ids = [await buyer({ name: 'Ada', number: '+12125550101', ...fields })];
+  return begin(await offer({ buyer_ids }), { tokens: { state: 'CA' } });
+};
+
+describe('a change of a call', () => {
+  test('is read from the query string, JSON and forms, also with a user token', async () => {
     const call = await ringing();
-    const { api } = world.company;
-    const token = await world.credentials(world.company, ['calls:update'], {
+    const { api } = here.world.company;
+    const token = await here.world.credentials(here.world.company, ['calls:update'], {
       kind: 'user_token',
       user_email: 'ann@example.com',
     });
-    const told = await api('post', `calls/update_call/${call.uuid}`, {
+    const res = await api('post', `calls/update_call/${call.uuid}`, {
       auth: null,
       query: {
         auth_token: token,
@@ -70,7 +29,7 @@ describe('what is told of a call', () => {
         post_call_tokens: 'a:1,b:x, y',
       },
     });
-    expect([told.status, told.body.call]).toEqual([
+    expect([res.status, res.body.call]).toEqual([
       200,
       expect.objectContaining({
         revenue: 7.5,
@@ -99,7 +58,7 @@ describe('what is told of a call', () => {
     const { call: shown } = await ok('get', `calls/${call.id}`);
     expect(json.body.call).toEqual(shown);
     expect(shown.user_updated_at).not.toBeNull();
-    expect(await story(call)).toEqual([
+    expect(await eventsOf(call)).toEqual([
       'started',
       'dialed',
       'tokens_changed',
@@ -120,7 +79,7 @@ describe('what is told of a call', () => {
   test('under one Idempotency-Key counts once', async () => {
     const call = await ringing();
     const add = () =>
-      world.company.api('post', `calls/${call.id}`, {
+      here.world.company.api('post', `calls/${call.id}`, {
         body: { add_revenue: 5 },
         headers: { 'Idempotency-Key': `add-${call.id}` },
       });
@@ -129,12 +88,12 @@ describe('what is told of a call', () => {
     expect((await ok('get', `calls/${call.id}`)).call.revenue).toBe(5);
   });
 
-  test('is refused as a whole where a part of it is not possible', async () => {
+  test('is rejected as a whole if a part of it is not possible', async () => {
     const call = await ringing();
     const path = `calls/${call.id}`;
     expect(await errors(path, { revenue: 5, add_revenue: 1 })).toEqual([
       422,
-      { add_revenue: ['must be left out beside revenue'] },
+      { add_revenue: ['must not be given together with revenue'] },
     ]);
     expect(await errors(path, { revenue: -1, payout: 1.001 })).toEqual([
       422,
@@ -160,16 +119,19 @@ describe('what is told of a call', () => {
     ]);
     expect((await ok('get', path)).call).toMatchObject({ payout: 0, revenue: 0 });
     expect(
-      (await world.company.api('post', 'calls/update_call/999999999', { body: { revenue: 1 } }))
-        .status,
+      (
+        await here.world.company.api('post', 'calls/update_call/999999999', {
+          body: { revenue: 1 },
+        })
+      ).status,
     ).toBe(404);
-    const other = await world.addCompany();
+    const other = await here.world.addCompany();
     expect((await other.api('post', path, { body: { revenue: 1 } })).status).toBe(404);
   });
 
-  test('of a call that was with no buyer is no revenue; its source may be paid', async () => {
-    const call = await callsOf(world, world.company).call();
-    const why = [expect.stringContaining('with no buyer')];
+  test('sets no revenue of a call without a buyer, but its source may be paid', async () => {
+    const call = await callsOf(here.world, here.world.company).call();
+    const why = [expect.stringContaining('no buyer was dialed')];
     expect(await errors(`calls/${call.id}`, { buyer_converted: true, revenue: 5 })).toEqual([
       422,
       { buyer_converted: why, revenue: why },
@@ -179,7 +141,7 @@ describe('what is told of a call', () => {
     ).toMatchObject({ payout: 4, buyer_converted: false });
   });
 
-  test('does not take back that the buyer pays, and does not say so of one that does not', async () => {
+  test('does not undo a conversion, and makes none with buyer_converted=false', async () => {
     const call = await ringing();
     expect(
       (await ok('post', `calls/${call.id}`, { buyer_converted: 'false' })).call.buyer_converted,
@@ -187,11 +149,11 @@ describe('what is told of a call', () => {
     await ok('post', `calls/${call.id}`, { buyer_converted: '1' });
     expect(await errors(`calls/${call.id}`, { buyer_converted: false })).toEqual([
       422,
-      { buyer_converted: [expect.stringContaining('not taken back')] },
+      { buyer_converted: [expect.stringContaining('cannot be undone')] },
     ]);
   });
 
-  test('leaves what other buyers of the call pay', async () => {
+  test('leaves the revenue that other buyers of the call pay', async () => {
     const conversion = {
       name: 'Ring',
       conversion_type: 'duration',
@@ -220,7 +182,7 @@ describe('what is told of a call', () => {
 describe('the tokens that a buyer adds', () => {
   const adds = { record_token_additional_list: 'desk:east,note:a, b' };
 
-  test('are those of the call and of its lead once it is connected to that buyer, and count for its conversions', async () => {
+  test('are added to the call and its lead when connected, and count for conversions', async () => {
     const sale = {
       name: 'Sale',
       conversion_type: 'duration',
@@ -232,12 +194,12 @@ describe('the tokens that a buyer adds', () => {
     const pays = {
       buyer_conversions_schedule: [{ buyer_conversions_attributes: [sale], schedule: [] }],
     };
-    const [away, here] = [
+    const [away, home] = [
       await buyer({ tier: 1, record_token_additional_list: 'desk:west' }),
       await buyer({ tier: 2, ...adds, ...pays }),
     ];
-    const made = (await ok('post', 'offers', { name: 'Auto', buyer_ids: [away, here] })).offer;
-    const lead = await world.company.api('post', 'leads', {
+    const made = (await ok('post', 'offers', { name: 'Auto', buyer_ids: [away, home] })).offer;
+    const lead = await here.world.company.api('post', 'leads', {
       auth: null,
       query: { lead_token: made.lead_token, caller_id: CALLER, desk: 'none', zip: '10001' },
     });
@@ -267,7 +229,7 @@ describe('the tokens that a buyer adds', () => {
     });
   });
 
-  test('wait for the key where one is asked for', async () => {
+  test('are added only after the key if one is asked for', async () => {
     const call = await ringing({ ...adds, press_one_to_accept: true });
     await ok('post', `call_sessions/${call.id}/events`, { event: 'answered' });
     expect((await ok('get', `calls/${call.id}`)).call.token_values).toEqual({ state: 'CA' });
@@ -279,128 +241,18 @@ describe('the tokens that a buyer adds', () => {
     });
   });
 
-  test('are not more than a lead has room for: it keeps what it has', async () => {
+  test('are not added to a lead that would become too large', async () => {
     const call = await ringing(adds);
     const full = JSON.stringify({ a: 'x'.repeat(131_060) });
-    const [row] = await world.sql<{ id: string }>(
-      `INSERT INTO leads (company_id, caller_number, offer_id, status, data, entered_at, uuid) VALUES ($1, 13105550188, $2, 'queue', $3, now(), gen_random_uuid()) RETURNING id`,
-      [world.company.id, call.offer_id, full],
+    const [row] = await here.world.sql<{ id: string }>(
+      `INSERT INTO leads (company_id, caller_number, offer_id, status, data, entered_at, uuid)
+      VALUES ($1, 13105550188, $2, 'queue', $3, now(), gen_random_uuid())
+      RETURNING id`,
+      [here.world.company.id, call.offer_id, full],
     );
-    await world.sql('UPDATE calls SET lead_id = $2 WHERE id = $1', [call.id, row!.id]);
+    await here.world.sql('UPDATE calls SET lead_id = $2 WHERE id = $1', [call.id, row!.id]);
     await ok('post', `call_sessions/${call.id}/events`, { event: 'answered' });
     expect((await ok('get', `calls/${call.id}`)).call.token_values).toMatchObject({ desk: 'east' });
     expect(Object.keys((await ok('get', `leads/${row!.id}`)).lead.data)).toEqual(['a']);
-  });
-});
-
-describe('hang_up', () => {
-  test('ends a call of a softswitch, whose next instruction is to hang up', async () => {
-    const call = await ringing({ current_conversion_revenue: 10, current_conversion_duration: 5 });
-    await ok('post', `call_sessions/${call.id}/events`, { event: 'answered' });
-    time.set('2026-06-01T16:00:20Z');
-    const { call: ended } = await ok('post', `calls/${call.id}`, { hang_up: 'true' });
-    expect(ended).toMatchObject({
-      status: 'completed',
-      hangup_cause: 'hang_up',
-      answered_duration: 20,
-      buyer_converted: true,
-    });
-    expect((await ok('get', `call_sessions/${call.id}`)).call_session.instruction.action).toBe(
-      'hang_up',
-    );
-    expect(
-      (await ok('post', `call_sessions/${call.id}/events`, { event: 'duration' })).call_session
-        .instruction.action,
-    ).toBe('hang_up');
-    await ok('post', `calls/${call.id}`, { hang_up: true });
-    expect(await story(call)).toEqual([
-      'started',
-      'dialed',
-      'answered',
-      'hang_up',
-      'completed',
-      'converted',
-    ]);
-    expect(
-      (await world.sql('SELECT FROM call_slots WHERE company_id = $1', [world.company.id])).length,
-    ).toBe(0);
-  });
-
-  describe('of a call that a carrier brings', () => {
-    const withCarrier = (): Api =>
-      caller(
-        appOf({ ...world.deps, carrier: openTwilio(server, { timeout_ms: 300 }) }),
-        world.company.auth,
-      );
-    /** A call that came in through the carrier and rings at a buyer. */
-    const carried = async () => {
-      const board = switchboard(world, time);
-      await board.offer([await board.buyer()]);
-      const sid = `CA${world.company.id}`;
-      await board.tell(board.hook('voice'), {
-        CallSid: sid,
-        From: CALLER,
-        To: board.own,
-        CallStatus: 'ringing',
-      });
-      const { id } = await board.callOf({ sid });
-      return { board, sid, path: `calls/${id}` };
-    };
-
-    test('has the carrier end it, which tells of the end', async () => {
-      const { board, sid, path } = await carried();
-      server.calls.push({ sid, status: 'in-progress' });
-      const told = await withCarrier()('post', path, { body: { hang_up: true } });
-      expect([told.status, told.body.call.ended_at, server.calls.at(-1)!.status]).toEqual([
-        200,
-        null,
-        'completed',
-      ]);
-      await board.tell(board.hook('voice_status'), {
-        CallSid: sid,
-        From: CALLER,
-        To: board.own,
-        CallStatus: 'completed',
-      });
-      expect((await ok('get', path)).call.ended_at).not.toBeNull();
-    });
-
-    test('that the carrier has no more is over', async () => {
-      const { sid, path } = await carried();
-      server.calls.push({ sid, status: 'completed' });
-      const told = await withCarrier()('post', path, { body: { hang_up: true } });
-      expect(told.body.call).toMatchObject({ status: 'no_answer', hangup_cause: 'hang_up' });
-    });
-
-    test('changes nothing while the carrier is down, or is another', async () => {
-      const { path } = await carried();
-      server.trouble(['break']);
-      const told = await withCarrier()('post', path, { body: { hang_up: true, payout: 5 } });
-      expect([told.status, told.headers['retry-after']]).toEqual([503, expect.any(String)]);
-      server.trouble([{ status: 400, code: 21210 }]);
-      expect(
-        (await withCarrier()('post', path, { body: { hang_up: true, payout: 5 } })).body.errors,
-      ).toEqual({
-        hang_up: [expect.stringContaining('refused')],
-      });
-      expect(await errors(path, { hang_up: true, payout: 5 })).toEqual([
-        422,
-        { hang_up: [expect.stringContaining('twilio')] },
-      ]);
-      expect((await ok('get', path)).call).toMatchObject({ ended_at: null, payout: 0 });
-    });
-
-    test('is canceled when it went out and nobody has answered', async () => {
-      const sid = `CAout${world.company.id}`;
-      const call = await callsOf(world, world.company).call({
-        direction: 'outbound',
-        status: 'ringing',
-        carrier: 'twilio',
-        carrier_call_id: sid,
-      });
-      server.calls.push({ sid, status: 'no-answer' });
-      const told = await withCarrier()('post', `calls/${call.id}`, { body: { hang_up: true } });
-      expect(told.body.call).toMatchObject({ status: 'canceled', ended_at: expect.any(String) });
-    });
   });
 });

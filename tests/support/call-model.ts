@@ -1,6 +1,6 @@
 import { METRICS, type Interval, type Metric } from '../../src/buyers/caps';
 
-// What may become of calls, said as simply as it can be: every use of a cap with its time, and everything that is open.
+// A simple model of calls: every use of a cap with its time, and every open attempt.
 
 export type Cap = `${Metric}_${Interval}` | 'concurrency';
 export type OwnerName = `buyer ${number}` | `group ${number}`;
@@ -85,7 +85,7 @@ export function used(
   );
 }
 
-/** What open calls hold of an owner: each one slot, and what it may still come to. */
+/** What open calls reserve of an owner: a slot each, and what it may still use. */
 export function held(owner: ModelOwner, calls: readonly ModelCall[]) {
   const sums = { slots: 0, connections: 0, conversions: 0, revenue: 0 };
   for (const { attempts } of calls) {
@@ -155,7 +155,7 @@ export function tierFor(
   return ways.length > 0 ? Math.min(...ways) : undefined;
 }
 
-/** Counts what has happened for the buyer of an attempt, and for the group through which it came. */
+/** Adds to the use of the buyer of an attempt, and of the group through which it was dialed. */
 export function use(
   { buyer, group }: ModelAttempt,
   amounts: Partial<Record<Metric, number>>,
@@ -164,4 +164,45 @@ export function use(
   for (const owner of group ? [buyer, group] : [buyer])
     for (const [metric, amount] of Object.entries(amounts) as [Metric, number][])
       owner.uses.push({ at, metric, amount });
+}
+
+/** Applies an event to a call; 'again' if the next buyers are dialed. */
+export function applyEvent(
+  call: ModelCall,
+  attempt: ModelAttempt,
+  event: string,
+  now: Date,
+): 'again' | undefined {
+  const open = () => call.attempts.filter(({ status }) => status !== 'over');
+  const end = (one: ModelAttempt) => void (one.status = 'over');
+  if (
+    event === 'completed' ||
+    (attempt.status === 'connected' && ['no_answer', 'busy'].includes(event))
+  ) {
+    for (const one of open()) {
+      if (one.connected_at && now.getTime() - one.connected_at.getTime() >= PAID_AFTER * 1000)
+        use(one, { buyer_conversion: 1, revenue: PAID, earned_revenue: PAID }, now);
+      end(one);
+    }
+    call.ended = true;
+    return undefined;
+  }
+  const takes =
+    (attempt.status === 'ringing' && event === 'answered' && !attempt.buyer.press_one) ||
+    (attempt.status === 'answered' && event === 'press');
+  if (takes) {
+    open()
+      .filter((one) => one !== attempt)
+      .forEach(end);
+    Object.assign(attempt, { status: 'connected', connected_at: now });
+    use(attempt, { connection: 1 }, now);
+  } else if (attempt.status === 'ringing' && event === 'answered') attempt.status = 'answered';
+  else if (
+    (attempt.status === 'ringing' && ['no_answer', 'busy'].includes(event)) ||
+    (attempt.status === 'answered' && ['decline', 'no_answer', 'busy'].includes(event))
+  ) {
+    end(attempt);
+    return open().length === 0 ? 'again' : undefined;
+  }
+  return undefined;
 }

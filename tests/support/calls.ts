@@ -3,18 +3,20 @@ import type { Company, World } from './world';
 
 export type CallFields = Record<string, unknown>;
 
-/** Writes calls and what belongs to them as they are stored, since nothing but a caller makes one. */
+/** Inserts calls and what belongs to them: only callers make some through the API. */
 export function callsOf({ sql }: Pick<World, 'sql'>, { id: company_id }: Company) {
   const insert = async (table: string, fields: CallFields) => {
     const names = Object.keys(fields);
+    const values = [company_id, ...names.map((_, n) => `$${n + 1}`)];
     const [row] = await sql<{ id: string; uuid: string }>(
-      `INSERT INTO ${table} (company_id, ${names.join(', ')}) VALUES (${[company_id, ...names.map((_, n) => `$${n + 1}`)].join(', ')}) RETURNING *`,
+      `INSERT INTO ${table} (company_id, ${names.join(', ')})
+      VALUES (${values.join(', ')}) RETURNING *`,
       Object.values(fields),
     );
     return { id: Number(row!.id), uuid: row!.uuid };
   };
   return {
-    /** A call that came in and has ended, unless the fields say otherwise. */
+    /** An inbound call that has ended, unless the fields say otherwise. */
     call: async (fields: CallFields = {}) => {
       const made = await insert('calls', {
         uuid: uuidv7(Date.now()),
@@ -28,7 +30,8 @@ export function callsOf({ sql }: Pick<World, 'sql'>, { id: company_id }: Company
       });
       const count = fields.deleted_at ? 0 : 1;
       await sql(
-        `INSERT INTO record_counts (company_id, resource, slot, n) VALUES ($1, 'calls', 0, $2) ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`,
+        `INSERT INTO record_counts (company_id, resource, slot, n) VALUES ($1, 'calls', 0, $2)
+        ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`,
         [company_id, count],
       );
       return made;
@@ -48,7 +51,7 @@ export function callsOf({ sql }: Pick<World, 'sql'>, { id: company_id }: Company
       }),
     event: (call_id: number, event: string, buyer_id?: number) =>
       insert('call_events', { call_id, event, buyer_id: buyer_id ?? null, details: '{}' }),
-    /** A decision by what kept each buyer from the call; null for those that could take it. */
+    /** A decision with the reason for each buyer; null for those that could take the call. */
     decision: (
       call_id: number,
       round: number,
@@ -59,9 +62,9 @@ export function callsOf({ sql }: Pick<World, 'sql'>, { id: company_id }: Company
         weights: [[1, ids.length]],
         by: [['tier', ids.length]],
       });
-      const of = (told: string | null) =>
+      const of = (wanted: string | null) =>
         reasons
-          .flatMap(([buyer_id, reason]) => (reason === told ? [buyer_id] : []))
+          .flatMap(([buyer_id, reason]) => (reason === wanted ? [buyer_id] : []))
           .toSorted((a, b) => a - b);
       const faults = [...new Set(reasons.map(([, reason]) => reason))]
         .filter((reason) => reason !== null)
@@ -89,7 +92,8 @@ export function callsOf({ sql }: Pick<World, 'sql'>, { id: company_id }: Company
         faults,
       });
       return sql(
-        'INSERT INTO call_decisions (company_id, call_id, round, created_at, decision) VALUES ($1, $2, $3, now(), $4)',
+        `INSERT INTO call_decisions (company_id, call_id, round, created_at, decision)
+        VALUES ($1, $2, $3, now(), $4)`,
         [company_id, call_id, round, decision],
       );
     },

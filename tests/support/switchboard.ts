@@ -12,7 +12,7 @@ export interface Bought {
 
 let next = 100;
 
-/** Buyers, offers and a number of the world's company, called through a carrier that speaks TwiML; and what came of it. */
+/** Buyers, offers and a number of the company, called through a carrier with TwiML. */
 export function switchboard(world: World, time: ReturnType<typeof standingClock>) {
   const own = `+1212777${String(next++).padStart(4, '0')}`;
   const ok = async (method: 'get' | 'post' | 'put', path: string, body?: Fields) => {

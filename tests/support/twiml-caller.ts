@@ -22,7 +22,7 @@ export interface Placed {
   gives_up?: number;
   /** Every request is sent again right after its answer. */
   twice?: boolean;
-  /** What is told of the buyers' legs comes when all is over, the last first. */
+  /** The reports about the buyers' legs arrive after the end, the last one first. */
   late?: boolean;
   more?: Record<string, string>;
 }
@@ -90,7 +90,8 @@ export function twimlCaller(world: World, time: Time) {
       body: new URLSearchParams(params).toString(),
     });
   };
-  const tell = async (url: string, params: Record<string, string>): Promise<Element> => {
+  /** Sends a request and returns the reply. */
+  const twiml = async (url: string, params: Record<string, string>): Promise<Element> => {
     const res = await post(url, params);
     if (res.status !== 200) throw new Error(`${url}: ${res.text}`);
     return readTwiml(res.text);
@@ -127,8 +128,8 @@ export function twimlCaller(world: World, time: Time) {
 
     const send = async (url: string, params: Record<string, string>) => {
       played.posts.push({ url, params });
-      const answer = await tell(url, params);
-      if (twice) await tell(url, params);
+      const answer = await twiml(url, params);
+      if (twice) await twiml(url, params);
       return answer;
     };
 
@@ -216,7 +217,7 @@ export function twimlCaller(world: World, time: Time) {
       if (!action) return undefined;
       const [first] = legs;
       const status = winner ? 'completed' : legs.length === 1 ? first!.ended : 'no-answer';
-      const told = {
+      const end = {
         ...caller,
         CallStatus: here ? 'in-progress' : 'completed',
         DialCallStatus: status,
@@ -224,7 +225,7 @@ export function twimlCaller(world: World, time: Time) {
         DialCallSid: (winner ?? first!).base.CallSid,
       };
       return send(action, {
-        ...told,
+        ...end,
         ...(winner && {
           DialCallDuration: String(talked),
           ...(record && { RecordingUrl: `${RECORDING}-call` }),
@@ -252,7 +253,7 @@ export function twimlCaller(world: World, time: Time) {
     };
 
     await run(await send(hook('voice'), { ...caller, CallStatus: 'ringing' }));
-    for (const tellNow of withheld) await tellNow();
+    for (const report of withheld) await report();
     await send(hook('voice_status'), {
       ...caller,
       CallStatus: played.rejected ? 'busy' : 'completed',
@@ -261,5 +262,5 @@ export function twimlCaller(world: World, time: Time) {
     return played;
   };
 
-  return { place, post, tell, hook };
+  return { place, post, twiml, hook };
 }

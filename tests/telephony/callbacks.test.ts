@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterAll(() => world.close());
 
-describe('what the carrier tells', () => {
+describe('reports of a carrier', () => {
   const scripts = (one: Bought, two: Bought) =>
     ({
       [one.number]: { does: 'answer', key: '2' },
@@ -53,7 +53,7 @@ describe('what the carrier tells', () => {
     expect([await on.counts(one), await on.counts(two)]).toEqual(right);
   });
 
-  test('of the legs when all is over, in the wrong order, neither breaks nor changes anything', async () => {
+  test('about legs after the end, in the wrong order, changes nothing', async () => {
     const [one, two] = await shop();
     const played = await on.place({ to: on.own, buyers: scripts(one, two), late: true });
     expect([played.connected, await on.attempts(played)]).toEqual([
@@ -72,16 +72,16 @@ describe('what the carrier tells', () => {
     const played = await on.place({ to: on.own, buyers: scripts(one, two) });
     const before = await on.callOf(played);
     time.set('2026-06-01T13:40:00Z');
-    for (const { url, params } of played.posts.toReversed()) await on.tell(url, params);
+    for (const { url, params } of played.posts.toReversed()) await on.twiml(url, params);
     expect(await on.callOf(played)).toEqual(before);
     expect([await on.counts(one), await on.counts(two), await on.slots()]).toEqual([...right, 0]);
   });
 
-  test('at the same time ten times is told once', async () => {
+  test('ten times at the same time count once', async () => {
     const [one, two] = [await on.buyer({ tier: 1 }), await on.buyer({ tier: 2 })];
     await on.offer([one, two]);
     const ten = async (url: string, params: Record<string, string>) => {
-      const answers = await Promise.all(Array.from({ length: 10 }, () => on.tell(url, params)));
+      const answers = await Promise.all(Array.from({ length: 10 }, () => on.twiml(url, params)));
       expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
       return answers[0]!;
     };
@@ -103,18 +103,18 @@ describe('what the carrier tells', () => {
     expect([await on.counts(one), await on.counts(two), await on.slots()]).toEqual([...right, 0]);
   });
 
-  test('who of several took the call is known by the leg, where it was not told that it answered', async () => {
+  test('the leg identifies the buyer that took the call if no answer was reported', async () => {
     const members = [await on.buyer(), await on.buyer()];
     await on.atOnce(members);
     const [dial] = (
-      await on.tell(on.hook('voice'), { CallSid: 'CA-leg', From: CALLER, To: on.own })
+      await on.twiml(on.hook('voice'), { CallSid: 'CA-leg', From: CALLER, To: on.own })
     ).children;
     for (const [n, noun] of dial!.children.entries())
-      await on.tell(noun.attributes.statusCallback!, {
+      await on.twiml(noun.attributes.statusCallback!, {
         CallSid: `leg-${n}`,
         CallStatus: 'ringing',
       });
-    await on.tell(dial!.attributes.action!, {
+    await on.twiml(dial!.attributes.action!, {
       DialCallStatus: 'completed',
       DialCallSid: 'leg-1',
       DialCallDuration: '42',
@@ -129,7 +129,7 @@ describe('what the carrier tells', () => {
     expect([await on.counts(winner), await on.slots()]).toEqual([[1, 1, 1, 0], 0]);
   });
 
-  test('a round that ends with a call that nobody was heard to take ends the call: it does not ring at somebody else', async () => {
+  test('a round that was taken without a reported answer ends the call', async () => {
     const members = [await on.buyer(), await on.buyer()];
     await on.atOnce(members);
     const script = { does: 'answer', talks: 30 } as const;
@@ -145,16 +145,19 @@ describe('what the carrier tells', () => {
     ]);
   });
 
-  test('of one that rings with one that answered and was not connected, that it is completed, is of neither', async () => {
+  test('completed names no buyer if one rings and one answered unconnected', async () => {
     const members = [await on.buyer({ press_one_to_accept: true }), await on.buyer()];
     await on.atOnce(members);
     const [dial] = (
-      await on.tell(on.hook('voice'), { CallSid: 'CA-screened', From: CALLER, To: on.own })
+      await on.twiml(on.hook('voice'), { CallSid: 'CA-screened', From: CALLER, To: on.own })
     ).children;
     const screened = dial!.children.find(({ text }) => text === members[0]!.number)!;
-    await on.tell(screened.attributes.statusCallback!, { CallSid: 'leg-0', CallStatus: 'ringing' });
-    await on.tell(screened.attributes.url!, { CallSid: 'leg-0' });
-    await on.tell(dial!.attributes.action!, {
+    await on.twiml(screened.attributes.statusCallback!, {
+      CallSid: 'leg-0',
+      CallStatus: 'ringing',
+    });
+    await on.twiml(screened.attributes.url!, { CallSid: 'leg-0' });
+    await on.twiml(dial!.attributes.action!, {
       DialCallStatus: 'completed',
       DialCallSid: 'leg-0',
       CallStatus: 'in-progress',
@@ -166,55 +169,58 @@ describe('what the carrier tells', () => {
     ]);
   });
 
-  test('that a buyer hangs up instead of pressing a key declines, and gives its slot back while another rings', async () => {
+  test('a buyer who hangs up instead of pressing a key declines', async () => {
     const members = [await on.buyer({ press_one_to_accept: true }), await on.buyer()];
     await on.atOnce(members);
     const [dial] = (
-      await on.tell(on.hook('voice'), { CallSid: 'CA-hung', From: CALLER, To: on.own })
+      await on.twiml(on.hook('voice'), { CallSid: 'CA-hung', From: CALLER, To: on.own })
     ).children;
     const asked = dial!.children.find(({ text }) => text === members[0]!.number)!;
-    await on.tell(asked.attributes.url!, {});
-    await on.tell(asked.attributes.statusCallback!, { CallStatus: 'completed', CallDuration: '3' });
+    await on.twiml(asked.attributes.url!, {});
+    await on.twiml(asked.attributes.statusCallback!, {
+      CallStatus: 'completed',
+      CallDuration: '3',
+    });
     expect([(await on.attempts({ sid: 'CA-hung' })).sort(), await on.counts(members[0]!)]).toEqual([
       ['declined', 'ringing'],
       [1, 0, 0, 0],
     ]);
-    await on.tell(dial!.attributes.action!, { DialCallStatus: 'busy', CallStatus: 'in-progress' });
+    await on.twiml(dial!.attributes.action!, { DialCallStatus: 'busy', CallStatus: 'in-progress' });
     expect([(await on.attempts({ sid: 'CA-hung' })).sort(), await on.slots()]).toEqual([
       ['busy', 'declined'],
       0,
     ]);
   });
 
-  test('a key for a call that somebody else has hangs up', async () => {
+  test('a key for a call that another buyer has taken hangs up', async () => {
     const members = [
       await on.buyer({ press_one_to_accept: true }),
       await on.buyer({ press_one_to_accept: true }),
     ];
     await on.atOnce(members);
     const [dial] = (
-      await on.tell(on.hook('voice'), { CallSid: 'CA-key', From: CALLER, To: on.own })
+      await on.twiml(on.hook('voice'), { CallSid: 'CA-key', From: CALLER, To: on.own })
     ).children;
     const keys = [];
     for (const noun of dial!.children)
-      keys.push((await on.tell(noun.attributes.url!, {})).children[0]!.attributes.action!);
-    const answers = await Promise.all(keys.map((url) => on.tell(url, { Digits: '1' })));
+      keys.push((await on.twiml(noun.attributes.url!, {})).children[0]!.attributes.action!);
+    const answers = await Promise.all(keys.map((url) => on.twiml(url, { Digits: '1' })));
     expect(answers.map(({ children }) => children.map(({ name }) => name).join()).sort()).toEqual([
       '',
       'Hangup',
     ]);
-    const late = await on.tell(
+    const late = await on.twiml(
       dial!.children[answers[0]!.children.length === 0 ? 1 : 0]!.attributes.url!,
       {},
     );
     expect(late.children.map(({ name }) => name)).toEqual(['Hangup']);
   });
 
-  test('is refused without its signature, for another URL, and for a call that does not exist', async () => {
+  test('is rejected without its signature, for another URL, or an unknown call', async () => {
     const one = await on.buyer();
     await on.offer([one]);
     const [dial] = (
-      await on.tell(on.hook('voice'), { CallSid: 'CA-signed', From: CALLER, To: on.own })
+      await on.twiml(on.hook('voice'), { CallSid: 'CA-signed', From: CALLER, To: on.own })
     ).children;
     const urls = [
       on.hook('voice'),
@@ -251,11 +257,11 @@ describe('what the carrier tells', () => {
     });
   });
 
-  test('of another company’s call is of a call that does not exist', async () => {
+  test('for a call of another company is rejected as unknown', async () => {
     const one = await on.buyer();
     await on.offer([one]);
     const [dial] = (
-      await on.tell(on.hook('voice'), { CallSid: 'CA-own', From: CALLER, To: on.own })
+      await on.twiml(on.hook('voice'), { CallSid: 'CA-own', From: CALLER, To: on.own })
     ).children;
     const theirs = await world.addCompany();
     await ownNumber(world, theirs, '12127779999');
@@ -264,7 +270,7 @@ describe('what the carrier tells', () => {
     expect((await on.callOf({ sid: 'CA-own' })).status).toBe('ringing');
   });
 
-  test('words of ours do not break out of what the carrier is told', async () => {
+  test('configured texts are escaped in TwiML', async () => {
     const one = await on.buyer({ name: '<Say>"&' });
     await on.offer([one], { greeting_message: '</Say><Hangup/><Say>"&\u2028🙂' });
     const res = await on.post(on.hook('voice'), { CallSid: 'CA-xml', From: CALLER, To: on.own });

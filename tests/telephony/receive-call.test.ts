@@ -1,5 +1,4 @@
 import { standingClock } from '../support/clock';
-import { ownNumber } from '../support/leads';
 import { switchboard } from '../support/switchboard';
 import { createWorld, type World } from '../support/world';
 
@@ -23,7 +22,7 @@ beforeEach(async () => {
 });
 afterAll(() => world.close());
 
-describe('a call that the carrier brings', () => {
+describe('a call from a carrier', () => {
   test('is greeted, connected to the buyer who answers, and counted once', async () => {
     const one = await on.buyer({ dtmf_tones: 'W1' });
     const id = await on.offer([one], { greeting_message: 'Welcome.' });
@@ -64,7 +63,7 @@ describe('a call that the carrier brings', () => {
   });
 
   test.each(['busy', 'no-answer', 'failed'] as const)(
-    'goes on to the next after %s; it is greeted once',
+    'goes to the next buyer after %s; it is greeted once',
     async (does) => {
       const [one, two] = [await on.buyer({ tier: 1 }), await on.buyer({ tier: 2 })];
       await on.offer([one, two], { greeting_message: 'Welcome.' });
@@ -86,7 +85,7 @@ describe('a call that the carrier brings', () => {
     },
   );
 
-  test('is declined by who presses another key or nothing, and accepted by 1', async () => {
+  test('is declined by another key or none, and accepted by 1', async () => {
     const asked = { press_one_to_accept: true };
     const [one, two, three] = [
       await on.buyer({ tier: 1, ...asked }),
@@ -115,7 +114,7 @@ describe('a call that the carrier brings', () => {
   });
 
   test.each([false, true])(
-    'rings a group at once, and goes to the first to take it; with press-one: %s',
+    'rings a group at once, and goes to the first to accept; with press-one: %s',
     async (press_one_to_accept) => {
       const [a, b, c] = [
         await on.buyer({ press_one_to_accept }),
@@ -143,7 +142,7 @@ describe('a call that the carrier brings', () => {
     },
   );
 
-  test('of a group that nobody of takes goes on to the fallback', async () => {
+  test('that no buyer of a group answers goes to the fallback', async () => {
     const members = [await on.buyer({ timeout_seconds: 20 }), await on.buyer(), await on.buyer()];
     await on.atOnce(members);
     const played = await on.place({ to: on.own });
@@ -153,168 +152,5 @@ describe('a call that the carrier brings', () => {
       ['no_answer', 'no_answer', 'no_answer'],
     ]);
     for (const member of members) expect(await on.counts(member)).toEqual([1, 0, 0, 0]);
-  });
-
-  test.each([
-    [
-      'message',
-      { fallback_message: 'Call <later> & "again".' },
-      { heard: ['Call <later> & "again".'], voicemail: false, rung: 1 },
-    ],
-    [
-      'voicemail',
-      { fallback_message: 'After the tone.' },
-      { heard: ['After the tone.'], voicemail: true, rung: 1 },
-    ],
-    ['number', { fallback_number: '+12125550999' }, { heard: [], voicemail: false, rung: 2 }],
-    ['hang_up', {}, { heard: [], voicemail: false, rung: 1 }],
-  ])('that nobody takes ends with the fallback %s', async (fallback_type, fields, expected) => {
-    const one = await on.buyer();
-    await on.offer([one], { fallback_type, ...fields });
-    const played = await on.place({ to: on.own, buyers: { '+12125550999': { does: 'answer' } } });
-    expect({ heard: played.heard, voicemail: played.voicemail, rung: played.rung.length }).toEqual(
-      expected,
-    );
-    expect(played.rejected).toBe(false);
-    if (fallback_type === 'number')
-      expect([played.rung[1], played.connected]).toEqual([['+12125550999'], '+12125550999']);
-    const recording_url =
-      fallback_type === 'voicemail' ? expect.stringContaining('-voicemail') : null;
-    expect(await on.callOf(played)).toMatchObject({
-      status: 'no_answer',
-      fallback: fallback_type,
-      hangup_cause: 'no_buyer_available',
-      recording_url,
-    });
-    expect([await on.counts(one), await on.slots()]).toEqual([[1, 0, 0, 0], 0]);
-  });
-
-  test.each([
-    'anonymous',
-    'Restricted',
-    '+266696687',
-    '+7378742833',
-    'sip:ada@pbx.example.com',
-    '',
-  ])('from %j is withheld', async (from) => {
-    const one = await on.buyer();
-    await on.offer([one]);
-    const played = await on.place({
-      from,
-      to: on.own,
-      buyers: { [one.number]: { does: 'answer' } },
-    });
-    expect([played.connected, played.dials[0]!.attributes.callerId]).toEqual([one.number, on.own]);
-    expect(await on.callOf(played)).toMatchObject({
-      caller_number: null,
-      from_number: null,
-      to_number: on.own.slice(1),
-    });
-  });
-
-  test('of somebody on the blacklist is rejected before a word is said', async () => {
-    const one = await on.buyer();
-    await on.offer([one], {
-      greeting_message: 'Welcome.',
-      fallback_type: 'message',
-      fallback_message: 'Sorry.',
-    });
-    await on.ok('post', 'contacts/caller_block', { caller_ids: [CALLER] });
-    const played = await on.place({ to: on.own });
-    expect(played).toMatchObject({ rejected: true, heard: [], rung: [] });
-    expect([(await on.callOf(played)).hangup_cause, await on.counts(one)]).toEqual([
-      'blacklisted',
-      [0, 0, 0, 0],
-    ]);
-  });
-
-  test('goes to a SIP buyer, and is recorded where one of those dialed asks for it', async () => {
-    const one = await on.buyer({
-      number: 'sip:ada@pbx.example.com;transport=tcp',
-      record_calls: true,
-      dtmf_tones: '1',
-    });
-    await on.offer([one]);
-    const played = await on.place({ to: on.own, buyers: { [one.number]: { does: 'answer' } } });
-    const [dial] = played.dials;
-    expect([dial!.attributes.record, dial!.children[0]!.name, played.connected]).toEqual([
-      'record-from-answer',
-      'Sip',
-      one.number,
-    ]);
-    expect(await on.callOf(played)).toMatchObject({
-      recording_url: expect.stringContaining('-call'),
-      status: 'completed',
-    });
-  });
-
-  test('to a number that forwards goes to its buyer alone, without an offer', async () => {
-    const [one, other] = [await on.buyer(), await on.buyer()];
-    await on.offer([other]);
-    await world.sql(
-      "UPDATE numbers SET forward_type = 'buyer_id', buyer_id = $2 WHERE company_id = $1",
-      [world.company.id, one.id],
-    );
-    const first = await on.place({ to: on.own, buyers: { [one.number]: { does: 'answer' } } });
-    expect([first.connected, (await on.callOf(first)).offer_id]).toEqual([one.number, null]);
-    const second = await on.place({
-      to: on.own,
-      from: '+13105550189',
-      buyers: { [one.number]: { does: 'busy' } },
-    });
-    expect([second.rung, second.connected, (await on.callOf(second)).hangup_cause]).toEqual([
-      [[one.number]],
-      null,
-      'no_buyer_available',
-    ]);
-    expect([await on.counts(one), await on.counts(other)]).toEqual([
-      [2, 1, 1, 0],
-      [0, 0, 0, 0],
-    ]);
-  });
-
-  test('to a number that leads nowhere is rejected', async () => {
-    await ownNumber(world, world.company, on.own.slice(1));
-    expect(await on.place({ to: on.own })).toMatchObject({ rejected: true, rung: [] });
-  });
-
-  test('whose caller gives up while it rings is over, and nobody else is dialed for it', async () => {
-    const [one, two] = [await on.buyer({ tier: 1 }), await on.buyer({ tier: 2 })];
-    await on.offer([one, two]);
-    const played = await on.place({ to: on.own, gives_up: 6 });
-    expect([await on.attempts(played), await on.callOf(played)]).toMatchObject([
-      ['canceled'],
-      { status: 'no_answer', hangup_cause: 'caller_hung_up' },
-    ]);
-    expect([await on.counts(one), await on.counts(two), await on.slots()]).toEqual([
-      [1, 0, 0, 0],
-      [0, 0, 0, 0],
-      0,
-    ]);
-  });
-
-  test('holds the slots of its buyer as long as the carrier may leave them connected, without a word', async () => {
-    const one = await on.buyer();
-    await on.offer([one]);
-    const { dials, posts } = await on.place({
-      to: on.own,
-      buyers: { [one.number]: { does: 'busy' } },
-    });
-    expect([dials.length, posts.length]).toEqual([1, 6]);
-    const [sid, number] = ['CA-lease', on.own];
-    const [dial] = (
-      await on.tell(on.hook('voice'), { CallSid: sid, From: '+13105550190', To: number })
-    ).children;
-    const lease = async () =>
-      (
-        await world.sql<{ lease_until: Date }>(
-          'SELECT lease_until FROM call_slots WHERE company_id = $1',
-          [world.company.id],
-        )
-      )[0]!.lease_until;
-    const at = time.read().getTime();
-    expect(await lease()).toEqual(new Date(at + 90_000));
-    await on.tell(dial!.children[0]!.attributes.statusCallback!, { CallStatus: 'in-progress' });
-    expect(await lease()).toEqual(new Date(at + 14_460_000));
   });
 });

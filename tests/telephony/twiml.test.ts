@@ -39,7 +39,7 @@ const dialing = (...dial: DialedLeg[]) => ({ ...none, action: 'dial' as const, d
 const read = (instruction: Instruction<DialedLeg>, more: Partial<typeof context> = {}) =>
   readTwiml(twimlOf(instruction, { ...context, ...more }));
 
-test('a dial has the attributes that carriers know, and its URLs whole', () => {
+test('a dial has the attributes that carriers know, and complete URLs', () => {
   expect(
     read(dialing(leg({ dtmf_tones: '1wW2', press_one_to_accept: true, record_calls: true })), {
       greeting: 'Hello',
@@ -75,7 +75,7 @@ test('a dial has the attributes that carriers know, and its URLs whole', () => {
   });
 });
 
-test('a SIP buyer is a <Sip>, which takes no tones', () => {
+test('a SIP buyer is a <Sip>, to which no tones are sent', () => {
   const [dial] = read(
     dialing(leg({ number: 'sips:ada@pbx.example.com', dtmf_tones: '1' })),
   ).children;
@@ -91,11 +91,11 @@ test.each([
   [[leg({ caller_id: null })], '+12125550100'],
   [[leg(), leg({ caller_id: '+12125550177' })], '+12125550100'],
   [[leg(), leg()], '+13105550188'],
-])('all that are rung see one number: %#', (legs, shown) => {
+])('all dialed buyers see one number: %#', (legs, shown) => {
   expect(read(dialing(...legs)).children[0]!.attributes.callerId).toBe(shown);
 });
 
-test('it rings as long as the most patient, and as carriers allow; no more than ten at once', () => {
+test('it rings for the longest ring time, within what carriers accept; at most ten legs', () => {
   const attributes = (...seconds: number[]) =>
     read(dialing(...seconds.map((timeout_seconds) => leg({ timeout_seconds })))).children[0]!;
   expect([
@@ -132,7 +132,7 @@ const shape = (xml: string) => {
   return names;
 };
 
-test('whatever is written into it, the answer has exactly the elements that are meant', () => {
+test('any configured text leaves exactly the intended elements', () => {
   fc.assert(
     fc.property(anything, anything, anything, anything, (words, number, caller_id, tones) => {
       const about = {
@@ -167,7 +167,7 @@ test('whatever is written into it, the answer has exactly the elements that are 
   );
 });
 
-test('what is said comes out as it went in', () => {
+test('spoken text is unchanged', () => {
   fc.assert(
     fc.property(fc.string(), (words) => {
       expect(read(dialing(leg()), { greeting: `x${words}` }).children[0]!.text).toBe(`x${words}`);

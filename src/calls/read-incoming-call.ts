@@ -1,0 +1,103 @@
+import { findNamed, type Reference } from '../db/records';
+import type { Db } from '../db/tenant';
+import { HttpProblem, rejectInvalidData } from '../errors';
+import { calledNumber, type CalledNumber } from '../numbers/called-number';
+import { findTrafficSource } from '../offers/find-traffic-source';
+import { callerNumber } from '../phone/caller-number';
+import { awaitedOffer } from '../routing/queries/reservations';
+import { tokensOf } from '../tokens/lead-data';
+import type { IncomingCall } from './begin-call';
+import { SOFTSWITCH } from './update-call';
+
+/** A call as a softswitch reports it. */
+export interface ReportedCall {
+  caller_number?: string | null;
+  number_called?: string;
+  offer_id?: Reference;
+  call_sid?: string | null;
+  traffic_source_id?: Reference | null;
+  sub_id?: string | null;
+  tokens?: Record<string, unknown>;
+}
+
+/** Finds what a reported call refers to. Throws 422. */
+export async function readIncomingCall(
+  db: Db,
+  reported: ReportedCall,
+  now: Date,
+): Promise<IncomingCall> {
+  const caller_number = await readCaller(db, reported.caller_number);
+  const called = await calledOf(db, reported, { caller_number, now });
+  const traffic_source_id = reported.traffic_source_id
+    ? String(await findTrafficSource(db, reported.traffic_source_id))
+    : called.traffic_source_id;
+  return {
+    ...called,
+    carrier: SOFTSWITCH,
+    call_sid: reported.call_sid || null,
+    caller_number,
+    traffic_source_id,
+    sub_id: reported.sub_id ?? null,
+    tokens: readTokens(reported.tokens),
+  };
+}
+
+const WITHHELD = /^(anonymous|restricted|unknown|unavailable|private|withheld|blocked)?$/i;
+
+/** The number of the caller; null when it is withheld. Throws 422. */
+export async function readCaller(db: Db, sent: string | null | undefined): Promise<number | null> {
+  if (sent === undefined || sent === null || WITHHELD.test(sent.trim())) return null;
+  return (await callerNumber(db, sent, 'caller_number')) ?? null;
+}
+
+/** Tokens under the names that they are stored with. Throws 422. */
+export function readTokens(sent: Record<string, unknown> | undefined): Record<string, unknown> {
+  const { tokens, faults } = tokensOf({}, sent ?? {});
+  rejectInvalidData(
+    faults.map(({ field, message }) => ({
+      field: field === 'data' ? 'tokens' : `tokens.${field}`,
+      message,
+    })),
+  );
+  return tokens;
+}
+
+type Called = Omit<CalledNumber, 'number_id'> & {
+  number_called: number | null;
+  number_id: string | null;
+};
+
+/**
+ * The offer or the buyer that a call is for: the offer that is named, else that of the number, else
+ * that of a reservation which waits for this caller. Throws 422.
+ */
+async function calledOf(
+  db: Db,
+  sent: { number_called?: string; offer_id?: Reference },
+  { caller_number, now }: { caller_number: number | null; now: Date },
+): Promise<Called> {
+  if (sent.number_called === undefined && sent.offer_id === undefined)
+    throw HttpProblem.field('offer_id', 'must be given, or number_called');
+  const number_called = (await callerNumber(db, sent.number_called, 'number_called')) ?? null;
+  const owned = number_called === null ? undefined : await calledNumber(db, number_called);
+  const of_number = {
+    number_called,
+    number_id: owned?.number_id ?? null,
+    traffic_source_id: owned?.traffic_source_id ?? null,
+  };
+  if (sent.offer_id !== undefined) {
+    const offer = { reference: sent.offer_id, field: 'offer_id' };
+    return { ...of_number, offer_id: String(await findNamed(db, 'offers', offer)), buyer_id: null };
+  }
+  if (!owned) throw HttpProblem.field('number_called', 'is not a number of the company');
+  if (owned.offer_id !== null || owned.buyer_id !== null)
+    return { ...of_number, offer_id: owned.offer_id, buyer_id: owned.buyer_id };
+  // Sellers of calls get such a number when an offer has none of its own.
+  const offer_id = caller_number === null ? undefined : await awaitedOffer(db, caller_number, now);
+  if (offer_id === undefined)
+    throw HttpProblem.field(
+      'number_called',
+      'belongs to no offer and forwards to no buyer; give offer_id',
+    );
+  return { ...of_number, offer_id, buyer_id: null };
+}

@@ -1,0 +1,52 @@
+import { startServer, type Running } from './process';
+import { createWorld, type World } from './world';
+
+/** Two server processes of one database: registers the hooks of a test file. */
+export function twoServers() {
+  let world: World;
+  let servers: Running[];
+  const start = () => {
+    const { storage_dir, data_dir } = world.deps.config;
+    return startServer({
+      DATABASE_URL: world.url,
+      DATA_DIR: data_dir,
+      STORAGE_DIR: storage_dir,
+      LOG_LEVEL: 'silent',
+      RUN_JOBS: 'false',
+      KEY_PEPPER: 'a pepper for tests, long enough to be one',
+    });
+  };
+  beforeAll(async () => {
+    world = await createWorld();
+    servers = await Promise.all([start(), start()]);
+  });
+  afterAll(async () => {
+    await Promise.all(servers.map((server) => server.end('SIGTERM')));
+    await world.close();
+  });
+  /** Creates a record through this process and returns its id. */
+  const create = async (path: string, body: Record<string, unknown>) => {
+    const res = await world.company.api('post', path, { body });
+    if (res.status !== 201) throw new Error(res.text);
+    return res.body[res.body.metadata.root].id as number;
+  };
+  /** Sends a request to one of the servers. */
+  const send = (server: number, method: string, path: string, body: Record<string, unknown>) =>
+    fetch(`${servers[server]!.url}/api/v1/${path}`, {
+      method,
+      headers: {
+        Authorization: `Basic ${Buffer.from(world.company.auth).toString('base64')}`,
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    });
+  return {
+    get world() {
+      return world;
+    },
+    create,
+    send,
+    kill: (server: number) => servers[server]!.end('SIGKILL'),
+    restart: async (server: number) => void (servers[server] = await start()),
+  };
+}
