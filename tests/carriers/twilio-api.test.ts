@@ -53,7 +53,7 @@ describe('failures', () => {
     expect(server.messages).toEqual([]);
   });
 
-  test('wrong credentials are for the operator to mend, and never repeated in a message', async () => {
+  test('wrong credentials are retryable, and never repeated in a message', async () => {
     const outcome = await openTwilio(server, { auth_token: 'not-the-token' }).sendSms(sms());
     expect(outcome).toMatchObject({ ok: false, retryable: true, code: 'unauthorized' });
     expect(JSON.stringify(outcome)).not.toContain('not-the-token');

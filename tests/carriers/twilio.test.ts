@@ -32,7 +32,8 @@ describe('what is sent', () => {
     await openTwilio(server).placeCall(request);
     const { form } = server.asked[0]!;
     expect(form.get('Twiml')).toBe(
-      '<Response><Dial answerOnBridge="true" callerId="+12025550199" timeout="30"><Sip>sip:a@b.example;x=&#60;/Sip&#62;&#60;Hangup/&#62;&#38;&#34;</Sip></Dial></Response>',
+      '<Response><Dial answerOnBridge="true" callerId="+12025550199" timeout="30">' +
+        '<Sip>sip:a@b.example;x=&#60;/Sip&#62;&#60;Hangup/&#62;&#38;&#34;</Sip></Dial></Response>',
     );
     expect([form.get('Timeout'), form.getAll('StatusCallbackEvent')]).toEqual([
       '30',
@@ -118,7 +119,7 @@ describe('at most once', () => {
     expect(server.asked.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 
-  test('an older text of the same words, another’s, and an incoming one are not taken for the earlier try', async () => {
+  test('an older, another or an incoming text with the same words is not the earlier try', async () => {
     const request = sms({ tried_at: ago(1000) });
     const one = {
       sid: 'SM1',

@@ -15,7 +15,7 @@ const made = (...args: Parameters<Market['made']>) => market.made(...args);
 const show = (...args: Parameters<Market['show']>) => market.show(...args);
 
 describe('a number', () => {
-  test('is shown by id, uuid and every spelling of its telephone number, to its company alone', async () => {
+  test('is shown by id, uuid and every spelling of its number, only to its company', async () => {
     const number = await bought({ requested_number: '+12125550160' });
     for (const name of [
       number.id,
@@ -96,7 +96,7 @@ describe('a number', () => {
     });
   });
 
-  test('loses the offer, buyer or traffic source that is deleted, and no longer goes to that buyer', async () => {
+  test('loses its offer, buyer or traffic source when that is deleted', async () => {
     const [offer, buyer, source] = [
       await made('offers', { name: 'O' }),
       await made('buyers', { name: 'B' }),
@@ -241,7 +241,8 @@ describe('a list', () => {
       query: { columns: 'name,phone_number,offer,toll_free' },
     });
     expect(text).toBe(
-      "name,phone_number,toll_free,offer\nc,+12125550180,false,O\n'=b,+18445550177,true,\na,+442079460180,false,\n",
+      'name,phone_number,toll_free,offer\nc,+12125550180,false,O\n' +
+        "'=b,+18445550177,true,\na,+442079460180,false,\n",
     );
   });
 });

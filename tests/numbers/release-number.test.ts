@@ -21,7 +21,7 @@ describe('a release', () => {
   const release = (id: number | string, headers: Record<string, string> = {}, by = api) =>
     by('delete', `phone_numbers/${id}`, { headers });
 
-  test('gives the number back to the carrier, and somebody may own it again', async () => {
+  test('gives the number back to the carrier, which may sell it again', async () => {
     const number = await bought({ requested_number: '+12125550170' });
     const before = (await api('get', 'phone_numbers')).body.metadata.total_count;
     const res = await release('+12125550170');
@@ -65,7 +65,7 @@ describe('a release', () => {
     expect(market.carrier.asked.release).toHaveLength(1);
   });
 
-  test('of a number that was only made known is not the carrier’s affair', async () => {
+  test('of a number that was only added does not ask the carrier', async () => {
     const id = await ownNumber(market.world, market.world.company, '12125550173');
     expect((await release(id)).status).toBe(200);
     expect(market.carrier.asked.release).toEqual([]);
@@ -79,7 +79,7 @@ describe('a release', () => {
     });
   });
 
-  test('takes the number from the leads that had it, who get another', async () => {
+  test('takes the number from the leads that had it; they get another', async () => {
     const company = await market.world.addCompany('Leads');
     const by = market.apiOf(company);
     const [first, second] = [

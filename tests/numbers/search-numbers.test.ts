@@ -86,7 +86,7 @@ describe('a search', () => {
     expect([res.status, Object.keys(res.body.errors)]).toEqual([422, Object.keys(query)]);
   });
 
-  test('does not offer what anybody of the installation owns, and says when the carrier is down', async () => {
+  test('omits numbers that a company owns, and is 503 while the carrier is down', async () => {
     const { phone_number } = await bought({ prefix: '808' }, other);
     expect(await search({ prefix: '808' })).not.toContain(phone_number);
     expect(await search({ prefix: '808' })).toHaveLength(89);

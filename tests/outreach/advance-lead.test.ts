@@ -121,7 +121,7 @@ describe('a lead', () => {
 });
 
 describe('the instructions of a schedule', () => {
-  test('restart begins anew after a minute, until the attempts are used up', async () => {
+  test('restart begins again after a minute, until the attempts are used up', async () => {
     const { lead } = await begun(
       [SMS, { action_type: 'restart' }],
       {},
@@ -170,7 +170,7 @@ describe('the instructions of a schedule', () => {
     },
   );
 
-  test('move_to_schedule takes the lead over, a minute after it came at the earliest', async () => {
+  test('move_to_schedule moves the lead, at the earliest a minute after it entered', async () => {
     const target = await openShop(
       here,
       [{ ...SMS, body: 'There' }],
@@ -251,10 +251,13 @@ describe('the instructions of a schedule', () => {
     expect(logged).toEqual({ count: 2_000 });
   });
 
-  test('webhook queues a job for what it told', async () => {
+  test('webhook queues a job for its log', async () => {
     // Ids that are not in order as text.
     await world.sql(
-      `SELECT setval('lead_logs_id_seq', (SELECT greatest(m, (10 ^ length(m::text))::bigint - 4) FROM (SELECT coalesce(max(id), 1) AS m FROM lead_logs) x))`,
+      `SELECT setval('lead_logs_id_seq', (
+        SELECT greatest(m, (10 ^ length(m::text))::bigint - 4)
+        FROM (SELECT coalesce(max(id), 1) AS m FROM lead_logs) x
+      ))`,
     );
     const { lead } = await begun([
       SMS,
@@ -266,7 +269,9 @@ describe('the instructions of a schedule', () => {
       [lead],
     );
     const jobs = await world.sql(
-      `SELECT data FROM jobs.job WHERE name = 'send_action_webhook' AND data->>'company_id' = $1 ORDER BY data->>'lead_log_id'`,
+      `SELECT data FROM jobs.job
+        WHERE name = 'send_action_webhook' AND data->>'company_id' = $1
+        ORDER BY data->>'lead_log_id'`,
       [String(here.company.id)],
     );
     expect(jobs).toEqual(

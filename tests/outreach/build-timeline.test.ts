@@ -16,11 +16,12 @@ const { api, timeline, future, submitted, newLead } = timelinesOf(() => world);
 describe('a step that is put off says until when and why', () => {
   const DARK = '2027-01-13T06:00:00Z';
   const end = (at: string) => `${at} leave_schedule, ${at} end`;
-  test('at ten in the evening a text is for eight in the morning, before the engine has looked at the lead and after', async () => {
+  test('a text at ten in the evening is put off to eight, before and after a step', async () => {
     time.set(DARK);
     const { id } = await newLead([SMS, EMAIL]);
     const expected =
-      '01-13T08:00 sms (daylight_hours), 01-13T08:00 email, 01-13T08:00 leave_schedule, 01-13T08:00 end';
+      '01-13T08:00 sms (daylight_hours), 01-13T08:00 email, ' +
+      '01-13T08:00 leave_schedule, 01-13T08:00 end';
     const query = { time_zone: 'America/Los_Angeles' };
     expect(await future(id, query)).toBe(expected);
     expect((await timeline(id)).future[0]!.message).toMatch(/daylight/);
@@ -41,7 +42,7 @@ describe('a step that is put off says until when and why', () => {
     expect(await future(id)).toBe(`01-13T20:00 sms, ${end('01-13T20:00')}`);
   });
 
-  test('nor is a carrier that is down, which is told in words', async () => {
+  test('nor is a carrier that is down, which has a message', async () => {
     const { id } = await newLead([SMS], { caller_id: '+13105550104' });
     await runEngine(world);
     const [step] = (await timeline(id)).future;
@@ -98,7 +99,8 @@ describe('a step that will not be done says why', () => {
       state: 'NV',
     });
     expect(await future(id)).toBe(
-      '01-12T17:00 sms !token_filter, 01-12T17:00 email, 01-12T17:00 leave_schedule, 01-12T17:00 end',
+      '01-12T17:00 sms !token_filter, 01-12T17:00 email, ' +
+        '01-12T17:00 leave_schedule, 01-12T17:00 end',
     );
     expect((await timeline(id)).future[0]!.message).toMatch(/tokens/);
   });
@@ -138,7 +140,7 @@ describe('a step that will not be done says why', () => {
     expect((await timeline(lead.id)).future.every(({ message }) => message !== null)).toBe(true);
   });
 
-  test('one that opts its lead out stops what comes behind the next wait, as the engine does', async () => {
+  test('an opt-out stops what follows the next wait, as outreach does', async () => {
     const { id } = await newLead([{ action_type: 'opt_out' }, HOOK, hours(1), HOOK]);
     const expected = '01-12T17:00 opt_out, 01-12T17:00 webhook, 01-12T17:00 wait';
     expect(await future(id)).toBe(
@@ -223,7 +225,7 @@ describe('what limits a lead is foreseen', () => {
       '01-12T17:10 callback, 01-12T17:10 sms, 01-12T17:10 leave_schedule, 01-12T17:10 end',
     ],
     [
-      'an exit, behind which nothing is told',
+      'an exit, after which nothing follows',
       [[SMS, hours(1), { action_type: 'exit' }, SMS]],
       '01-12T17:00 sms, 01-12T17:00 wait, 01-12T18:00 exit, 01-12T18:00 end',
     ],
@@ -231,7 +233,7 @@ describe('what limits a lead is foreseen', () => {
     expect(await future((await newLead(...lead)).id)).toBe(expected),
   );
 
-  test('the rounds of a schedule that restarts itself are told up to two hundred steps', async () => {
+  test('a schedule that restarts itself is forecast for up to two hundred steps', async () => {
     const { id } = await newLead([SMS, hours(1), { action_type: 'restart' }]);
     const { future: steps } = await timeline(id);
     expect([steps.length, steps.slice(2, 5).map(shortened)]).toEqual([

@@ -33,7 +33,7 @@ afterAll(() => world.close());
 const { ok, begun, until, hours, texts, told, status } = schedulesOf(() => here, time);
 
 describe('a schedule', () => {
-  test('is done in its order, each step once, and what was sent is kept, counted and told', async () => {
+  test('is done in order, each step once; what was sent is stored, counted and logged', async () => {
     const actions = [
       { ...SMS, body: 'Hi {{first_name}}' },
       EMAIL,
@@ -112,9 +112,10 @@ describe('a schedule', () => {
     ).toEqual(text_messages.map(({ id }: Fields) => id).toSorted());
   });
 
-  test('puts tokens into texts: the lead’s own, the system’s, defaults; escaped in HTML, on one line in a subject', async () => {
+  test('fills in tokens of the lead and the system, escapes HTML, keeps subjects on one line', async () => {
     const sms =
-      '{{first_name}} of {{city}}, [car]{your car} [pet]{your pet} {{nothing}}{{caller_id}} {{offer_name}} {{service_number}}';
+      '{{first_name}} of {{city}}, [car]{your car} [pet]{your pet} {{nothing}}{{caller_id}} ' +
+      '{{offer_name}} {{service_number}}';
     const email = {
       ...EMAIL,
       subject: 'For {{ name }}\n{{city}}',
@@ -142,7 +143,7 @@ describe('a schedule', () => {
     ]);
   });
 
-  test('tells in texts of the calls that its own steps have made', async () => {
+  test('includes its own earlier calls in the tokens of later texts', async () => {
     const { lead } = await begun([DIAL, { ...SMS, body: '{{calls_last_1_days}} {{call_uuid}}' }]);
     const [call] = await sentTo(world, 'calls', lead);
     expect(await texts(lead)).toEqual([`1 ${call!.uuid}`]);
@@ -164,7 +165,7 @@ describe('a schedule', () => {
     expect(await sentTo(world, 'emails', body.id)).toMatchObject([{ body: 'Call +12125550100' }]);
   });
 
-  test('sends e-mails from who the action says, else the schedule, else the installation', async () => {
+  test('sends e-mails from the sender of the action, else the schedule, else the default', async () => {
     const actions = [EMAIL, { ...EMAIL, from_email: 'Ann <ann@desk.example>' }];
     const from = async (lead: number) =>
       (await sentTo(world, 'emails', lead)).map(({ from_email }) => from_email);
@@ -181,7 +182,7 @@ describe('a schedule', () => {
     ]);
   });
 
-  test('passes over what the lead’s tokens do not meet, as they are when it comes to it', async () => {
+  test('skips actions whose filters the lead’s current tokens do not meet', async () => {
     const only = (body: string, ...token_filter_list: string[]) => ({
       ...SMS,
       body,
@@ -247,7 +248,7 @@ describe('a schedule that changes', () => {
     ]);
   });
 
-  test('and is deleted contacts nobody any more', async () => {
+  test('and is deleted contacts no lead any more', async () => {
     const { lead, schedule } = await begun([
       SMS,
       wait(1),

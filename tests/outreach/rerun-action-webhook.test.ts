@@ -46,7 +46,7 @@ describe('a job that runs again', () => {
     expect([to(path), await outcomes(job)]).toEqual([[], []]);
   });
 
-  test('whose action is deleted, or is one of another type now, sends nothing and says so', async () => {
+  test('whose action is deleted or changed its type sends nothing and logs that', async () => {
     const path = newPath();
     const [gone, other] = [await queued(path), await queued(path)];
     expect(
@@ -81,7 +81,7 @@ describe('a job that runs again', () => {
 });
 
 describe('a worker', () => {
-  test('tries again what is not delivered, under the same Webhook-Id: until it is taken, and five times at most', async () => {
+  test('retries under the same Webhook-Id until it is delivered, at most five times', async () => {
     const jobs = [await queued('/flaky/1'), await queued('/down/1')];
     await world.work();
     while ((await Promise.all(jobs.map(outcomes))).some((logs) => logs.length === 0))
@@ -95,7 +95,8 @@ describe('a worker', () => {
     expect(await outcomes(jobs[1]!)).toMatchObject([
       { event: 'webhook_failed', message: 'answered 500', details: { tries: 5, code: 500 } },
     ]);
-    const states = `SELECT state FROM jobs.job WHERE name = 'send_action_webhook' AND data->>'lead_log_id' = ANY($1)`;
+    const states = `SELECT state FROM jobs.job
+      WHERE name = 'send_action_webhook' AND data->>'lead_log_id' = ANY($1)`;
     const completed = async () =>
       (await world.sql(states, [jobs.map(({ lead_log_id }) => lead_log_id)])).every(
         ({ state }) => state === 'completed',

@@ -19,7 +19,7 @@ const { queued, run, to, outcomes, newPath } = actionWebhooksOf(
 );
 
 describe('the webhook of an action', () => {
-  test('tells of its lead in JSON, unless it says otherwise', async () => {
+  test('has the lead as JSON, unless the action has a body', async () => {
     const path = newPath();
     const job = await queued(path, {}, { first_name: 'Ann', age: 40 });
     await run(job);
@@ -151,7 +151,7 @@ describe('the webhook of an action', () => {
 });
 
 describe('what is not delivered', () => {
-  test('because nobody is there, is tried again too', async () => {
+  test('because nothing listens is tried again too', async () => {
     const job = await queued(newPath());
     const gone = await startReceiver();
     await gone.close();

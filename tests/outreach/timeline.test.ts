@@ -14,7 +14,7 @@ beforeEach(() => time.set(NOON));
 const { api, timeline, newLead } = timelinesOf(() => world);
 
 describe('the timeline of a lead', () => {
-  test('tells what will be done, when, and in which words', async () => {
+  test('shows what will be done, when, and with which text', async () => {
     const { id, shop } = await newLead(
       [{ ...SMS, name: 'First text' }, hours(2), DIAL, EMAIL, { ...HOOK, end: true }],
       { first_name: 'Ann' },
@@ -53,7 +53,7 @@ describe('the timeline of a lead', () => {
     ).toBe(0);
   });
 
-  test('tells what has happened in its order, and then only what is still to come', async () => {
+  test('shows what has happened in order, then only what is still to come', async () => {
     const { id } = await newLead([SMS, hours(2), DIAL]);
     await runEngine(world);
     const half = await timeline(id);
@@ -186,7 +186,7 @@ describe('whether a buyer is there for a lead', () => {
     return lead;
   };
 
-  test('is told buyer by buyer, with the reason of each that is not', async () => {
+  test('is listed by buyer, with the reason for each that is not available', async () => {
     const closed = {
       business_hours_schedule: [{ schedule: [{ day: 0, times: ['09:00..10:00'] }] }],
     };
