@@ -54,7 +54,7 @@ describe('webhooks', () => {
     ).toBe(false);
   });
 
-  test('status callbacks come signed to the URL that was given, with how each text and call ended', async () => {
+  test('status callbacks are signed and report how each text and call ended', async () => {
     const server = await startTwilio();
     const received: string[] = [];
     const receiver = createServer((req, res) => {
@@ -92,10 +92,9 @@ describe('webhooks', () => {
   });
 
   test('every status has a word of ours, none is made up', () => {
-    const messages =
-      'accepted scheduled queued sending sent delivered undelivered failed receiving received'.split(
-        ' ',
-      );
+    const messages = (
+      'accepted scheduled queued sending sent ' + 'delivered undelivered failed receiving received'
+    ).split(' ');
     const calls =
       'queued initiated ringing in-progress completed busy no-answer canceled failed'.split(' ');
     for (const status of messages) expect(MESSAGE_STATUSES).toContain(messageStatusOf(status));

@@ -148,7 +148,7 @@ describe('a purchase', () => {
     expect(market.carrier.asked.buy).toHaveLength(1);
   });
 
-  test('of one number by two companies, twenty at once: one owner, and the carrier is asked once', async () => {
+  test('of one number, by two companies twenty times at once, has one owner and asks once', async () => {
     const requested_number = '+12125550130';
     const all = await Promise.all(
       Array.from({ length: 20 }, (_, n) => buy({ requested_number }, n % 2 ? api : other)),
@@ -195,12 +195,13 @@ describe('a purchase that is cut short', () => {
   /** The database loses the transaction after the carrier has sold. */
   const loseConnections = async () => {
     await market.world.sql(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND state = 'idle in transaction'`,
     );
     return undefined;
   };
 
-  test('between the sale and the record is finished by the next request, under the same key', async () => {
+  test('between the sale and the record is finished by the next request under its key', async () => {
     const requested_number = '+12125550150';
     market.carrier.trouble.afterSale = loseConnections;
     expect((await buy({ requested_number })).status).toBe(503);
@@ -213,7 +214,8 @@ describe('a purchase that is cut short', () => {
     ]);
     market.carrier.trouble.afterSale = undefined;
     await market.world.sql(
-      `UPDATE number_lookups SET purchase_tried_at = purchase_tried_at - interval '2 minutes' WHERE number_id IS NULL`,
+      `UPDATE number_lookups SET purchase_tried_at = purchase_tried_at - interval '2 minutes'
+        WHERE number_id IS NULL`,
     );
     const begun = await purchases(market.world.deps.database.sql);
     const number = await bought({ requested_number, name: 'at last' });
@@ -252,7 +254,7 @@ describe('a purchase that is cut short', () => {
     expect(market.carrier.asked.buy).toHaveLength(1);
   });
 
-  test('without a requested number is finished before another is bought, also under its Idempotency-Key', async () => {
+  test('without a requested number is finished before another number is bought', async () => {
     const headers = { 'Idempotency-Key': randomUUID() };
     market.carrier.trouble.afterSale = loseConnections;
     expect((await buy({ prefix: '512' }, api, headers)).status).toBe(503);
@@ -278,7 +280,7 @@ describe('a purchase that is cut short', () => {
     expect(await lookups(requested_number)).toEqual([]);
   });
 
-  test('is finished by making the number known, too', async () => {
+  test('is also finished by adding the number', async () => {
     const requested_number = '+12125550154';
     market.carrier.trouble.buy = { ...DOWN, maybe_sent: true };
     await buy({ requested_number });
@@ -300,7 +302,7 @@ describe('a purchase that is cut short', () => {
     await expect(add()).rejects.toThrow('phone_number already belongs to a company');
   });
 
-  test('is no owner: what comes in for the number is nobody’s', async () => {
+  test('gives the number no owner: calls to it belong to no company', async () => {
     const requested_number = '+12125550153';
     market.carrier.trouble.buy = { ...DOWN, maybe_sent: true };
     await buy({ requested_number });

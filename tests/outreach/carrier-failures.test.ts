@@ -123,10 +123,11 @@ async function submitted(actions: object[], fields: object = {}): Promise<number
 const bodies = () => server.messages.map(({ body }) => body).toReversed();
 
 const watched = (meanwhile: Meanwhile): Carrier => watchedCarrier(twilio(), meanwhile);
-/** Breaks the connections of workers that are within a transaction, as the end of their processes would. */
+/** Breaks the connections of workers inside a transaction, as the end of a process would. */
 const breakWorkers = () =>
   world.sql(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND state = 'idle in transaction'`,
   );
 const dying = () => watched(async (phase) => phase === 'after' && breakWorkers());
 
@@ -177,7 +178,7 @@ describe('what goes out', () => {
     ]);
   });
 
-  test('goes out once to each of forty leads whose leases are shorter than the work, with two workers', async () => {
+  test('is sent once to each of forty leads by two workers with leases shorter than the work', async () => {
     const { schedule } = await shopOf([SMS, EMAIL]);
     for (let n = 0; n < 40; n++)
       await submit(here, schedule.lead_token, {
@@ -262,7 +263,8 @@ describe('a process that is killed while something is on its way', () => {
   const blocked = async () =>
     (
       await world.sql(
-        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INSERT INTO lead_logs%'`,
+        `SELECT FROM pg_stat_activity
+          WHERE wait_event_type = 'Lock' AND query LIKE '%INSERT INTO lead_logs%'`,
       )
     ).length >= 2;
   test('in the first try, or in one after a refusal: it is not sent twice', async () => {
@@ -285,7 +287,7 @@ describe('a process that is killed while something is on its way', () => {
     ).toEqual(server.messages.map(({ sid }) => sid).toReversed());
   });
 
-  test('whatever has become of numbers, data and the action since: what was sent is found and told as it was sent', async () => {
+  test('after numbers, data and the action changed: the message is found as it was sent', async () => {
     await ownNumber(here, here.company, String(14_155_550_110 + companies));
     const { schedule } = await shopOf([{ ...SMS, body: 'Hi {{first_name}}' }]);
     const to = async (caller_id: string) =>
@@ -297,7 +299,8 @@ describe('a process that is killed while something is on its way', () => {
     await here.company.api('put', `leads/${lead}`, { body: { data: { first_name: 'Zoë' } } });
     // The number that was used is now not the one that waits longest.
     await world.sql(
-      'UPDATE numbers SET last_assigned_at = CASE WHEN phone_number = $2 THEN now() END WHERE company_id = $1',
+      `UPDATE numbers SET last_assigned_at = CASE WHEN phone_number = $2 THEN now() END
+        WHERE company_id = $1`,
       [here.company.id, used],
     );
     await settleAll();
@@ -312,7 +315,7 @@ describe('a process that is killed while something is on its way', () => {
     expect((await leadRow(world, lead)).sms_number_id).toBe(own!.id);
   });
 
-  test('when the carrier has reported meanwhile: nothing is asked, and it is recorded as reported', async () => {
+  test('after the carrier has reported: it is not asked, and the report is recorded', async () => {
     const leads = [
       await submitted([SMS, wait(9)]),
       await submitted([DIAL, wait(9)], { caller_id: '3102000002' }),
@@ -342,7 +345,7 @@ describe('a process that is killed while something is on its way', () => {
       expect(await leadRow(world, lead)).toMatchObject({ status: 'waiting', contact_attempts: 1 });
   });
 
-  test('an e-mail, of which nobody can say whether it got through, is told as that and not sent again', async () => {
+  test('an e-mail that may have been sent becomes unknown and is not sent again', async () => {
     const lead = await submitted([EMAIL, { ...EMAIL, subject: 'Next' }]);
     const inner = smtp();
     const send: Mailer['send'] = async (mail) => inner.send(mail).finally(breakWorkers);
@@ -456,7 +459,7 @@ describe('while a carrier is at work', () => {
     expect(began.length).toBeLessThan(80);
   });
 
-  test('requests go on: those of the lead that is being sent to wait for that, others for nothing', async () => {
+  test('requests for the lead that is being contacted wait; other requests do not', async () => {
     const lead = await submitted([SMS]);
     const other = await submitted([wait(9)], { caller_id: '3102000002' });
     const [begun, held] = [gate(), gate()];
@@ -496,7 +499,7 @@ describe('while a carrier is at work', () => {
     expect((await of_it).status).toBe(200);
   });
 
-  test('a stop waits for what is being sent and lets go of the rest, which others send at once', async () => {
+  test('a stop waits for deliveries in progress and releases the other leads', async () => {
     const { schedule } = await shopOf([SMS]);
     for (let n = 0; n < 30; n++)
       await submit(here, schedule.lead_token, { caller_id: `31020000${10 + n}` });
@@ -507,7 +510,8 @@ describe('while a carrier is at work', () => {
     expect(sent).toBeLessThan(30);
     expect(
       await world.sql(
-        'SELECT count(*)::int FROM leads WHERE company_id = $1 AND is_live AND claim_id IS NULL AND due_at <= now()',
+        `SELECT count(*)::int FROM leads
+          WHERE company_id = $1 AND is_live AND claim_id IS NULL AND due_at <= now()`,
         [here.company.id],
       ),
     ).toEqual([{ count: 30 - sent }]);

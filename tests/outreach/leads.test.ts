@@ -114,7 +114,8 @@ describe('what stops a lead', () => {
       SMS,
     ]);
     await world.sql(
-      'INSERT INTO contacts (company_id, uuid, caller_number, opt_out) VALUES ($1, gen_random_uuid(), 13105550123, true)',
+      `INSERT INTO contacts (company_id, uuid, caller_number, opt_out)
+        VALUES ($1, gen_random_uuid(), 13105550123, true)`,
       [here.company.id],
     );
     await runEngine(here);
@@ -137,7 +138,7 @@ describe('what stops a lead', () => {
     },
   );
 
-  test('a lead for which it cannot be worked out what is due is put off, and the others of its batch are not', async () => {
+  test('a lead whose next step cannot be determined is put off, others of the batch are not', async () => {
     const { schedule } = await openShop(here, [SMS], {}, here.company);
     const leads = await fillSchedule(here, schedule.id, {
       first: 13_105_550_110,
@@ -176,7 +177,7 @@ describe('what stops a lead', () => {
 });
 
 describe('a callback', () => {
-  test('of a lead in a schedule is connected as the schedule connects, and the wait it came in goes on', async () => {
+  test('of a lead in a schedule is connected as by its dial action, and the wait goes on', async () => {
     const { lead, token } = await begun([SMS, wait(9), { ...SMS, body: 'Again' }, DIAL]);
     await submit(here, token, { schedule_callback_in_seconds: 3600 });
     await hours(0.99);
@@ -234,7 +235,7 @@ describe('a callback', () => {
     });
   });
 
-  test('to nobody is told and given up, and the lead waits on for a call', async () => {
+  test('that cannot be connected is logged and given up, and the lead waits for a call', async () => {
     const { lead } = await atOffer({ expires_in: 60 });
     await hours(0.1);
     expect((await told(lead)).slice(-1)).toEqual([
@@ -325,7 +326,8 @@ describe('what the carrier and the mailer say', () => {
       { ...SMS, body: '{{long}}' },
       { long: 'x'.repeat(1601) },
       [
-        'sms_failed: the text has 1601 characters once its tokens are filled in; at most 1600 can be sent',
+        'sms_failed: the text has 1601 characters once its tokens are filled in; ' +
+          'at most 1600 can be sent',
       ],
     ],
   ])('%s is told, and the schedule goes on', async (_, action, fields, words) => {
@@ -346,7 +348,7 @@ describe('what the carrier and the mailer say', () => {
     ['carrier', 'calls', DIAL, { caller_id: '2125550104' }],
     ['mailer', 'emails', EMAIL, { email: 'unavailable@example.com' }],
   ])(
-    'a %s that is down is tried again with growing delays (%s), eight times, and then the schedule goes on',
+    'a %s that is down (%s) is tried eight times with growing delays, then skipped',
     async (_, table, action, fields) => {
       const { lead } = await begun(
         [action, { action_type: 'webhook', url: 'https://hooks.example' }],
@@ -370,7 +372,7 @@ describe('what the carrier and the mailer say', () => {
     },
   );
 
-  test('what was being tried when the lead left its schedule is not told as on its way for ever', async () => {
+  test('a delivery that was being retried when the lead left its schedule is given up', async () => {
     const { lead } = await begun([SMS], { caller_id: '2125550104', expires_in: 1 });
     await hours(1);
     expect([await status(lead), (await sentTo(world, 'text_messages', lead))[0]!.status]).toEqual([
@@ -391,7 +393,7 @@ describe('what the carrier and the mailer say', () => {
     ]);
   });
 
-  test('a company without a number calls and texts nobody, and its leads end as a failure', async () => {
+  test('leads of a company without a number are not contacted and end as a failure', async () => {
     const { lead } = await submitted([SMS, DIAL]);
     await world.sql('UPDATE numbers SET deleted_at = now() WHERE company_id = $1', [
       here.company.id,
@@ -405,7 +407,7 @@ describe('what the carrier and the mailer say', () => {
 });
 
 describe('the order and the numbers of leads', () => {
-  test('the lowest priorities go first, those without last, and a quarter of a batch is theirs', async () => {
+  test('the lowest priorities go first; a quarter of a batch is for leads without one', async () => {
     const { schedule } = await openShop(here, [SMS], {}, here.company);
     const now = new Date(NOON);
     const plain = await fillSchedule(here, schedule.id, { first: 13_102_000_000, count: 150, now });
@@ -432,7 +434,7 @@ describe('the order and the numbers of leads', () => {
     ]);
   });
 
-  test('a lead is contacted from its offer’s own number, one of its area, the one given longest ago, and from then on from that one', async () => {
+  test('a lead keeps a number: of its offer, of its area, else assigned longest ago', async () => {
     const shop = await openShop(here, [SMS, wait(1), SMS, DIAL], {}, here.company);
     const other = await ok('post', 'offers', { name: 'Other' });
     const own = [

@@ -167,7 +167,7 @@ describe('nothing is sent to a number once it has been answered that it', () => 
     };
     let over = false;
     const engines = [worker(carrier), worker(carrier)].map(async (deps) => {
-      // As in a process of its own, a round that the database did not take is simply followed by the next.
+      // As in a separate process, a batch that the database rejected is followed by the next.
       while (!over) if ((await contactDueLeads(deps).catch(() => 0)) === 0) await setTimeout(10);
     });
     const stopped = new Map<string, number>();
@@ -203,7 +203,7 @@ describe('nothing is sent to a number once it has been answered that it', () => 
   });
 });
 
-test('leads of one number in several schedules are all contacted, by four workers, and their contact counts every message', async () => {
+test('four workers contact all leads of one number, and its contact counts every message', async () => {
   const shops = [];
   for (let n = 0; n < 5; n++)
     shops.push(await shopOf([{ ...SMS, body: `From ${n}` }, DIAL, { ...SMS, body: `And ${n}` }]));
@@ -229,7 +229,7 @@ test('leads of one number in several schedules are all contacted, by four worker
   expect(await count('SELECT count(*) AS n FROM text_messages WHERE company_id = $1')).toBe(3_000);
 });
 
-test('of leads of one number, in several schedules of which one opts it out, none is contacted after that', async () => {
+test('no lead of a number is contacted after one of its schedules opts it out', async () => {
   const shops = [];
   for (let n = 0; n < 4; n++)
     shops.push(
@@ -261,7 +261,7 @@ test('of leads of one number, in several schedules of which one opts it out, non
   );
 });
 
-test('leads of a worker that is killed are taken over, and what it has done is not done again', async () => {
+test('leads of a killed worker are taken over, and nothing is done twice', async () => {
   const shop = await shopOf([SMS, wait(1, 'seconds'), { ...SMS, body: 'Two' }, DIAL]);
   const child = await startEngineProcess(here, 1_500);
   await fillSchedule(here, shop.schedule.id, {

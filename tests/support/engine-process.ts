@@ -8,7 +8,10 @@ import { testConfig, type World } from './world';
 
 const ROOT = join(__dirname, '../..');
 
-/** A process that contacts the leads of a world; it may be killed. Its leases are short, so that a test need not wait long for a dead one to be noticed. */
+/**
+ * A process that contacts the leads of a world; it may be killed. Short leases make other workers
+ * take its leads over soon.
+ */
 export async function startEngineProcess(
   world: World,
   lease_ms: number,
@@ -35,7 +38,7 @@ export async function startEngineProcess(
   return child;
 }
 
-/** What other processes would work with, in this one. */
+/** Dependencies as other processes would have them, in this one. */
 export function workersOf(world: () => World) {
   const opened: Deps[] = [];
   return {
@@ -57,23 +60,23 @@ export function workersOf(world: () => World) {
   };
 }
 
-/** Waits until it is so; throws when that takes too long. */
+/** Waits until the condition holds; throws after a minute. */
 export async function eventually(isSo: () => unknown, pause_ms = 5): Promise<void> {
-  const patience = Date.now() + 60_000;
+  const deadline = Date.now() + 60_000;
   while (!(await isSo())) {
-    if (Date.now() > patience) throw new Error(`it never came to: ${isSo.toString()}`);
+    if (Date.now() > deadline) throw new Error(`it never came to: ${isSo.toString()}`);
     await setTimeout(pause_ms);
   }
 }
 
-/** Something to wait for until it is let happen. */
+/** A promise that resolves when `open` is called. */
 export function gate() {
   let open!: () => void;
   const opened = new Promise<void>((done) => (open = done));
   return { open, opened };
 }
 
-/** What happens before a carrier is asked, and once it has answered, while whoever asked still waits. */
+/** Runs before a carrier is asked, and after its response while the caller still waits. */
 export type Meanwhile = (phase: 'before' | 'after') => Promise<unknown>;
 
 export function watchedCarrier(carrier: Carrier, meanwhile: Meanwhile): Carrier {

@@ -20,7 +20,9 @@ type Asked = Record<
   { key?: string; tried_at?: Date; phone_number?: string; id?: string }[]
 >;
 
-/** A carrier with a memory: it counts what it is asked, sells a number once, and does what a test has put in the way first. */
+/**
+ * A carrier that counts its requests, sells each number once, and first does what a test has set up.
+ */
 export function ownCarrier() {
   const sandbox = openCarrier('sandbox');
   const sold = new Map<string, { id: string; key: string }>();

@@ -13,7 +13,10 @@ export interface Asked {
   headers: IncomingMessage['headers'];
 }
 
-/** What goes wrong with the next requests: a status, silence, or a connection that breaks before or after the request was carried out. */
+/**
+ * What goes wrong with the next requests: a status, silence, or a connection that breaks before or
+ * after the request was carried out.
+ */
 export type Trouble =
   | { status: number; code?: number; text?: string; location?: string }
   | 'hang'
@@ -34,7 +37,7 @@ export interface TwilioServer {
   stock: string[];
   /** Next come these troubles, one a request; `only` leaves requests of the other method alone. */
   trouble(troubles: Trouble[], only?: 'GET' | 'POST' | 'DELETE'): void;
-  /** Sends the status callbacks of all that was accepted since, with how each thing ended, and answers their statuses. */
+  /** Sends the final status callbacks of everything accepted since, and returns their statuses. */
   settle(): Promise<number[]>;
   /** Sends a signed webhook. */
   hook(url: string, params: Record<string, string>): Promise<{ status: number; text: string }>;
@@ -55,7 +58,10 @@ interface Refused {
 
 type Reply = { status: number; body: object };
 
-/** How things end by the last four digits of their recipient, in Twilio's words: https://www.twilio.com/docs/api/errors */
+/**
+ * How requests end by the last four digits of their recipient, with Twilio's codes:
+ * https://www.twilio.com/docs/api/errors
+ */
 const REFUSED: Record<string, { of: string[]; status: number; code: number; message: string }> = {
   '0101': {
     of: ['Messages', 'Calls'],
@@ -95,7 +101,7 @@ const NOT_FOUND: Refused = {
 const sidOf = (prefix: string): string => prefix + randomBytes(16).toString('hex');
 const ending = (number: string): string => number.slice(-4);
 
-/** A service on loopback that speaks the part of Twilio's REST that we use, and keeps what it was asked. */
+/** A service on loopback with the part of Twilio's API that we use; it stores its requests. */
 export async function startTwilio(stock: string[] = []): Promise<TwilioServer> {
   const state: State = {
     url: '',
@@ -136,7 +142,8 @@ async function serve(state: State, req: IncomingMessage, res: ServerResponse): P
   const chunks: Buffer[] = [];
   for await (const chunk of req) chunks.push(chunk as Buffer);
   const { pathname, searchParams: query } = new URL(req.url!, state.url);
-  const credentials = `Basic ${Buffer.from(`${state.account_sid}:${state.auth_token}`).toString('base64')}`;
+  const { account_sid, auth_token } = state;
+  const credentials = `Basic ${Buffer.from(`${account_sid}:${auth_token}`).toString('base64')}`;
   if (req.headers.authorization !== credentials)
     return send(res, refusal({ status: 401, code: 20003, message: 'Authenticate' }));
   const path = pathname
@@ -358,7 +365,9 @@ function available(state: State, country: string, kind: string, query: URLSearch
     status: 200,
     body: {
       available_phone_numbers: found,
-      uri: `/2010-04-01/Accounts/${state.account_sid}/AvailablePhoneNumbers/${country}/${kind}.json`,
+      uri:
+        `/2010-04-01/Accounts/${state.account_sid}/AvailablePhoneNumbers/` +
+        `${country}/${kind}.json`,
     },
   };
 }

@@ -1,0 +1,84 @@
+import { openShop } from './leads';
+import type { World } from './world';
+
+/** A step of a forecast as the API returns it. */
+export interface TimelineStep {
+  at: string | null;
+  action: string;
+  schedule_action_id: number | null;
+  name: string | null;
+  end_of_schedule: boolean;
+  text: string | null;
+  delayed_by: string | null;
+  blocked_by: string | null;
+  message: string | null;
+}
+
+export const SMS = { action_type: 'sms', body: 'Hi [first_name]{you}' };
+export const EMAIL = { action_type: 'email', subject: 'About {{offer_name}}', body: 'x' };
+export const DIAL = { action_type: 'dial', connect_to: '+13105550199' };
+export const HOOK = { action_type: 'webhook', url: 'https://example.com/hook' };
+export const hours = (wait_amount: number) => ({
+  action_type: 'wait',
+  wait_amount,
+  wait_unit: 'hours',
+});
+
+/** A step in short: its time and action, and why it is delayed or blocked. */
+export const shortened = ({ at, action, delayed_by, blocked_by }: TimelineStep) =>
+  [
+    at?.slice(5, 16) ?? 'never',
+    action,
+    delayed_by && `(${delayed_by})`,
+    blocked_by && `!${blocked_by}`,
+  ]
+    .filter(Boolean)
+    .join(' ');
+
+/** Leads of a company and their timelines. */
+export function timelinesOf(world: () => World) {
+  const api = (...args: Parameters<World['company']['api']>) => world().company.api(...args);
+  let given = 0;
+  /** A number in Los Angeles that no other lead of the test file has. */
+  const newNumber = () => `+1310777${String(1000 + given++)}`;
+
+  const timeline = async (
+    lead_id: number | string,
+    query: object = {},
+  ): Promise<{ past: Record<string, unknown>[]; future: TimelineStep[] }> => {
+    const res = await api('get', `leads/${lead_id}/timeline`, { query });
+    expect(res.status).toBe(200);
+    return res.body.timeline;
+  };
+  const future = async (lead_id: number, query?: object) =>
+    (await timeline(lead_id, query)).future.map(shortened).join(', ');
+
+  const submitted = async (
+    lead_token: string,
+    fields: object,
+  ): Promise<{ id: number; number: string }> => {
+    const number = newNumber();
+    const res = await api('post', 'leads', {
+      auth: null,
+      query: { lead_token, caller_id: number, ...fields },
+    });
+    expect([res.status, res.body.errors]).toEqual([201, {}]);
+    return { id: res.body.id, number };
+  };
+
+  /** A lead in a schedule of these actions, to which nothing has happened yet. */
+  const newLead = async (
+    actions: object[],
+    { schedule = {}, ...fields }: { schedule?: object } & Record<string, unknown> = {},
+  ) => {
+    const shop = await openShop(
+      world(),
+      actions as Record<string, unknown>[],
+      schedule as Record<string, unknown>,
+    );
+    const made = await submitted(shop.schedule.lead_token, { email: 'ann@example.com', ...fields });
+    return { shop, ...made };
+  };
+
+  return { api, newNumber, timeline, future, submitted, newLead };
+}
