@@ -55,3 +55,13 @@ export interface Held {
 
 /** What is taken up of an owner's caps for a call: a slot, and what the call may still come to. */
 export type TakenSlot = Held & { call_limit_id: string };
+
+/** The column that holds the end of each window. */
+export const RESETS = {
+  monthly: 'monthly_resets_at',
+  daily: 'daily_resets_at',
+  hourly: 'hourly_resets_at',
+} as const satisfies Record<Exclude<Interval, 'total'>, string>;
+
+/** Who a row of call_limits belongs to. */
+export type CapOwner = { buyer_id: bigint | number } | { buyer_group_id: bigint | number };

@@ -1,13 +1,18 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import type { CallFacts } from '../routing/queries/caller-facts';
-import { findReservation, type AwaitedReservation } from '../routing/queries/reservations';
+import type { CallFacts } from '../routing/caller-facts';
+import { findReservation, type AwaitedReservation } from '../routing/reservations';
 import type { NewCall } from './queries/record-call';
 import { findCall, lockCallSid, type CallRow } from './queries/calls';
 import type { Db } from '../db/tenant';
 import { semaphore } from '../db/semaphore';
 import { uuidv7 } from '../db/uuid';
 import { HttpProblem } from '../errors';
-import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import {
+  checkedTransaction,
+  isCheckRequired,
+  type PreDialCheckRequired,
+  type PreDialVetoes,
+} from '../routing/pre-dial-webhooks';
 import { readSession, sessionOf, type CallSession } from './session';
 import { loadRouting, sourceOf } from '../routing/load-routing';
 import { routeCall, type Routed } from './route-call';
@@ -46,7 +51,11 @@ export interface Begun {
  * Takes a call: whom a seller has had held for it gets it; else who may have it is decided on what is known now, and its caps are taken up together with
  * the record of the call, or not at all. The same call told of twice, even at the same time, is one.
  */
-export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Promise<Begun> {
+export async function beginCall(
+  db: Db,
+  incoming: IncomingCall,
+  now: Date,
+): Promise<Begun | PreDialCheckRequired> {
   const { carrier, call_sid, offer_id, caller_number, vetoes } = incoming;
   const told = async (known: CallRow): Promise<Begun> => ({
     session: await readSession(db, known, { fresh: true }),
@@ -73,24 +82,22 @@ export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Prom
   });
   const events = [{ event: 'started', details: { lead_id: call.lead_id } }];
   const begun = await inTurn(db, () =>
-    db.statements(async (tx) => {
+    checkedTransaction(db, async (tx) => {
       if (call_sid !== null) {
         await lockCallSid(tx, carrier, call_sid);
         const other = await findCall(tx, carrier, call_sid);
         // Somebody has told of the same call a moment before.
         if (other) return other;
       }
-      return newCall(
-        call,
-        await routeCall(
-          tx,
-          { ...call, round: 0 },
-          { facts, candidates, webhooks, vetoes, asked, held, events },
-        ),
-        now,
+      const routed = await routeCall(
+        tx,
+        { ...call, round: 0 },
+        { facts, candidates, webhooks, vetoes, asked, held, events },
       );
+      return isCheckRequired(routed) ? routed : newCall(call, routed, now);
     }),
   );
+  if (isCheckRequired(begun)) return begun;
   if (!('attempts' in begun)) return told(begun);
   return {
     session: sessionOf(begun.call, begun.attempts, { terms: facts.offer, fresh: true }),

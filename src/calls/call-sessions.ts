@@ -1,5 +1,5 @@
 import { calledNumber, type CalledNumber } from '../numbers/queries/called-number';
-import { awaitedOffer } from '../routing/queries/reservations';
+import { findReservedOffer } from '../routing/reservations';
 import { callerNumber } from '../phone/caller-number';
 import { readKeyPresses } from './queries/updates';
 import { readCall, readDecisions } from './queries/calls';
@@ -178,7 +178,7 @@ async function calledOf(
   if (owned.offer_id !== null || owned.buyer_id !== null)
     return { ...of_number, offer_id: owned.offer_id, buyer_id: owned.buyer_id };
   // Sellers of calls are given such a number where an offer has none of its own.
-  const offer_id = caller_number === null ? undefined : await awaitedOffer(db, caller_number, now);
+  const offer_id = caller_number === null ? undefined : await findReservedOffer(db, caller_number, now);
   if (offer_id === undefined)
     throw HttpProblem.field(
       'number_called',

@@ -1,6 +1,6 @@
 import { recordUsage } from '../buyers/queries/cap-counters';
 import { settlePending } from './queries/concurrency-slots';
-import { loadConversions, type PayingConversion } from '../routing/queries/caller-facts';
+import { loadConversions, type PayingConversion } from '../routing/caller-facts';
 import {
   hasPaid,
   insertConversion,

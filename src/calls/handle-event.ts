@@ -13,11 +13,16 @@ import {
   type CallEvent,
   type Reaction,
 } from '../routing/engine/progress';
-import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import {
+  checkedTransaction,
+  isCheckRequired,
+  type PreDialCheckRequired,
+  type PreDialVetoes,
+} from '../routing/pre-dial-webhooks';
 import { leaseOf, readSession, sessionOf, type CallSession } from './session';
 import { convertCall } from './convert-call';
 import { loadRouting, sourceOf } from '../routing/load-routing';
-import { routeCall } from './route-call';
+import { routeCall, type Routed } from './route-call';
 import { newSeed } from '../routing/seed';
 import { routeFacts } from '../routing/route-facts';
 
@@ -38,13 +43,26 @@ export interface CallNews extends CallEvent {
  * Takes what has happened to a call and answers what to do now. Of two events about a call one waits for the other; one that comes twice, or late, changes
  * nothing and is answered as the call stands.
  */
-export async function handleCallEvent(
+export function handleCallEvent(
+  db: Db,
+  reference: Reference,
+  news: CallNews & { vetoes?: undefined },
+  now: Date,
+): Promise<CallSession>;
+/** The same where webhooks can be asked: without an effect when that must be done first. */
+export function handleCallEvent(
   db: Db,
   reference: Reference,
   news: CallNews,
   now: Date,
-): Promise<CallSession> {
-  return db.statements(async (tx) => {
+): Promise<CallSession | PreDialCheckRequired>;
+export function handleCallEvent(
+  db: Db,
+  reference: Reference,
+  news: CallNews,
+  now: Date,
+): Promise<CallSession | PreDialCheckRequired> {
+  const work = async (tx: Statements): Promise<CallSession | PreDialCheckRequired> => {
     const call = await lockCall(tx, reference);
     if (!call) throw notFound();
     const attempts = await readAttempts(tx, call.id);
@@ -59,9 +77,13 @@ export async function handleCallEvent(
     if (!reaction.news || (reaction.route && news.told_again))
       return sessionOf(call, attempts, { terms: undefined, fresh: false });
     await progress(tx, call, attempts, { reaction, news, now });
-    if (reaction.route) await lookAgain(tx, call, attempts, { now, vetoes: news.vetoes });
+    if (reaction.route) {
+      const routed = await lookAgain(tx, call, attempts, { now, vetoes: news.vetoes });
+      if (isCheckRequired(routed)) return routed;
+    }
     return readSession(tx, await readCall(tx, call.id), { fresh: reaction.route });
-  });
+  };
+  return news.vetoes ? checkedTransaction(db, work) : db.statements(work);
 }
 
 /** An event about one of several that were dialed must say which. */
@@ -208,12 +230,12 @@ async function lookAgain(
   call: CallRow,
   attempts: readonly AttemptRow[],
   { now, vetoes }: { now: Date; vetoes: PreDialVetoes | undefined },
-): Promise<void> {
+): Promise<Routed | PreDialCheckRequired | undefined> {
   const { caller_number, token_values: tokens } = call;
   const found = await loadRouting(db, { source: sourceOf(call), number: caller_number, now });
-  if (!found) return;
+  if (!found) return undefined;
   const tried = new Set(attempts.map(({ buyer_id }) => buyer_id));
-  await routeCall(db, call, {
+  return routeCall(db, call, {
     ...found,
     vetoes,
     asked: routeFacts(found.facts, {

@@ -1,9 +1,9 @@
-import type { CallFacts } from '../routing/queries/caller-facts';
-import { recordPingOutcome, type AwaitedReservation } from '../routing/queries/reservations';
+import type { CallFacts } from '../routing/caller-facts';
+import { recordPingOutcome, type AwaitedReservation } from '../routing/reservations';
 import { recordRound, type NewCall, type NewEvent, type Round } from './queries/record-call';
 import type { CallRow } from './queries/calls';
 import type { Statements } from '../db/tenant';
-import type { VetoWebhook } from '../routing/queries/pre-dial-webhooks';
+import type { PreDialWebhook } from '../routing/read-pre-dial-webhooks';
 import { uuidv7 } from '../db/uuid';
 import {
   packDecision,
@@ -13,16 +13,23 @@ import {
   type Verdict,
 } from '../routing/engine/decision';
 import type { DialBuyer } from '../routing/engine/instruction';
-import { type Candidate, type Refused } from '../routing/engine/eligibility';
+import type { Candidate } from '../routing/engine/candidate';
+import type { Refused } from '../routing/engine/eligibility';
 import { route, type Member, type RouteFacts } from '../routing/engine/route';
-import type { Chosen } from '../routing/engine/held';
+import type { Chosen } from '../routing/engine/reserved-choice';
+import type { CallToDial } from '../routing/ask-webhooks';
 import {
-  requirePreDialChecks,
-  type DialledCall,
+  isCheckRequired,
+  preDialCheckOf,
+  type PreDialCheckRequired,
   type PreDialVetoes,
 } from '../routing/pre-dial-webhooks';
 import { RINGING_GRACE_SECONDS } from './session';
-import { reserveBuyers, claimReservedBuyers, type TakenOver } from '../routing/reserve-buyers';
+import {
+  claimReservedBuyers,
+  reserveCheckedBuyers,
+  type ClaimedBuyers,
+} from '../routing/reserve-buyers';
 import { convertCall } from './convert-call';
 
 /** What is decided of a call as it goes to some buyers, or to nobody. Pure. */
@@ -92,7 +99,7 @@ interface Routing {
   candidates: readonly Candidate[];
   asked: RouteFacts;
   /** Who is to be asked before a buyer is dialed, and what was asked so far; of a call that nobody can be asked about there is none. */
-  webhooks?: readonly VetoWebhook[];
+  webhooks?: readonly PreDialWebhook[];
   vetoes?: PreDialVetoes | undefined;
   /** What a seller of calls has had held for it. */
   held?: AwaitedReservation | undefined;
@@ -108,26 +115,24 @@ export interface Routed extends Pick<Round, 'round' | 'dial' | 'set'> {
 
 /**
  * Looks for a buyer for a call, takes up its caps, and writes all of it down, with the call itself if that is new. Within a transaction that has the call
- * to itself.
+ * to itself, and is rolled back when the result is that webhooks must be asked first.
  */
 export async function routeCall(
   db: Statements,
-  call: (Pick<CallRow, 'id' | 'round' | 'caller_number'> & DialledCall) | (NewCall & { round: 0 }),
+  call: (Pick<CallRow, 'id' | 'round' | 'caller_number'> & CallToDial) | (NewCall & { round: 0 }),
   { facts, candidates, asked, held, webhooks = [], vetoes, events = [] }: Routing,
-): Promise<Routed> {
+): Promise<Routed | PreDialCheckRequired> {
   const { now } = asked;
-  const askedFirst = (members: readonly Member[]) =>
-    requirePreDialChecks(members, webhooks, { call, tokens: asked.tokens, vetoes: vetoes! });
+  const checkOf = (members: readonly Member[]) =>
+    vetoes && preDialCheckOf(members, webhooks, { call, tokens: asked.tokens, vetoes });
   const awaited = held && {
     held,
     call: { offer_id: facts.offer.id!, caller_number: call.caller_number! },
   };
-  const chosen: TakenOver =
+  const chosen: ClaimedBuyers | PreDialCheckRequired =
     (awaited && (await claimReservedBuyers(db, candidates, asked, awaited))) ??
-    (await reserveBuyers(db, candidates, {
-      ...asked,
-      ...(vetoes && webhooks.length > 0 && { requireAsked: askedFirst }),
-    }));
+    (await reserveCheckedBuyers(db, candidates, { ...asked, checkOf }));
+  if (isCheckRequired(chosen)) return chosen;
   const { members, routed, slots, caps, ping_id } = chosen;
   const dial = members.map((member) => dialOf(member, call, now));
   const round = call.round + 1;

@@ -5,7 +5,11 @@ import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem, rejectInvalidData } from '../errors';
 import { tokensOf, type Data } from '../tokens/lead-data';
-import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import {
+  isCheckRequired,
+  type PreDialCheckRequired,
+  type PreDialVetoes,
+} from '../routing/pre-dial-webhooks';
 import { handleCallEvent } from './handle-event';
 import { mergeTokens, SOFTSWITCH } from './update-call';
 
@@ -25,7 +29,7 @@ export async function sendKeyPress(
   db: Db,
   { id, digits, data = {}, vetoes }: KeyPress,
   now: Date,
-): Promise<bigint> {
+): Promise<bigint | PreDialCheckRequired> {
   const { tokens, faults } = tokensOf({}, data);
   rejectInvalidData(faults);
   return db.transaction(async (tx) => {
@@ -33,7 +37,8 @@ export async function sendKeyPress(
     if (!call) throw HttpProblem.field('id', `names no record of yours: ${id}`);
     if (call.ended_at !== null)
       throw HttpProblem.field('id', 'must be a call that goes on; this one is over');
-    await press(tx, call, { digits, vetoes }, now);
+    const check = await press(tx, call, { digits, vetoes }, now);
+    if (check) return check;
     await mergeTokens(tx, call, tokens, now);
     return BigInt(call.id);
   });
@@ -44,7 +49,7 @@ async function press(
   call: TalliedCall,
   { digits, vetoes }: Pick<KeyPress, 'digits' | 'vetoes'>,
   now: Date,
-): Promise<void> {
+): Promise<PreDialCheckRequired | undefined> {
   const attempts = await readAttempts(db, call.id);
   const [asked, ...others] = attempts.filter(({ status }) => status === 'answered');
   if (asked && others.length > 0)
@@ -56,13 +61,9 @@ async function press(
     const keys = digits.replaceAll('w', '');
     if (keys.length > 1)
       throw HttpProblem.field('digits', 'must be one key: the buyer is asked to press 1');
-    await handleCallEvent(
-      db,
-      call.id,
-      { event: 'key_press', attempt: asked.uuid, key: keys, vetoes },
-      now,
-    );
-    return;
+    const news = { event: 'key_press' as const, attempt: asked.uuid, key: keys, vetoes };
+    const result = await handleCallEvent(db, call.id, news, now);
+    return isCheckRequired(result) ? result : undefined;
   }
   const connected = attempts.find(({ status }) => status === 'connected');
   if (!connected)
@@ -83,4 +84,5 @@ async function press(
     details: { digits },
     now,
   });
+  return undefined;
 }

@@ -1,4 +1,4 @@
-import { readOfferWords, type OfferTerms, type OfferWords } from '../routing/queries/caller-facts';
+import { readOfferWords, type OfferTerms, type OfferWords } from '../routing/caller-facts';
 import { readAttempts, type AttemptRow, type CallRow } from './queries/calls';
 import type { Statements } from '../db/tenant';
 import { instructionOf, type DialBuyer, type Instruction } from '../routing/engine/instruction';

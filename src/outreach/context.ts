@@ -1,3 +1,4 @@
+import { sqlOn } from '../db/sql';
 import {
   loadCallFacts,
   loadOffers,
@@ -8,7 +9,7 @@ import {
   type DueLead,
   type OfferRow,
 } from './queries/due-leads';
-import { loadCandidates } from '../routing/queries/candidates';
+import { loadCandidates } from '../routing/load-candidates';
 import { availableInOrder } from '../routing/engine/route';
 import type { Facts, Plan, Progress } from '../schedules/engine/cadence';
 import { offerTurn, type OfferVerdict } from '../schedules/engine/offer-next-step';
@@ -91,7 +92,7 @@ export async function openContext(
       lead.offer_id !== null,
   );
   const candidates = await loadCandidates(
-    client,
+    sqlOn(client),
     waiting.map(({ company_id, offer_id, caller_number }) => ({
       company_id,
       offer_id: offer_id!,

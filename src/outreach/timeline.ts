@@ -1,4 +1,4 @@
-import { candidatesOf } from '../routing/queries/candidates';
+import { candidatesOf } from '../routing/load-candidates';
 import {
   loadOffers,
   loadSuppressed,

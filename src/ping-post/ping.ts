@@ -1,12 +1,12 @@
 import type { Schemas } from '../contract';
-import { insertReservation } from '../routing/queries/reservations';
+import { insertReservation } from '../routing/reservations';
 import { forwardingNumber, insertPing, loadBids, type Bid, type KeptAnswer } from './queries/pings';
 import type { Db, Statements } from '../db/tenant';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import { uuidv7 } from '../db/uuid';
 import { notFound } from '../errors';
-import type { Candidate } from '../routing/engine/eligibility';
-import type { Chosen } from '../routing/engine/held';
+import type { Candidate } from '../routing/engine/candidate';
+import type { Chosen } from '../routing/engine/reserved-choice';
 import type { RouteFacts } from '../routing/engine/route';
 import type { Data } from '../tokens/lead-data';
 import { reserveBuyers } from '../routing/reserve-buyers';

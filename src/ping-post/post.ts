@@ -3,7 +3,7 @@ import {
   confirmReservation,
   insertReservation,
   releaseReservation,
-} from '../routing/queries/reservations';
+} from '../routing/reservations';
 import {
   answerPing,
   forwardingNumber,

@@ -9,7 +9,11 @@ import {
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { isOpen } from '../routing/engine/progress';
-import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import {
+  isCheckRequired,
+  type PreDialCheckRequired,
+  type PreDialVetoes,
+} from '../routing/pre-dial-webhooks';
 import { handleCallEvent, type CallNews } from '../calls/handle-event';
 
 /** What a carrier says when it no longer dials the buyers of a round. */
@@ -34,7 +38,11 @@ export interface DialEnd {
  * Takes it that a round is over: a buyer that was connected ends the call, everybody else of it has not taken the call, and who is next is looked
  * for with the last of them. Told again, or of a round that was settled before, it changes nothing.
  */
-export async function endDial(db: Db, end: DialEnd, now: Date): Promise<void> {
+export async function endDial(
+  db: Db,
+  end: DialEnd,
+  now: Date,
+): Promise<PreDialCheckRequired | undefined> {
   const call = await readCall(db, end.call);
   const tell = (news: CallNews) =>
     handleCallEvent(db, call.id, { ...news, vetoes: end.vetoes }, now);
@@ -49,9 +57,13 @@ export async function endDial(db: Db, end: DialEnd, now: Date): Promise<void> {
     // Where a key is asked for the carrier's clock starts before it is pressed.
     const duration = took?.press_one_to_accept ? undefined : end.duration;
     await tell({ event: 'completed', duration: took && duration });
-    return;
+    return undefined;
   }
-  for (const { uuid } of open) await tell({ event: eventOf(end.status), attempt: uuid });
+  for (const { uuid } of open) {
+    const result = await tell({ event: eventOf(end.status), attempt: uuid });
+    if (isCheckRequired(result)) return result;
+  }
+  return undefined;
 }
 
 /**

@@ -2,7 +2,7 @@ import { isWithheld } from '../carriers/twilio-words';
 import { calledNumber } from '../numbers/queries/called-number';
 import { callerNumber, numberReaderOf } from '../phone/caller-number';
 import type { Db } from '../db/tenant';
-import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import type { PreDialCheckRequired, PreDialVetoes } from '../routing/pre-dial-webhooks';
 import { beginCall, type Begun } from '../calls/begin-call';
 
 export interface CarriedIn {
@@ -20,7 +20,7 @@ export async function receiveCall(
   db: Db,
   { call_sid, from = '', to, caller_city, vetoes }: CarriedIn,
   now: Date,
-): Promise<Begun | undefined> {
+): Promise<Begun | PreDialCheckRequired | undefined> {
   const number_called = await callerNumber(db, to, 'To');
   const called = await calledNumber(db, number_called);
   if (!called || (called.offer_id === null && called.buyer_id === null)) return undefined;

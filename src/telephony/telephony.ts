@@ -1,6 +1,6 @@
 import { isOver } from '../carriers/carrier';
 import { callStatusOf, failureCodeOf, messageStatusOf } from '../carriers/twilio-words';
-import { readOfferWords } from '../routing/queries/caller-facts';
+import { readOfferWords } from '../routing/caller-facts';
 import { callerNumber } from '../phone/caller-number';
 import { findCall, saveRecording, readCall } from '../calls/queries/calls';
 import type { Reference } from '../db/records';

@@ -1,4 +1,4 @@
-import type { Candidate, CandidateGroup } from '../../src/routing/engine/eligibility';
+import type { Candidate, CandidateGroup } from '../../src/routing/engine/candidate';
 
 export const NEW_YORK = 'America/New_York';
 

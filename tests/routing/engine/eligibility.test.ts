@@ -1,13 +1,10 @@
+import { sqlOn } from '../../../src/db/sql';
 import { routingCandidates } from '../../../src/routing/candidates';
-import { recordUsage } from '../../../src/buyers/queries/cap-counters';
-import { candidatesOf, loadCandidates } from '../../../src/routing/queries/candidates';
-import {
-  eligibility,
-  type Candidate,
-  type CandidateGroup,
-  type Reason,
-  type UsedUpCap,
-} from '../../../src/routing/engine/eligibility';
+import { recordUsage } from '../../../src/buyers/reserve-caps';
+import { candidatesOf, loadCandidates } from '../../../src/routing/load-candidates';
+import type { Candidate, CandidateGroup, UsedUpCap } from '../../../src/routing/engine/candidate';
+import { eligibility } from '../../../src/routing/engine/eligibility';
+import type { Reason } from '../../../src/routing/engine/reasons';
 import { openMinutes, type ScheduleEntry } from '../../../src/time/opening-hours';
 import { ownTokens } from '../../../src/tokens/substitute';
 import { buyer, group, NEW_YORK } from '../../support/candidates';
@@ -401,7 +398,7 @@ describe('loading', () => {
     ];
     const client = await world.deps.database.pool.connect();
     const sent = jest.spyOn(client, 'query');
-    const found = await loadCandidates(client, many, clock.read());
+    const found = await loadCandidates(sqlOn(client), many, clock.read());
     expect(sent).toHaveBeenCalledTimes(1);
     sent.mockRestore();
     client.release();
@@ -414,7 +411,9 @@ describe('loading', () => {
       '',
       'mine',
     ]);
-    expect(await loadCandidates(world.deps.database.pool, [], clock.read())).toEqual(new Map());
+    expect(await loadCandidates(sqlOn(world.deps.database.pool), [], clock.read())).toEqual(
+      new Map(),
+    );
   });
 
   test('inside a transaction it finds the same; a limit of 0 never frees', async () => {
@@ -449,7 +448,7 @@ describe('loading', () => {
     });
     const suppressed = async () => {
       const found = await loadCandidates(
-        world.deps.database.pool,
+        sqlOn(world.deps.database.pool),
         [ask(CALLER), ask('12125550155'), ask('12125550156')],
         clock.read(),
       );

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
-import {
-  REASONS,
-  type Candidate,
-  type CandidateGroup,
-  type Reason,
-  type UsedUpCap,
-} from '../../../src/routing/engine/eligibility';
+import type { Candidate, CandidateGroup, UsedUpCap } from '../../../src/routing/engine/candidate';
+import { REASONS, type Reason } from '../../../src/routing/engine/reasons';
 import { route, type RouteFacts } from '../../../src/routing/engine/route';
 import { openMinutes } from '../../../src/time/opening-hours';
 import { ownTokens } from '../../../src/tokens/substitute';

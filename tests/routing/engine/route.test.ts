@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { packDecision, decisionOf, unpackDecision } from '../../../src/routing/engine/decision';
 import { drawBy } from '../../../src/routing/engine/draw';
-import {
-  eligibility,
-  type Candidate,
-  type CandidateGroup,
-} from '../../../src/routing/engine/eligibility';
+import type { Candidate, CandidateGroup } from '../../../src/routing/engine/candidate';
+import { eligibility } from '../../../src/routing/engine/eligibility';
 import { availableInOrder, route, type RouteFacts } from '../../../src/routing/engine/route';
 import { ownTokens } from '../../../src/tokens/substitute';
 import { buyer, group } from '../../support/candidates';

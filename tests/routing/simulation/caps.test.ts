@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { recordUsage, reserveUsage, type CapOwner } from '../../../src/buyers/queries/cap-counters';
-import { readUsedUp } from '../../../src/routing/queries/candidates';
-import type { UsedUpCap } from '../../../src/routing/engine/eligibility';
+import { recordUsage, reserveUsage } from '../../../src/buyers/reserve-caps';
+import { readUsedUpCap } from '../../../src/routing/used-up-cap';
+import type { UsedUpCap } from '../../../src/routing/engine/candidate';
 import { openCaps, type Limits } from '../../../src/routing/simulation/caps';
 import { openMinutes } from '../../../src/time/opening-hours';
-import { CAPS, type Held } from '../../../src/buyers/caps';
+import { CAPS, type CapOwner, type Held } from '../../../src/buyers/caps';
 import { createWorld, type World } from '../../support/world';
 
 // Replays count caps in memory: held against the caps of the database, move by move.
@@ -135,7 +135,7 @@ test('any moves, at any times over changes of the clocks, find the same room and
           for (const more of [0, 2])
             expect([now, told(caps.usedUp(now, more))]).toEqual([
               now,
-              told(await readUsedUp(db, cap_owner, { revenue: more, now })),
+              told(await readUsedUpCap(db, cap_owner, { revenue: more, now })),
             ]);
         }
       },

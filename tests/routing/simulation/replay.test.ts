@@ -1,14 +1,14 @@
-import type { CandidateGroup } from '../../../src/routing/engine/eligibility';
-import {
-  replay,
-  type Configuration,
-  type Figures,
-  type ReplayedCall,
-  type SimulatedBuyer,
-} from '../../../src/routing/simulation/replay';
+import type { CandidateGroup } from '../../../src/routing/engine/candidate';
+import type {
+  Configuration,
+  Figures,
+  ReplayedCall,
+  SimulatedBuyer,
+} from '../../../src/routing/simulation/model';
+import { replay } from '../../../src/routing/simulation/replay';
 import { changed, type BuyerChange } from '../../../src/routing/simulation/change';
 import { windowEnd, type CapsOwner } from '../../../src/routing/simulation/caps';
-import { expectationsOf, type Given } from '../../../src/routing/simulation/outcome';
+import { expectationsOf, type Assumptions } from '../../../src/routing/simulation/outcome';
 import { openMinutes } from '../../../src/time/opening-hours';
 import { ownTokens } from '../../../src/tokens/substitute';
 import { buyer, group, NEW_YORK } from '../../support/candidates';
@@ -74,7 +74,7 @@ interface Asked {
   groups?: Configuration['groups'];
   payouts?: Configuration['payouts'];
   seed?: string;
-  given?: Given;
+  given?: Assumptions;
   changes?: BuyerChange[];
   start?: Date;
 }

@@ -341,11 +341,11 @@ test('what cannot be replayed is refused by name', async () => {
   ]);
   expect(await refused({ ...day, changes: [{ buyer_id: one, attempt_hourly_limit: 1 }] })).toEqual([
     422,
-    { 'changes.0.attempt_hourly_limit': ['is nothing that a buyer has here'] },
+    { 'changes.0.attempt_hourly_limit': ['is not a field of a buyer here'] },
   ]);
   expect(
     await refused({ ...day, changes: [{ buyer_group_id: group_id, timeout_seconds: 20 }] }),
-  ).toEqual([422, { 'changes.0.timeout_seconds': ['is nothing that a group has here'] }]);
+  ).toEqual([422, { 'changes.0.timeout_seconds': ['is not a field of a group here'] }]);
   expect(await refused({ ...day, changes: [{ buyer_id: one }, { buyer_id: one }] })).toEqual([
     422,
     { 'changes.1.buyer_id': [`is changed twice: ${one}`] },

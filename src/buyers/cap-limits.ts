@@ -1,0 +1,1 @@
+export { limitsIn } from './queries/cap-counters';

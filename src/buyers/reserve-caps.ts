@@ -1,0 +1,1 @@
+export { recordUsage, reserveUsage, type Reserved } from './queries/cap-counters';
