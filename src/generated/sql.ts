@@ -377,6 +377,14 @@ export interface SqlTypes {
       offer_id: string;
     };
   };
+  'routing.roll_back_to_savepoint': {
+    params: object;
+    row: object;
+  };
+  'routing.savepoint': {
+    params: object;
+    row: object;
+  };
   'routing.set_call_of_logs': {
     params: {
       company_id: number | string | bigint | null;

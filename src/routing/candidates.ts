@@ -22,7 +22,9 @@ import { capOf } from './used-up-cap';
 
 type Connection = Pick<Db, 'company_id' | 'key' | 'sql'>;
 
-/** What is known of caps in one minute: opening hours and windows of caps change at full minutes. */
+/**
+ * What is known of caps in one minute: opening hours and windows of caps change at full minutes.
+ */
 interface CallState {
   /** Null before the first read. */
   since: bigint | null;
@@ -58,8 +60,8 @@ export interface Callers {
 }
 
 /**
- * The buyers of an offer, or the one that a number forwards to, with everything that decides whether
- * they can take a call: a list for each caller, in the order of `numbers`.
+ * The buyers of an offer, or the one that a number forwards to, with everything that decides
+ * whether they can take a call: a list for each caller, in the order of `numbers`.
  */
 export async function routingCandidates(
   db: Connection,

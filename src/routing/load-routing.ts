@@ -64,7 +64,9 @@ async function loadBuyers(
   return lists.map((candidates) => ({ candidates, webhooks }));
 }
 
-/** Where the buyers of a call come from: its offer, or else the one buyer its number forwards to. */
+/**
+ * Where the buyers of a call come from: its offer, or else the one buyer its number forwards to.
+ */
 export const sourceOf = ({
   offer_id,
   buyer_id,

@@ -144,7 +144,9 @@ function interned(): <Value>(value: Value) => Value {
 
 const NO_LISTS: Candidate['suppressed_by'] = [];
 
-/** The buyers within a minute as if there had been no calls; hours open and close at full minutes. */
+/**
+ * The buyers within a minute as if there had been no calls; hours open and close at full minutes.
+ */
 export function plainCandidates({ buyers }: OfferSnapshot, now: Date): Candidate[] {
   return buyers.map(({ facts, hours, conversions, groups }): Candidate => {
     const local = minuteOfWeek(facts.zone, now);

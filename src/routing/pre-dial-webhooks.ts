@@ -5,7 +5,7 @@ import type { TokenSource } from '../tokens/substitute';
 import { askWebhooks, type CallToDial, type Edges, type Question } from './ask-webhooks';
 import type { Veto } from './engine/eligibility';
 import type { Member } from './engine/route';
-import { SET_CALL_OF_LOGS } from './queries/pre-dial-webhooks';
+import { ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, SET_CALL_OF_LOGS } from './queries/pre-dial-webhooks';
 import type { PreDialWebhook } from './read-pre-dial-webhooks';
 import { newSeed } from './seed';
 
@@ -98,10 +98,9 @@ async function atSavepoint<T>(
   db: Db,
   work: (db: Statements) => Promise<T | PreDialCheckRequired>,
 ): Promise<T | PreDialCheckRequired> {
-  await db.query({ text: 'SAVEPOINT pre_dial_check', values: [] });
+  await db.sql(SAVEPOINT, {});
   const result = await work(db);
-  if (isCheckRequired(result))
-    await db.query({ text: 'ROLLBACK TO SAVEPOINT pre_dial_check', values: [] });
+  if (isCheckRequired(result)) await db.sql(ROLL_BACK_TO_SAVEPOINT, {});
   return result;
 }
 

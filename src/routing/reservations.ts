@@ -38,7 +38,9 @@ export interface AwaitedCall {
   now: Date;
 }
 
-/** The reservation for the next call of a caller to an offer: posted ones first, then the oldest. */
+/**
+ * The reservation for the next call of a caller to an offer: posted ones first, then the oldest.
+ */
 export async function findReservation(
   db: Connection,
   awaited: AwaitedCall,
@@ -57,8 +59,8 @@ export async function findReservedOffer(
 }
 
 /**
- * Deletes a reservation so that a call takes it over, and returns the id of its ping. Undefined when
- * it has expired, or another call was first.
+ * Deletes a reservation so that a call takes it over, and returns the id of its ping. Undefined
+ * when it has expired, or another call was first.
  */
 export async function claimReservation(
   db: Connection,

@@ -144,8 +144,8 @@ interface Reserving {
 }
 
 /**
- * Reserves the caps of a choice: the group's first, then the buyers' by id. Every call locks them in
- * this order, so that two calls never deadlock.
+ * Reserves the caps of a choice: the group's first, then the buyers' by id. Every call locks them
+ * in this order, so that two calls never deadlock.
  */
 async function reserveChoice(
   db: Statements,

@@ -11,8 +11,8 @@ export const capOf = (cap: CapJson | null): UsedUpCap | null =>
   };
 
 /**
- * The cap that keeps a call that may bring `revenue` dollars from its owner now; null when every cap
- * has room.
+ * The cap that keeps a call that may bring `revenue` dollars from its owner now; null when every
+ * cap has room.
  */
 export async function readUsedUpCap(
   db: Pick<Db, 'sql'>,

@@ -2,7 +2,9 @@ import type { Interval, Metric } from '../../buyers/caps';
 
 export type CapName = `${Metric}_${Interval}` | 'concurrency';
 
-/** The cap that keeps its owner from calls: of several that are used up, the one that frees last. */
+/**
+ * The cap that keeps its owner from calls: of several that are used up, the one that frees last.
+ */
 export interface UsedUpCap {
   cap: CapName;
   used: number;

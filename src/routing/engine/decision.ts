@@ -1,7 +1,7 @@
 import type { OwnedCap } from '../../buyers/caps';
 import type { Candidate } from './candidate';
 import type { Reason } from './reasons';
-import { ordered, type Considered, type Lot, type Route } from './route';
+import { ordered, type Considered, type ChoiceToOrder, type Route } from './route';
 
 export type Action = 'dial' | 'fallback' | 'hang_up';
 
@@ -206,7 +206,7 @@ interface StoredMember {
   buyer_group_id: number | null;
 }
 
-interface StoredChoice extends Lot {
+interface StoredChoice extends ChoiceToOrder {
   readonly members: readonly StoredMember[];
 }
 

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 
 /** An entry of a weighted draw: the higher its weight, the likelier it comes first. */
-export interface Lot {
-  /** Unique among all lots. With the same seed a lot always draws the same. */
+export interface DrawEntry {
+  /** Unique among all entries. With the same seed an entry always draws the same. */
   key: number;
   weight: number;
 }
 
-/** Returns when a lot comes up: the lowest is first. */
-export type Draw = (lot: Lot) => number;
+/** Returns when an entry comes up: the lowest is first. */
+export type Draw = (entry: DrawEntry) => number;
 
 /**
- * A weighted random order: each lot waits for an exponential time of rate `weight`, so that it
+ * A weighted random order: each entry waits for an exponential time of rate `weight`, so that it
  * comes first with a probability of its part of the total weight, and likewise among the rest. What
- * a lot draws does not depend on the other lots, so that leaving one out keeps the order of the
- * others. A lot without weight never comes before one that has some.
+ * an entry draws does not depend on the other entries, so that leaving one out keeps the order of
+ * the others. An entry without weight never comes before one that has some.
  */
 export function drawBy(seed: string): Draw {
   const digest = createHash('sha256').update(seed).digest();

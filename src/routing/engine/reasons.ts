@@ -1,6 +1,8 @@
 import { offsetAt } from '../../time/zone';
 
-/** Why a buyer cannot take a call. If there are several reasons, the first in this order is given. */
+/**
+ * Why a buyer cannot take a call. If there are several reasons, the first in this order is given.
+ */
 export const REASONS = [
   'blacklisted',
   'offer_paused',

@@ -108,7 +108,7 @@ function ranked(
 }
 
 /** A choice, as far as the order depends on it. */
-export interface Lot {
+export interface ChoiceToOrder {
   readonly members: readonly { buyer: { id: number } }[];
   group: { id: number } | null;
   tier: number;
@@ -119,10 +119,10 @@ export interface Lot {
 
 /**
  * Sorts choices as they are to be tried: the one with `first_buyer_id`, then the lowest tier first,
- * within a tier as drawn. Sorts in place and sets `share` and `draw` of the choices, since each call
- * has as many as buyers.
+ * within a tier as drawn. Sorts in place and sets `share` and `draw` of the choices, since each
+ * call has as many as buyers.
  */
-export function ordered<Each extends Lot>(
+export function ordered<Each extends ChoiceToOrder>(
   choices: Each[],
   { seed, first_buyer_id }: { seed: string; first_buyer_id?: number | undefined },
 ): Each[] {
@@ -145,10 +145,11 @@ export function ordered<Each extends Lot>(
 }
 
 /** Choices without weight draw infinity, whose difference would be NaN. */
-const byDraw = (a: Lot, b: Lot) => (a.draw === b.draw ? 0 : a.draw - b.draw);
+const byDraw = (a: ChoiceToOrder, b: ChoiceToOrder) => (a.draw === b.draw ? 0 : a.draw - b.draw);
 
 /** The key of a choice in the draw: even for buyers, odd for groups, whose ids overlap. */
-const keyOf = ({ members, group }: Lot) => (group ? group.id * 2 + 1 : members[0]!.buyer.id * 2);
+const keyOf = ({ members, group }: ChoiceToOrder) =>
+  group ? group.id * 2 + 1 : members[0]!.buyer.id * 2;
 
 /** Each buyer once, by the best of its open ways; `share` and `draw` are set later. */
 function choicesOf(open: readonly Candidate[]): Choice[] {

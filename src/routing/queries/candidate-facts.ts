@@ -76,7 +76,9 @@ export const PAYS = sql`
     )
 `;
 
-/** What a call to buyer `b` earned in its hours that count; before it had enough, the assumption. */
+/**
+ * What a call to buyer `b` earned in its hours that count; before it had enough, the assumption.
+ */
 export const EARNINGS_PER_CALL = sql`
   SELECT
     CASE

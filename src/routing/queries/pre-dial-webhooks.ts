@@ -74,3 +74,14 @@ export const SET_CALL_OF_LOGS = statement(
   `,
   { prepared: true },
 );
+
+/** What a transaction returns to when webhooks must be asked first. */
+export const SAVEPOINT = statement('routing.savepoint', sql`SAVEPOINT pre_dial_check`, {
+  prepared: false,
+});
+
+export const ROLL_BACK_TO_SAVEPOINT = statement(
+  'routing.roll_back_to_savepoint',
+  sql`ROLLBACK TO SAVEPOINT pre_dial_check`,
+  { prepared: false },
+);

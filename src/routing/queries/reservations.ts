@@ -19,7 +19,9 @@ const RESERVATION_COLUMNS = sql`
   r.expires_at
 `;
 
-/** The reservation for the next call of a caller to an offer: posted ones first, then the oldest. */
+/**
+ * The reservation for the next call of a caller to an offer: posted ones first, then the oldest.
+ */
 export const FIND_RESERVATION = statement(
   'routing.find_reservation',
   sql`

@@ -65,8 +65,8 @@ const NOTHING: Pending = { connections: 0, conversions: 0, revenue: 0 };
 const isMoney = (metric: Metric) => metric === 'revenue' || metric === 'earned_revenue';
 
 /**
- * When the local hour, day or month of an instant ends. At a change of the clocks a day has 23 or 25
- * hours, and an hour that comes twice counts as two.
+ * When the local hour, day or month of an instant ends. At a change of the clocks a day has 23 or
+ * 25 hours, and an hour that comes twice counts as two.
  */
 export function windowEnd(interval: Window, zone: string, now: Date): Date {
   const offset = offsetAt(zone, now);

@@ -28,8 +28,8 @@ export interface RealAttempt {
   /** Seconds from dialing to the answer, or to the end of the ringing. */
   rang: number;
   /**
-   * Dollars, of a connected attempt. Null when it did not convert; undefined when it did not because
-   * the buyer had paid for the caller before.
+   * Dollars, of a connected attempt. Null when it did not convert; undefined when it did not
+   * because the buyer had paid for the caller before.
    */
   revenue?: number | null | undefined;
 }
@@ -106,7 +106,9 @@ export function talkOf(
   return talked ?? all[Math.min(all.length - 1, Math.floor(chances(0, 'talk') * all.length))] ?? 0;
 }
 
-/** The conversions of a buyer that are open at an instant, in order; the first is the current one. */
+/**
+ * The conversions of a buyer that are open at an instant, in order; the first is the current one.
+ */
 export function conversionsAt(conversions: readonly PaidFor[], zone: string, now: Date): PaidFor[] {
   const minute = minuteOfWeek(zone, now);
   const open = conversions.filter((conversion) => isOpenAt(conversion.open, minute));

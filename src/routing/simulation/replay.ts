@@ -92,7 +92,9 @@ interface Ringing extends Outcome {
   real: RealAttempt | undefined;
 }
 
-/** Dials buyers at once: the first that answers gets the call, unless the caller gives up before. */
+/**
+ * Dials buyers at once: the first that answers gets the call, unless the caller gives up before.
+ */
 function ring(
   state: ReplayState,
   current: CurrentCall,

@@ -255,7 +255,10 @@ describe('loading', () => {
       body: { caller_ids: numbers.map((number) => `+${number}`) },
     });
   const offerOf = (...buyer_ids: number[]) => made('offers', { buyer_ids });
-  /** What calls are routed by, which is kept and only asked for what has changed, and what others read anew, are the same. */
+  /**
+   * What calls are routed by, which is kept and only asked for what has changed, and what others
+   * read anew, are the same.
+   */
   const load = async (offer: number) => {
     const [routed] = await routingCandidates(db(), {
       source: { offer_id: String(offer) },

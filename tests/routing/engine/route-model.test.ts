@@ -156,7 +156,8 @@ test('a route has every candidate once: with the first of the reasons against it
           ]);
           expect([rank !== null, available]).toEqual([against.size === 0, against.size === 0]);
         }
-        // Who is dialed comes by a way that is open, and by the best: none that is open has a lower tier.
+        // Who is dialed comes by a way that is open, and by the best: none that is open has a lower
+        // tier.
         for (const { tier, members, group: at_once } of choices)
           for (const { buyer: one, group: way } of members) {
             expect([told.get(one.id)!.reason, way?.paused ?? false, way?.used_up ?? null]).toEqual([

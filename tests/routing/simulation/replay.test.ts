@@ -180,7 +180,8 @@ test('what a call may come to is held while it goes on and let go when it does n
   const figures = run([one(1, {}, { caps: caps({ limits: { revenue_total_limit: 10 } }) })], {
     calls,
   })(1);
-  // The first lasts too short to be paid: the second comes while it might still be, the third afterwards.
+  // The first lasts too short to be paid: the second comes while it might still be, the third
+  // afterwards.
   expect(figures).toMatchObject({
     attempts: 2,
     conversions: 1,
@@ -205,7 +206,8 @@ describe('hours and windows are those of the buyer’s zone, over a change of th
       ];
       const of_hours = (count: number) =>
         run(buyers, { calls: every(1800, count * 2, start), start })(1).attempts;
-      // The first day is an ordinary one or begins at the change; both together have 24 hours and those of the other.
+      // The first day is an ordinary one or begins at the change; both together have 24 hours and
+      // those of the other.
       const [first, second] = [
         windowEnd('daily', zone, start),
         windowEnd('daily', zone, windowEnd('daily', zone, start)),

@@ -57,7 +57,10 @@ const refused = async (body: Fields) => {
 };
 const rowsOf = ({ buyers }: { buyers: Row[] }) => new Map(buyers.map((row) => [row.buyer_id, row]));
 
-/** Calls a minute apart: every third is not answered by the first it goes to, then is; they last 30 and 90 seconds in turn. */
+/**
+ * Calls a minute apart: every third is not answered by the first it goes to, then is; they last 30
+ * and 90 seconds in turn.
+ */
 async function someCalls(offer_id: number, count: number): Promise<void> {
   for (let n = 0; n < count; n++) {
     const call = (

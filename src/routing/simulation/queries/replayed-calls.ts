@@ -165,7 +165,9 @@ export const TALK_DURATIONS = statement(
   { prepared: false },
 );
 
-/** What is known of callers by their numbers: lists as they are now, calls as they were at `from`. */
+/**
+ * What is known of callers by their numbers: lists as they are now, calls as they were at `from`.
+ */
 export const CALLERS = statement(
   'routing.callers',
   sql`

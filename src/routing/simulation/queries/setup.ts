@@ -4,7 +4,10 @@ import type { Limits } from '../caps';
 
 // How buyers and groups are set up now, as far as a candidate of routing does not show it.
 
-/** A buyer has `buyer_id`, a group `buyer_group_id`. Caps without a limit and unused ones are absent. */
+/**
+ * A buyer has `buyer_id`, a group `buyer_group_id`. Caps without a limit and unused ones are
+ * absent.
+ */
 interface OwnerCaps {
   buyer_id: number | null;
   buyer_group_id: number | null;
