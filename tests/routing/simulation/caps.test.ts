@@ -53,10 +53,10 @@ const of = ({ revenue }: { revenue: number }, sign: 1 | -1): Held => ({
   conversions: sign,
   revenue: sign * revenue,
 });
-const told = (found: UsedUpCap | null) =>
+const summary = (found: UsedUpCap | null) =>
   found && { cap: found.cap, used: found.used, limit: found.limit };
 
-test('any moves, at any times over changes of the clocks, find the same room and the same cap that is used up', async () => {
+test('caps in memory equal those of the database after any moves, at any times', async () => {
   await fc.assert(
     fc.asyncProperty(
       owner,
@@ -133,9 +133,9 @@ test('any moves, at any times over changes of the clocks, find the same room and
             await recordUsage(db, { owner: cap_owner, ...happened, hold: of(first, -1), now });
           }
           for (const more of [0, 2])
-            expect([now, told(caps.usedUp(now, more))]).toEqual([
+            expect([now, summary(caps.usedUp(now, more))]).toEqual([
               now,
-              told(await readUsedUpCap(db, cap_owner, { revenue: more, now })),
+              summary(await readUsedUpCap(db, cap_owner, { revenue: more, now })),
             ]);
         }
       },
