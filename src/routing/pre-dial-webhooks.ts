@@ -94,14 +94,23 @@ export async function checkedTransaction<T>(
   }
 }
 
+/** Open transactions that are at a savepoint: the outermost one is returned to. */
+const at_savepoint = new WeakSet<Db>();
+
 async function atSavepoint<T>(
   db: Db,
-  work: (db: Statements) => Promise<T | PreDialCheckRequired>,
+  work: (db: Db) => Promise<T | PreDialCheckRequired>,
 ): Promise<T | PreDialCheckRequired> {
-  await db.sql(SAVEPOINT, {});
-  const result = await work(db);
-  if (isCheckRequired(result)) await db.sql(ROLL_BACK_TO_SAVEPOINT, {});
-  return result;
+  if (at_savepoint.has(db)) return work(db);
+  at_savepoint.add(db);
+  try {
+    await db.sql(SAVEPOINT, {});
+    const result = await work(db);
+    if (isCheckRequired(result)) await db.sql(ROLL_BACK_TO_SAVEPOINT, {});
+    return result;
+  } finally {
+    at_savepoint.delete(db);
+  }
 }
 
 /**
@@ -120,7 +129,7 @@ export async function withPreDialChecks<T>(
   };
   const logs = new Map<string, string[]>();
   for (;;) {
-    const result = await work(vetoes);
+    const result = db.joint ? await work(vetoes) : await atSavepoint(db, () => work(vetoes));
     if (!isCheckRequired(result)) {
       for (const [call_uuid, uuids] of logs) await db.sql(SET_CALL_OF_LOGS, { call_uuid, uuids });
       return result;
