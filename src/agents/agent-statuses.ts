@@ -1,9 +1,10 @@
-import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { commonColumns, type Projection } from '../db/projection';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { createStatus, DEFAULTS, deleteStatus, updateStatus } from './save-status';
+import { type SortKey } from '../db/list-statements';
 
 export const projection = {
   schema: 'AgentStatus',

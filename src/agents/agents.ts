@@ -1,5 +1,5 @@
 import type { Schemas } from '../contract';
-import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { commonColumns, type Projection } from '../db/projection';
 import { byReference } from '../db/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
@@ -10,6 +10,7 @@ import { changeStatus, resolveStatus } from './change-status';
 import { deleteAgent } from './delete-agent';
 import { ownAgent } from './events';
 import { createAgent, resolveAgentReferences, updateAgent } from './save-agent';
+import { type SortKey } from '../db/list-statements';
 
 // The room of agents: the users who take calls, their statuses and call centers, and messages to
 // them. Locks are taken in this order: status, call center, buyer group, buyer, user, message,

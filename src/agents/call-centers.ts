@@ -1,8 +1,9 @@
-import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { commonColumns, type Projection } from '../db/projection';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
+import { type SortKey } from '../db/list-statements';
 
 const AGENTS = 'agent_call_centers m WHERE m.company_id = t.company_id AND m.call_center_id = t.id';
 

@@ -1,9 +1,10 @@
-import { selectRecords, type Projection } from '../db/projection';
+import { type Projection } from '../db/projection';
 import { template, type Template } from '../db/statement';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import type { Caller } from '../http/auth/caller';
 import { EVENT_ROWS, FIND_AGENT_OF_USER, MAX_EVENTS } from './queries/events';
+import { selectRecords } from '../db/record-statements';
 
 // Events tell an agent that a message is new, changed or withdrawn. They are numbered for each
 // agent, without gaps, under the lock of the agent's row.

@@ -1,8 +1,9 @@
-import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { commonColumns, type Projection } from '../db/projection';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
+import { type SortKey } from '../db/list-statements';
 
 const MEMBERS = 'buyers m WHERE m.company_id = t.company_id AND m.buyer_fleet_id = t.id';
 

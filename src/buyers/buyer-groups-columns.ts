@@ -1,6 +1,7 @@
-import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { commonColumns, type Projection } from '../db/projection';
 import { capColumns, limitsJoin, usedSql } from './cap-columns';
 import { CAPS } from './caps';
+import { type SortKey } from '../db/list-statements';
 
 const MEMBERS =
   'buyer_group_members m WHERE m.company_id = t.company_id AND m.buyer_group_id = t.id';

@@ -1,6 +1,7 @@
-import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { commonColumns, type Projection } from '../db/projection';
 import { capColumns, limitsJoin, NOW, openHoursJoin, usedSql } from './cap-columns';
 import { CAPS, METRICS } from './caps';
+import { type SortKey } from '../db/list-statements';
 
 const OF_BUYER = 'x.company_id = t.company_id AND x.buyer_id = t.id';
 

@@ -4,9 +4,14 @@ import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { HttpProblem } from '../errors';
 import { loadRouting, sourceOf } from '../routing/load-routing';
-import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
-import type { CallFacts } from '../routing/queries/caller-facts';
-import { findReservation, type AwaitedReservation } from '../routing/queries/reservations';
+import {
+  checkedTransaction,
+  isCheckRequired,
+  type PreDialCheckRequired,
+  type PreDialVetoes,
+} from '../routing/pre-dial-webhooks';
+import type { CallFacts } from '../routing/caller-facts';
+import { findReservation, type AwaitedReservation } from '../routing/reservations';
 import { routeFacts } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import { findCall, lockCallSid, type AttemptRow, type CallRow } from './read-call';
@@ -45,9 +50,14 @@ export interface Begun {
 /**
  * Begins a call. It goes to the buyer that a seller has reserved for it, else to the one that
  * routing chooses now; the caps are reserved in the statement that writes the call, or not at all.
- * A call that is reported twice, even at the same time, is one call.
+ * A call that is reported twice, even at the same time, is one call. Has no effect when the result
+ * is that webhooks must be asked first.
  */
-export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Promise<Begun> {
+export async function beginCall(
+  db: Db,
+  incoming: IncomingCall,
+  now: Date,
+): Promise<Begun | PreDialCheckRequired> {
   const { carrier, call_sid, offer_id, caller_number, vetoes } = incoming;
   const known = call_sid === null ? undefined : await findCall(db, carrier, call_sid);
   if (known) return begunBefore(db, known);
@@ -71,17 +81,19 @@ export async function beginCall(db: Db, incoming: IncomingCall, now: Date): Prom
   const events = [{ event: 'started', details: { lead_id: call.lead_id } }];
   const routing = { facts, candidates, webhooks, vetoes, asked, reservation, events };
   const begun = await limited(db, () =>
-    db.statements(async (tx) => {
+    checkedTransaction<{ known: CallRow } | { routed: Routed }>(db, async (tx) => {
       if (call_sid !== null) {
         await lockCallSid(tx, carrier, call_sid);
         // Another request may have reported the same call a moment before.
         const other = await findCall(tx, carrier, call_sid);
         if (other) return { known: other };
       }
-      return { routed: await routeCall(tx, { ...call, round: 0 }, routing) };
+      const routed = await routeCall(tx, { ...call, round: 0 }, routing);
+      return isCheckRequired(routed) ? routed : { routed };
     }),
   );
-  if (begun.known) return begunBefore(db, begun.known);
+  if (isCheckRequired(begun)) return begun;
+  if ('known' in begun) return begunBefore(db, begun.known);
   const session = sessionOf(callRowOf(call, begun.routed, now), attemptRowsOf(begun.routed, now), {
     terms: facts.offer,
     fresh: true,

@@ -1,4 +1,3 @@
-import { cachedCount, type SortKey } from '../db/projection';
 import { byReference, findRecord, lockRecord, type Reference } from '../db/records';
 import { semaphore } from '../db/semaphore';
 import { sqlOn } from '../db/sql';
@@ -20,6 +19,7 @@ import { placeCall } from './place-call';
 import { sendKeyPress } from './send-key-press';
 import { updateCall, type CallChanges } from './update-call';
 import { type Filters } from '../http/filters';
+import { cachedCount, type SortKey } from '../db/list-statements';
 
 const orders: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },

@@ -3,7 +3,6 @@ import { recordUsage } from '../buyers/reserve-caps';
 import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { cents, payoutOf, type PayoutTerms } from '../routing/engine/payout';
-import { loadConversions, type PayingConversion } from '../routing/queries/caller-facts';
 import { compileFilter, pairTokens } from '../tokens/filters';
 import { ownTokens } from '../tokens/substitute';
 import { addPayout, markRepeatCaller, type DialedBuyer } from './change-call';
@@ -17,6 +16,7 @@ import {
 } from './queries/conversions';
 import { recordEvent } from './record-call';
 import { settlePending } from './release-slots';
+import { loadConversions, type PayingConversion } from '../routing/caller-facts';
 
 export interface Converting {
   call_id: number;

@@ -9,7 +9,12 @@ import {
   type Reaction,
 } from '../routing/engine/progress';
 import { loadRouting, sourceOf } from '../routing/load-routing';
-import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import {
+  checkedTransaction,
+  isCheckRequired,
+  type PreDialCheckRequired,
+  type PreDialVetoes,
+} from '../routing/pre-dial-webhooks';
 import { routeFacts } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import { addTokensOfBuyer } from './change-call';
@@ -17,7 +22,7 @@ import { addUsage, convertCall } from './convert-call';
 import { lockCall, readAttempts, readCall, type AttemptRow, type CallRow } from './read-call';
 import { recordProgress } from './record-call';
 import { releaseSlots, settlePending } from './release-slots';
-import { routeCall } from './route-call';
+import { routeCall, type Routed } from './route-call';
 import { leaseOf, readSession, sessionOf, type CallSession } from './session';
 
 /** An event as the carrier or softswitch of a call reports it. */
@@ -41,30 +46,54 @@ export interface ReportedEvent extends CallEvent {
  * Handles an event of a call and returns what to do now. Events about one call are handled one by
  * one; one that is repeated or late changes nothing and returns the call as it is.
  */
-export async function handleCallEvent(
+export function handleCallEvent(
+  db: Db,
+  reference: Reference,
+  reported: ReportedEvent & { vetoes?: undefined },
+  now: Date,
+): Promise<CallSession>;
+/** The same where webhooks can be asked: without an effect when that must be done first. */
+export function handleCallEvent(
   db: Db,
   reference: Reference,
   reported: ReportedEvent,
   now: Date,
-): Promise<CallSession> {
-  return db.statements(async (tx) => {
-    const call = await lockCall(tx, reference);
-    if (!call) throw notFound();
-    const attempts = await readAttempts(tx, call.id);
-    if (call.ended_at !== null) {
-      // The call was only considered over, since no event arrived: its actual end still counts.
-      if (reported.event === 'completed' && call.hangup_cause === 'lost')
-        await recordLateEnd(tx, call, attempts, { reported, now });
-      return readSession(tx, call, { fresh: false });
-    }
-    requireClear(attempts, reported);
-    const reaction = react(attempts, reported);
-    if (!reaction.news || (reaction.route && reported.ends_separately))
-      return sessionOf(call, attempts, { terms: undefined, fresh: false });
-    await applyEvent(tx, call, attempts, { reaction, reported, now });
-    if (reaction.route) await routeAgain(tx, call, attempts, { now, vetoes: reported.vetoes });
-    return readSession(tx, await readCall(tx, call.id), { fresh: reaction.route });
-  });
+): Promise<CallSession | PreDialCheckRequired>;
+export function handleCallEvent(
+  db: Db,
+  reference: Reference,
+  reported: ReportedEvent,
+  now: Date,
+): Promise<CallSession | PreDialCheckRequired> {
+  const work = (tx: Statements) => handle(tx, reference, reported, now);
+  return reported.vetoes ? checkedTransaction(db, work) : db.statements(work);
+}
+
+async function handle(
+  tx: Statements,
+  reference: Reference,
+  reported: ReportedEvent,
+  now: Date,
+): Promise<CallSession | PreDialCheckRequired> {
+  const call = await lockCall(tx, reference);
+  if (!call) throw notFound();
+  const attempts = await readAttempts(tx, call.id);
+  if (call.ended_at !== null) {
+    // The call was only considered over, since no event arrived: its actual end still counts.
+    if (reported.event === 'completed' && call.hangup_cause === 'lost')
+      await recordLateEnd(tx, call, attempts, { reported, now });
+    return readSession(tx, call, { fresh: false });
+  }
+  requireClear(attempts, reported);
+  const reaction = react(attempts, reported);
+  if (!reaction.news || (reaction.route && reported.ends_separately))
+    return sessionOf(call, attempts, { terms: undefined, fresh: false });
+  await applyEvent(tx, call, attempts, { reaction, reported, now });
+  if (reaction.route) {
+    const routed = await routeAgain(tx, call, attempts, { now, vetoes: reported.vetoes });
+    if (isCheckRequired(routed)) return routed;
+  }
+  return readSession(tx, await readCall(tx, call.id), { fresh: reaction.route });
 }
 
 /** An event about one of several dialed buyers must say which one. Throws 422. */
@@ -217,12 +246,12 @@ async function routeAgain(
   call: CallRow,
   attempts: readonly AttemptRow[],
   { now, vetoes }: { now: Date; vetoes: PreDialVetoes | undefined },
-): Promise<void> {
+): Promise<Routed | PreDialCheckRequired | undefined> {
   const { caller_number, token_values: tokens } = call;
   const found = await loadRouting(db, { source: sourceOf(call), number: caller_number, now });
-  if (!found) return;
+  if (!found) return undefined;
   const tried = new Set(attempts.map(({ buyer_id }) => buyer_id));
-  await routeCall(db, call, {
+  return routeCall(db, call, {
     ...found,
     vetoes,
     asked: routeFacts(found.facts, {

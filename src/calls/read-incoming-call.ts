@@ -4,7 +4,7 @@ import { HttpProblem, rejectInvalidData } from '../errors';
 import { calledNumber, type CalledNumber } from '../numbers/called-number';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { callerNumber } from '../phone/caller-number';
-import { awaitedOffer } from '../routing/queries/reservations';
+import { findReservedOffer } from '../routing/reservations';
 import { tokensOf } from '../tokens/lead-data';
 import type { IncomingCall } from './begin-call';
 import { SOFTSWITCH } from './update-call';
@@ -93,7 +93,8 @@ async function calledOf(
   if (owned.offer_id !== null || owned.buyer_id !== null)
     return { ...of_number, offer_id: owned.offer_id, buyer_id: owned.buyer_id };
   // Sellers of calls get such a number when an offer has none of its own.
-  const offer_id = caller_number === null ? undefined : await awaitedOffer(db, caller_number, now);
+  const offer_id =
+    caller_number === null ? undefined : await findReservedOffer(db, caller_number, now);
   if (offer_id === undefined)
     throw HttpProblem.field(
       'number_called',

@@ -7,19 +7,26 @@ import {
   type Decision,
   type Verdict,
 } from '../routing/engine/decision';
-import { type Candidate, type Refused } from '../routing/engine/eligibility';
-import type { Chosen } from '../routing/engine/held';
+import type { CallToDial } from '../routing/ask-webhooks';
+import type { CallFacts } from '../routing/caller-facts';
+import type { Candidate } from '../routing/engine/candidate';
+import type { Refused } from '../routing/engine/eligibility';
+import type { Chosen } from '../routing/engine/reserved-choice';
 import type { DialBuyer } from '../routing/engine/instruction';
 import { route, type Member, type RouteFacts } from '../routing/engine/route';
 import {
-  requirePreDialChecks,
-  type DialledCall,
+  isCheckRequired,
+  preDialCheckOf,
+  type PreDialCheckRequired,
   type PreDialVetoes,
 } from '../routing/pre-dial-webhooks';
-import type { CallFacts } from '../routing/queries/caller-facts';
-import type { VetoWebhook } from '../routing/queries/pre-dial-webhooks';
-import { recordPingOutcome, type AwaitedReservation } from '../routing/queries/reservations';
-import { reserveBuyers, claimReservedBuyers, type TakenOver } from '../routing/reserve-buyers';
+import type { PreDialWebhook } from '../routing/read-pre-dial-webhooks';
+import { recordPingOutcome, type AwaitedReservation } from '../routing/reservations';
+import {
+  claimReservedBuyers,
+  reserveCheckedBuyers,
+  type ClaimedBuyers,
+} from '../routing/reserve-buyers';
 import { convertCall } from './convert-call';
 import type { CallRow } from './read-call';
 import { recordNewCall, recordRound, type NewCall, type NewEvent, type Round } from './record-call';
@@ -93,7 +100,7 @@ interface Routing {
   candidates: readonly Candidate[];
   asked: RouteFacts;
   /** Asked before a buyer is dialed; absent for a call about which they cannot be asked. */
-  webhooks?: readonly VetoWebhook[];
+  webhooks?: readonly PreDialWebhook[];
   /** What they said so far. */
   vetoes?: PreDialVetoes | undefined;
   /** What a seller of calls has reserved for this call. */
@@ -102,7 +109,7 @@ interface Routing {
   events?: readonly NewEvent[];
 }
 
-type KnownCall = Pick<CallRow, 'id' | 'round' | 'caller_number'> & DialledCall;
+type KnownCall = Pick<CallRow, 'id' | 'round' | 'caller_number'> & CallToDial;
 type RoutableCall = KnownCall | (NewCall & { round: 0 });
 
 /** A routed call. */
@@ -113,16 +120,19 @@ export interface Routed extends Pick<Round, 'round' | 'dial' | 'set'> {
 
 /**
  * Finds the buyers for a call, reserves their caps, and writes all of it, with the call itself if
- * it is new. Needs a transaction; a known call is locked by the caller.
+ * it is new. Needs a transaction, which must be rolled back when the result is that webhooks must be
+ * asked first. A known call is locked by the caller.
  */
 export async function routeCall(
   db: Statements,
   call: RoutableCall,
   routing: Routing,
-): Promise<Routed> {
+): Promise<Routed | PreDialCheckRequired> {
   const { facts, asked, events = [] } = routing;
   const { now } = asked;
-  const { members, routed, slots, caps, ping_id } = await chooseBuyers(db, call, routing);
+  const chosen = await chooseBuyers(db, call, routing);
+  if (isCheckRequired(chosen)) return chosen;
+  const { members, routed, slots, caps, ping_id } = chosen;
   const dial = members.map((member) => dialOf(member, call, now));
   const round = call.round + 1;
   const verdict = verdictOf(facts, asked, { round, routed, members, caps });
@@ -154,19 +164,16 @@ async function chooseBuyers(
   db: Statements,
   call: RoutableCall,
   { facts, candidates, asked, reservation, webhooks = [], vetoes }: Routing,
-): Promise<TakenOver> {
-  const requireAsked = (members: readonly Member[]) =>
-    requirePreDialChecks(members, webhooks, { call, tokens: asked.tokens, vetoes: vetoes! });
+): Promise<ClaimedBuyers | PreDialCheckRequired> {
+  const checkOf = (members: readonly Member[]) =>
+    vetoes && preDialCheckOf(members, webhooks, { call, tokens: asked.tokens, vetoes });
   const awaited = reservation && {
     held: reservation,
     call: { offer_id: facts.offer.id!, caller_number: call.caller_number! },
   };
   return (
     (awaited && (await claimReservedBuyers(db, candidates, asked, awaited))) ??
-    (await reserveBuyers(db, candidates, {
-      ...asked,
-      ...(vetoes && webhooks.length > 0 && { requireAsked }),
-    }))
+    (await reserveCheckedBuyers(db, candidates, { ...asked, checkOf }))
   );
 }
 

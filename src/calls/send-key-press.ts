@@ -1,7 +1,11 @@
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem, rejectInvalidData } from '../errors';
-import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import {
+  isCheckRequired,
+  type PreDialCheckRequired,
+  type PreDialVetoes,
+} from '../routing/pre-dial-webhooks';
 import { tokensOf, type Data } from '../tokens/lead-data';
 import { lockEditableCall, type EditableCall } from './editable-call';
 import { handleCallEvent } from './handle-event';
@@ -26,7 +30,7 @@ export async function sendKeyPress(
   db: Db,
   { id, digits, data = {}, vetoes }: KeyPress,
   now: Date,
-): Promise<bigint> {
+): Promise<bigint | PreDialCheckRequired> {
   const { tokens, faults } = tokensOf({}, data);
   rejectInvalidData(faults);
   return db.transaction(async (tx) => {
@@ -34,7 +38,8 @@ export async function sendKeyPress(
     if (!call) throw HttpProblem.field('id', `names no record of yours: ${id}`);
     if (call.ended_at !== null)
       throw HttpProblem.field('id', 'must be a call in progress; this one is over');
-    await press(tx, call, { digits, vetoes }, now);
+    const check = await press(tx, call, { digits, vetoes }, now);
+    if (check) return check;
     await mergeTokens(tx, call, tokens, now);
     return BigInt(call.id);
   });
@@ -45,7 +50,7 @@ async function press(
   call: EditableCall,
   { digits, vetoes }: Pick<KeyPress, 'digits' | 'vetoes'>,
   now: Date,
-): Promise<void> {
+): Promise<PreDialCheckRequired | undefined> {
   const attempts = await readAttempts(db, call.id);
   const [asked, ...others] = attempts.filter(({ status }) => status === 'answered');
   if (asked && others.length > 0)
@@ -59,8 +64,8 @@ async function press(
     if (key.length > 1)
       throw HttpProblem.field('digits', 'must be one key: the buyer is asked to press 1');
     const event = { event: 'key_press', attempt: asked.uuid, key, vetoes } as const;
-    await handleCallEvent(db, call.id, event, now);
-    return;
+    const result = await handleCallEvent(db, call.id, event, now);
+    return isCheckRequired(result) ? result : undefined;
   }
   const connected = attempts.find(({ status }) => status === 'connected');
   if (!connected)
@@ -82,4 +87,5 @@ async function press(
     details: { digits },
     now,
   });
+  return undefined;
 }

@@ -1,8 +1,9 @@
 import type { Statements } from '../db/tenant';
 import { instructionOf, type DialBuyer, type Instruction } from '../routing/engine/instruction';
 import { isOpen } from '../routing/engine/progress';
-import { readOfferWords, type OfferTerms, type OfferWords } from '../routing/queries/caller-facts';
+import type { OfferTerms } from '../routing/caller-facts';
 import { readAttempts, type AttemptRow, type CallRow } from './read-call';
+import { readOfferWords, type OfferWords } from '../routing/caller-facts';
 
 /** The longest that a carrier leaves two parties connected. Slots are held as long. */
 export const DIAL_LIMIT_SECONDS = 14_400;

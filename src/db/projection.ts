@@ -109,7 +109,3 @@ export function commonColumns(path: string) {
     company_id: true,
   } as const satisfies Record<string, Column>;
 }
-
-export * from './list-statements';
-export * from './record-statements';
-export { safeCell } from './projection-sql';

@@ -2790,6 +2790,448 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'routing.business_hours': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      buyer_id: number;
+      open: number[] | null;
+      limits: unknown;
+    };
+  };
+  'routing.buyer_names': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: number;
+      name: string | null;
+    };
+  };
+  'routing.buyer_snapshot': {
+    params: {
+      id: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      groups: unknown;
+      buyers: unknown;
+    };
+  };
+  'routing.buyers_of_offers': {
+    params: {
+      places: readonly (number | string | bigint)[] | string | null;
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      offer_ids: readonly (number | string | bigint)[] | string | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+      now: Date | string | null;
+    };
+    row: {
+      company_id: string;
+      offer_id: string;
+      lists: unknown;
+      facts: unknown;
+    };
+  };
+  'routing.call_facts': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      offer: unknown;
+      suppressed_by: unknown;
+      lead: unknown;
+      previous_buyer_id: number | null;
+      paid: unknown;
+      blacklisted: boolean;
+      previous_fleets: string[];
+      calls_last: unknown;
+    };
+  };
+  'routing.call_state': {
+    params: {
+      numbers: readonly (number | string | bigint)[] | string | null;
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      limit_ids: readonly (number | string | bigint)[] | string | null;
+      since: string | null;
+    };
+    row: {
+      changes: string;
+      since: string;
+      caps: unknown;
+      suppressed: unknown;
+    };
+  };
+  'routing.caller_facts': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      blacklisted: boolean;
+      previous_fleets: string[];
+      calls_last: unknown;
+    };
+  };
+  'routing.callers': {
+    params: {
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+      offer_id: number | string | bigint | null;
+      buyer_ids: readonly (number | string | bigint)[] | string | null;
+      from: Date | string | null;
+    };
+    row: {
+      blacklisted: unknown;
+      lists: unknown;
+      previous: unknown;
+      paid: unknown;
+    };
+  };
+  'routing.caps_and_use': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_ids: readonly (number | string | bigint)[] | string | null;
+      since: Date | string | null;
+      from: Date | string | null;
+      group_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      buyer_id: number | null;
+      buyer_group_id: number | null;
+      zone: string;
+      limits: unknown;
+      used: unknown;
+    };
+  };
+  'routing.changes': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      changes: string;
+    };
+  };
+  'routing.claim_reservation': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      ping_id: string;
+    };
+  };
+  'routing.confirm_reservation': {
+    params: {
+      direct: boolean | null;
+      expires_at: Date | string | null;
+      company_id: number | string | bigint | null;
+      ping_id: number | string | bigint | null;
+      now: Date | string | null;
+      allowed: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: number;
+      buyer_ids: number[];
+      buyer_group_id: number | null;
+      slots: unknown;
+      caps: unknown;
+      expires_at: Date;
+    };
+  };
+  'routing.conversions': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      buyer_id: number;
+      time_frame: number;
+      open: number[] | null;
+      conversion_type: string;
+      duration: number;
+      revenue: number;
+      duplicate_timeframe: number;
+      token_values: string[] | null;
+    };
+  };
+  'routing.count_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      from: Date | string | null;
+      to: Date | string | null;
+      most: number | string | bigint | null;
+    };
+    row: {
+      n: number;
+    };
+  };
+  'routing.earnings_per_call': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: number;
+      epc: number | null;
+    };
+  };
+  'routing.expire_reservations': {
+    params: {
+      now: Date | string | null;
+    };
+    row: {
+      n: number;
+    };
+  };
+  'routing.find_reservation': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      id: number;
+      buyer_ids: number[];
+      buyer_group_id: number | null;
+      slots: unknown;
+      caps: unknown;
+      expires_at: Date;
+      traffic_source_id: number | null;
+      sub_id: string | null;
+      token_values: unknown;
+    };
+  };
+  'routing.insert_pre_dial_logs': {
+    params: {
+      rows: string | object | null;
+      company_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'routing.insert_reservation': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      ping_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      buyer_ids: readonly (number | string | bigint)[] | string | null;
+      buyer_group_id: number | string | bigint | null;
+      slots: string | object | null;
+      caps: string | object | null;
+      posted: boolean | null;
+      direct: boolean | null;
+      expires_at: Date | string | null;
+    };
+    row: object;
+  };
+  'routing.observed_attempts': {
+    params: {
+      company_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      from: Date | string | null;
+      to: Date | string | null;
+    };
+    row: {
+      buyer_id: number;
+      attempts: number;
+      connects: number;
+      conversions: number;
+      rang: number;
+    };
+  };
+  'routing.offer_snapshot': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      groups: unknown;
+      buyers: unknown;
+    };
+  };
+  'routing.offer_words': {
+    params: {
+      company_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+    };
+    row: {
+      greeting_message: string | null;
+      fallback_message: string | null;
+      fallback_number: string | null;
+    };
+  };
+  'routing.open_conversions': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      at: Date | string | null;
+    };
+    row: {
+      id: number;
+      name: string | null;
+      conversion_type: string;
+      duration: number;
+      revenue: number;
+      duplicate_timeframe: number;
+      token_values: string[] | null;
+      attribution_token_values: string[] | null;
+    };
+  };
+  'routing.past_calls': {
+    params: {
+      tokens: boolean | null;
+      history: boolean | null;
+      company_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      from: Date | string | null;
+      to: Date | string | null;
+      after_at: Date | string | null;
+      after_id: number | string | bigint | null;
+      page: number | string | bigint | null;
+    };
+    row: {
+      id: number;
+      at: Date | null;
+      caller_number: number | null;
+      traffic_source_id: number | null;
+      payout: number;
+      buyer_id: number | null;
+      repeat_caller: boolean | null;
+      token_values: unknown;
+      talked: number | null;
+      gave_up_after: number | null;
+      seeds: string[];
+      attempts: unknown;
+      calls_last: unknown;
+      previous_fleets: string[] | null;
+    };
+  };
+  'routing.pre_dial_webhooks': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      id: number;
+      uuid: string;
+      owner_type: string;
+      owner_id: number | null;
+      url: string;
+      method: string;
+      headers: unknown;
+      body: string | null;
+      token_filters: string[] | null;
+      timeout_seconds: number;
+      secret_version: number;
+      secret_rotated_at: string | null;
+    };
+  };
+  'routing.release_reservation': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      ping_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'routing.reserved_offer': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      offer_id: string;
+    };
+  };
+  'routing.roll_back_to_savepoint': {
+    params: object;
+    row: object;
+  };
+  'routing.savepoint': {
+    params: object;
+    row: object;
+  };
+  'routing.set_call_of_logs': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuids: readonly (string)[] | string | null;
+      call_uuid: string | null;
+    };
+    row: object;
+  };
+  'routing.set_call_of_ping': {
+    params: {
+      call_id: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      ping_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'routing.talk_durations': {
+    params: {
+      company_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      from: Date | string | null;
+      to: Date | string | null;
+    };
+    row: {
+      talked: number[];
+    };
+  };
+  'routing.used_up_cap_of_buyer': {
+    params: {
+      now: Date | string | null;
+      revenue: number | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      cap: unknown;
+    };
+  };
+  'routing.used_up_cap_of_group': {
+    params: {
+      revenue: number | string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      cap: unknown;
+    };
+  };
+  'routing.version_of_buyer': {
+    params: {
+      id: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      version: string;
+    };
+  };
+  'routing.version_of_offer': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      version: string;
+    };
+  };
   'suppression.block_numbers': {
     params: {
       company_id: number | string | bigint | null;

@@ -1,6 +1,6 @@
-import type { SortKey } from '../db/projection';
 import { HttpProblem } from '../errors';
 import type { ListQuery } from './list';
+import { type SortKey } from '../db/list-statements';
 
 // A cursor is the position after which a page begins. In the order of ids it is the id itself; in
 // another order it is opaque, and remembers that order.

@@ -1,7 +1,8 @@
 import { alsoVisible, visible, type AccessScope } from '../db/access-scope';
-import { cachedCount, type Projection } from '../db/projection';
+import { type Projection } from '../db/projection';
 import { identify } from '../db/records';
 import type { ListQuery } from './list';
+import { cachedCount } from '../db/list-statements';
 
 /**
  * A filter with a closed set of values: SQL over t for each, and SQL of how many records have it

@@ -1,13 +1,4 @@
-import type { SortKey } from '../db/projection';
-import {
-  csvTemplate,
-  isFoundFirst,
-  keysTemplate,
-  listTemplate,
-  recordsTemplate,
-  unknownColumns,
-  type Projection,
-} from '../db/projection';
+import { unknownColumns, type Projection } from '../db/projection';
 import { visible } from '../db/access-scope';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -16,6 +7,14 @@ import { nextCursor } from './cursor';
 import type { Filters } from './filters';
 import { planList, type Plan } from './plan-list';
 import { Json, type Csv } from './reply';
+import {
+  type SortKey,
+  csvTemplate,
+  isFoundFirst,
+  keysTemplate,
+  listTemplate,
+} from '../db/list-statements';
+import { recordsTemplate } from '../db/record-statements';
 
 // Every rule of lists is here, and in the files that it uses: filters.ts (which records),
 // plan-list.ts (the statement), cursor.ts (where a page begins), copy-out.ts (CSV).

@@ -1,9 +1,10 @@
-import { fieldsOf, type ListShape, type Projection } from '../db/projection';
+import { fieldsOf, type Projection } from '../db/projection';
 import { ianaName } from '../time/zone';
 import { END, positionOf } from './cursor';
 import { conditionsOf } from './filters';
 import type { ListOptions, ListQuery } from './list';
 import { isExternal, isGrid } from './record';
+import { type ListShape } from '../db/list-statements';
 
 /** The statement of a list: its shape, which is cached, and its parameters. */
 export interface Plan {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { recordTemplate, stillColumns, type Projection } from '../db/projection';
+import { stillColumns, type Projection } from '../db/projection';
 import { identify, type Reference } from '../db/records';
 import { notVisible } from '../db/access-scope';
 import { withContext, type Db } from '../db/tenant';
 import { notFound, HttpProblem } from '../errors';
 import { Json, NotModified } from './reply';
+import { recordTemplate } from '../db/record-statements';
 
 /** Whether a serializer asks for the foreign keys too. */
 export const isGrid = (serializer?: string): boolean => serializer?.endsWith('_grid') ?? false;

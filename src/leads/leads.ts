@@ -1,6 +1,5 @@
 import { callerNumber } from '../phone/caller-number';
 import { leadProjection as projection, NEXT_ACTION_AT } from './columns';
-import type { SortKey } from '../db/projection';
 import { byReference } from '../db/records';
 import type { Deps } from '../deps';
 import type { Caller } from '../http/auth/caller';
@@ -14,6 +13,7 @@ import { deleteLead } from './end-lead';
 import { findLead, findOwner } from './lead-owner';
 import { submitLead, type SubmittedLead } from './submit-lead';
 import { updateContactOfLead, updateLead } from './update-lead';
+import { type SortKey } from '../db/list-statements';
 
 // Leads: people to call, text and mail. A submission makes a lead or updates the live one of its
 // number (submit-lead.ts). Locks: the contact, the lead, numbers.

@@ -1,7 +1,7 @@
-import { recordTemplate } from '../db/projection';
 import type { Db } from '../db/tenant';
 import { leadProjection } from './columns';
 import type { RecordForm } from './upsert-lead';
+import { recordTemplate } from '../db/record-statements';
 
 /** The record of a lead as JSON, as it is now. `now` is an ISO time. */
 export async function loadRecord(

@@ -1,11 +1,11 @@
 import { batchers } from '../db/batcher';
-import { selectRecords } from '../db/projection';
 import { template, type Template } from '../db/statement';
 import type { Db } from '../db/tenant';
 import { leadProjection } from './columns';
 import { ADD_CALLBACK, END_CALLBACKS } from './queries/callbacks';
 import { LOCK_LIVE_LEAD } from './queries/matching-leads';
 import { WRITE_OFFER_LEADS, WRITE_SCHEDULE_LEADS } from './queries/upsert-lead';
+import { selectRecords } from '../db/record-statements';
 
 /** One submission, ready to be written. Null keeps what a live lead has. */
 export interface Submission {

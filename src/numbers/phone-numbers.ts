@@ -1,6 +1,6 @@
 import { numberFacts } from '../carriers/number-facts';
 import type { Schemas } from '../contract';
-import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { commonColumns, type Projection } from '../db/projection';
 import { byReference, type Reference } from '../db/records';
 import { telephoneOf } from '../db/references';
 import { sqlOn } from '../db/sql';
@@ -23,6 +23,7 @@ import {
 } from './number-fields';
 import { releaseNumber } from './release-number';
 import { searchNumbers, searchOf } from './search-numbers';
+import { type SortKey } from '../db/list-statements';
 
 // Telephone numbers that companies buy from a carrier, and where calls to them go. The table
 // numbers has a company's own; number_lookups names the owner of each number in the installation.

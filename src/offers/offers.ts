@@ -1,6 +1,6 @@
 import type { Schemas } from '../contract';
 import { suppressionsOf } from '../db/attachments';
-import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { commonColumns, type Projection } from '../db/projection';
 import type { Deps } from '../deps';
 import { withDefaults } from '../http/defaults';
 import type { Handlers } from '../http/handlers';
@@ -9,6 +9,7 @@ import { recordHandlers } from '../http/record-handlers';
 import { deleteOffer } from './delete-offer';
 import { revoking } from './lead-token';
 import { createOffer, OFFER_DEFAULTS, updateOffer } from './save-offer';
+import { type SortKey } from '../db/list-statements';
 
 // Offers: what calls and leads are for. An offer has the buyers and groups that may get its calls,
 // and a lead token with which leads are submitted to it. Locks: suppression lists, the offer,

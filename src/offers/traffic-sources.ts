@@ -1,8 +1,9 @@
-import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { commonColumns, type Projection } from '../db/projection';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
+import { type SortKey } from '../db/list-statements';
 
 // Traffic sources: where leads and calls come from, and who is paid for them.
 

@@ -1,9 +1,7 @@
 import type { Sql } from '../db/sql';
 import { chooseNumber } from '../numbers/choose-number';
 import { loadNumbers, type OwnNumber } from '../numbers/own-numbers';
-import type { Candidate } from '../routing/engine/eligibility';
 import { availableInOrder } from '../routing/engine/route';
-import { loadCandidates } from '../routing/queries/candidates';
 import type { Action, Plan } from '../schedules/engine/cadence';
 import type { Standing } from '../schedules/engine/next-step';
 import {
@@ -25,6 +23,8 @@ import {
 } from './load-context';
 import type { DueLead } from './load-leads';
 import type { ContactState } from './lock-contacts';
+import { type Candidate } from '../routing/engine/candidate';
+import { loadCandidates } from '../routing/load-candidates';
 
 /** The column of a lead with the number that it is texted or called from. */
 export type NumberColumn = 'sms_number_id' | 'dial_number_id';
@@ -211,11 +211,6 @@ async function loadBuyers(
     offer_id: offer_id!,
     caller_number,
   }));
-  const client = {
-    query: async (bound: object) => ({
-      rows: await sql({ bind: () => bound } as never, {} as never),
-    }),
-  };
-  const candidates = await loadCandidates(client, callers, now);
+  const candidates = await loadCandidates(sql, callers, now);
   return new Map(leads.map((lead, place) => [lead, candidates.get(place) ?? []]));
 }

@@ -5,13 +5,13 @@ import type { Deps } from '../deps';
 import { notFound } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { eligibility } from '../routing/engine/eligibility';
-import { candidatesOf } from '../routing/queries/candidates';
 import { ianaName } from '../time/zone';
 import { timelineOf } from './build-timeline';
 import { openContext, type OutreachContext } from './context';
 import { findSuppressions, loadOffers } from './load-context';
 import { readLead, type DueLead } from './load-leads';
 import { readContact, type ContactState } from './lock-contacts';
+import { candidatesOf } from '../routing/load-candidates';
 
 // The timeline of a lead, and the buyers of its offer that are available for it. Reads only.
 

@@ -1,4 +1,4 @@
-import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { commonColumns, type Projection } from '../db/projection';
 import type { Deps } from '../deps';
 import { requireWithin } from '../http/auth/caller';
 import type { Handlers } from '../http/handlers';
@@ -6,6 +6,7 @@ import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { emptyTeam } from './leave-teams';
 import { createTeam, resolveGrants, updateTeam } from './save-team';
+import { type SortKey } from '../db/list-statements';
 
 /** The ids of the records of a kind that a team has. */
 const attached = (kind: 'user' | 'buyer' | 'buyer_group' | 'offer') => `ARRAY(

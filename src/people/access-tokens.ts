@@ -1,4 +1,3 @@
-import type { SortKey } from '../db/projection';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Caller } from '../http/auth/caller';
@@ -9,6 +8,7 @@ import { projection } from './access-token-columns';
 import { requireTokenWithin } from './grantable-teams';
 import { createCredentials } from './issue-credentials';
 import { requireWithin } from '../http/auth/caller';
+import { type SortKey } from '../db/list-statements';
 
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },

@@ -1,5 +1,5 @@
 import type { Schemas } from '../contract';
-import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { commonColumns, type Projection } from '../db/projection';
 import { lockRecord } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
@@ -13,6 +13,7 @@ import { deleteUser, type DeleteAgent } from './delete-user';
 import { requireUserWithin } from './grantable-teams';
 import { inviteUsers } from './invite-users';
 import { createUser, resolveTeams, updateUser } from './save-user';
+import { type SortKey } from '../db/list-statements';
 
 // The room of the people who work with a company: users, their teams, credentials and invitations.
 // Locks are taken in this order: offer, buyer group, buyer, team, user, agent.

@@ -1,5 +1,5 @@
 import { defaultsOf, type Schemas } from '../contract';
-import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { commonColumns, type Projection } from '../db/projection';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { withDefaults } from '../http/defaults';
@@ -13,6 +13,7 @@ import {
   updateInboundWebhook,
   type WebhookToken,
 } from './save-inbound-webhook';
+import { type SortKey } from '../db/list-statements';
 
 type Fields = Schemas['InboundWebhookFields'];
 const DEFAULTS = defaultsOf('InboundWebhookFields') as { hold_seconds: number; paused: boolean };

@@ -1,14 +1,14 @@
 import type { Schemas } from '../contract';
 import type { Statements } from '../db/tenant';
 import { notFound } from '../errors';
-import type { Candidate } from '../routing/engine/eligibility';
-import type { Chosen } from '../routing/engine/held';
 import type { RouteFacts } from '../routing/engine/route';
 import { loadRouting } from '../routing/load-routing';
 import { routeFacts } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import type { Data } from '../tokens/lead-data';
 import { forwardingNumber, loadBids, type Bid } from './ping-record';
+import { type Candidate } from '../routing/engine/candidate';
+import { type Chosen } from '../routing/engine/reserved-choice';
 
 /** Why no buyer is available, as sellers read it. */
 export interface NoBuyer {

@@ -2,12 +2,12 @@ import type { Schemas } from '../contract';
 import type { Db, Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
-import type { Chosen } from '../routing/engine/held';
-import { insertReservation } from '../routing/queries/reservations';
 import { reserveBuyers } from '../routing/reserve-buyers';
 import { INVALID, noBuyerOf, openMarket, PAUSED, type Market, type NoBuyer } from './market';
 import { insertPing, type Bid, type PostAnswer } from './ping-record';
 import { readRequest, requireCaller, type SellersRequest } from './read-request';
+import { type Chosen } from '../routing/engine/reserved-choice';
+import { insertReservation } from '../routing/reservations';
 
 export type PingReply = Schemas['PingReply'];
 

@@ -2,11 +2,6 @@ import type { Schemas } from '../contract';
 import type { Db, Statements } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
-import {
-  confirmReservation,
-  insertReservation,
-  releaseReservation,
-} from '../routing/queries/reservations';
 import { reserveBuyers } from '../routing/reserve-buyers';
 import { INVALID, isDialable, noBuyerOf, openMarket, PAUSED, type NoBuyer } from './market';
 import { answerOf, ping, type PingReply, type Sold } from './ping';
@@ -19,6 +14,7 @@ import {
   type PostAnswer,
 } from './ping-record';
 import { readRequest, type SellersRequest } from './read-request';
+import { confirmReservation, insertReservation, releaseReservation } from '../routing/reservations';
 
 export type PostReply = Schemas['PostReply'];
 

@@ -1,9 +1,17 @@
 import type { Pool } from 'pg';
-import { freeEndedHolds } from './queries/reservations';
+import { sqlOn } from '../db/sql';
+import { EXPIRE_RESERVATIONS } from './queries/reservations';
 
-/** Gives back everything that is held for calls that have not come in time: each hold once, however many processes do so. Answers how many there were. */
+/**
+ * Gives back the caps of reservations whose calls have not come in time, of all companies, and
+ * returns how many there were. Each is given back once, however many processes do this.
+ */
 export async function expireReservations(pool: Pool, now: Date): Promise<number> {
-  let freed = 0;
-  for (let last = -1; last !== 0; freed += last) last = await freeEndedHolds(pool, now);
-  return freed;
+  const sql = sqlOn(pool);
+  let total = 0;
+  for (;;) {
+    const [row] = await sql(EXPIRE_RESERVATIONS, { now });
+    if (row!.n === 0) return total;
+    total += row!.n;
+  }
 }

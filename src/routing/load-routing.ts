@@ -1,12 +1,12 @@
-import { loadCallFacts, type CallFacts } from './queries/caller-facts';
 import { batchers } from '../db/batcher';
-import { keptConfig, type Source } from './offer-snapshot';
+import type { Db, Statements } from '../db/tenant';
+import { loadCallFacts, type CallFacts } from './caller-facts';
 import { routingCandidates } from './candidates';
-import type { Statements } from '../db/tenant';
-import { readVetoWebhooks, type VetoWebhook } from './queries/pre-dial-webhooks';
-import type { Candidate } from './engine/eligibility';
+import type { Candidate } from './engine/candidate';
+import { cachedSnapshot, type Source } from './offer-snapshot';
+import { readPreDialWebhooks, type PreDialWebhook } from './read-pre-dial-webhooks';
 
-/** Who calls, and for whom. */
+/** A call to be routed. */
 export interface Caller {
   source: Source;
   /** E.164 without the plus; null when it is withheld. */
@@ -14,44 +14,59 @@ export interface Caller {
   now: Date;
 }
 
-/** Everything that decides who gets a call. */
-export interface Found {
+/** Everything that decides where a call goes. */
+export interface RoutingContext {
   facts: CallFacts;
   candidates: readonly Candidate[];
-  /** Who is to be asked before a buyer is dialed. */
-  webhooks: readonly VetoWebhook[];
+  /** Webhooks to ask before a buyer is dialed. */
+  webhooks: readonly PreDialWebhook[];
 }
 
-type Buyers = Pick<Found, 'candidates' | 'webhooks'>;
+type Buyers = Pick<RoutingContext, 'candidates' | 'webhooks'>;
 
-const buyersTogether = batchers<Caller, Buyers>();
+const batched = batchers<Caller, Buyers>();
 
-/** Everything that decides who gets a call; undefined when there is no such offer. The buyers of an offer are read once for all who ask at the same time. */
+/**
+ * Loads everything that decides where a call goes; undefined when there is no such offer. Outside
+ * transactions, simultaneous calls to an offer share one read of its buyers.
+ */
 export async function loadRouting(
-  db: Statements & { joint?: unknown },
+  db: Statements & Partial<Pick<Db, 'joint'>>,
   caller: Caller,
-): Promise<Found | undefined> {
+): Promise<RoutingContext | undefined> {
   const { source, number, now } = caller;
   const offer_id = 'offer_id' in source ? source.offer_id : null;
-  const run = async (all: readonly Caller[]): Promise<Buyers[]> => {
-    const lists = await routingCandidates(db, {
-      source,
-      numbers: all.map((each) => each.number),
-      now: all.at(-1)!.now,
-    });
-    // They are kept with the configuration that was read for it, unless that was more than is kept.
-    const webhooks = keptConfig(db, source)?.webhooks ?? (await readVetoWebhooks(db));
-    return lists.map((candidates) => ({ candidates, webhooks }));
-  };
-  // Inside a transaction nobody shares.
-  const found = db.joint
-    ? buyersTogether(db, JSON.stringify(source), () => ({ run, keyOf: (each) => each }))(caller)
-    : run([caller]).then(([one]) => one!);
-  const [facts, buyers] = await Promise.all([loadCallFacts(db, { offer_id, number, now }), found]);
+  const run = (callers: readonly Caller[]) => loadBuyers(db, source, callers);
+  if (!db.joint) {
+    const facts = await loadCallFacts(db, { offer_id, number, now });
+    const [buyers] = await run([caller]);
+    return facts && { facts, ...buyers! };
+  }
+  const [facts, buyers] = await Promise.all([
+    loadCallFacts(db, { offer_id, number, now }),
+    batched(db, JSON.stringify(source), () => ({ run, keyOf: (each) => each }))(caller),
+  ]);
   return facts && { facts, ...buyers };
 }
 
-/** Where the buyers of a call come from: its offer, or else the one buyer its number forwards to. */
+async function loadBuyers(
+  db: Statements,
+  source: Source,
+  callers: readonly Caller[],
+): Promise<Buyers[]> {
+  const lists = await routingCandidates(db, {
+    source,
+    numbers: callers.map(({ number }) => number),
+    now: callers.at(-1)!.now,
+  });
+  // Candidates have just put the snapshot into the cache, unless another one has evicted it.
+  const webhooks = cachedSnapshot(db, source)?.webhooks ?? (await readPreDialWebhooks(db));
+  return lists.map((candidates) => ({ candidates, webhooks }));
+}
+
+/**
+ * Where the buyers of a call come from: its offer, or else the one buyer its number forwards to.
+ */
 export const sourceOf = ({
   offer_id,
   buyer_id,

@@ -1,62 +1,68 @@
-import { findReservation, takeHold, type AwaitedReservation } from './queries/reservations';
 import { recordUsage, reserveUsage, type Reserved } from '../buyers/reserve-caps';
-import { readUsedUp } from './queries/candidates';
+import type { CapOwner, Held } from '../buyers/caps';
 import type { Statements } from '../db/tenant';
 import { HttpProblem } from '../errors';
-import type { CapOwner, Held } from '../buyers/caps';
-import { candidateOf, groupOf, type Candidate, type CandidateGroup } from './engine/eligibility';
-import { heldChoice, type Chosen } from './engine/held';
-import { route, type Choice, type Member, type RouteFacts } from './engine/route';
+import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
+import { reservedChoice, type Chosen } from './engine/reserved-choice';
+import { route, type Choice, type Member, type Route, type RouteFacts } from './engine/route';
+import type { PreDialCheckRequired } from './pre-dial-webhooks';
+import { claimReservation, findReservation, type AwaitedReservation } from './reservations';
+import { readUsedUpCap } from './used-up-cap';
 
-/** What has come between the look at a buyer or group and its reservation. */
-type Lost = Pick<Partial<Candidate>, 'used_up' | 'last_call_at'>;
+/** Attempts to reserve in addition to one for each candidate: caps may free and fill in between. */
+const MAX_EXTRA_ATTEMPTS = 20;
+
 type Owner = { kind: 'buyer' | 'buyer_group'; id: number };
-interface Taken extends Reserved {
+
+/** Caps of an owner that were reserved for the call. */
+interface OwnerReservation extends Reserved {
   owner: Owner;
-  hold: Held;
+  pending: Held;
 }
+
+/** What changed of a buyer or group after its candidates were read, so that reserving it failed. */
+type ReservationFailure = Pick<Partial<Candidate>, 'used_up' | 'last_call_at'>;
+/** The failures of one call, by `keyOf` the owner. */
+type Failures = Map<string, ReservationFailure>;
 
 const keyOf = ({ kind, id }: Owner) => `${kind}/${id}`;
 const capOwnerOf = ({ kind, id }: Owner): CapOwner =>
   kind === 'buyer' ? { buyer_id: id } : { buyer_group_id: id };
 
-/** Who is chosen by facts; `requireAsked` throws where somebody must be asked first before those are dialed. */
-type Choosing = RouteFacts & { requireAsked?: (members: readonly Member[]) => void };
+/** The buyers to dial; the check is one that must be done before these buyers may be dialed. */
+type CheckOf = (members: readonly Member[]) => PreDialCheckRequired | undefined;
 
 /**
- * Chooses whom to dial, and takes up their caps: the first in the order whose caps have room. One whose last place somebody else has just taken is
- * left out, and the others are looked at again; what each drew stays as it was. Within a transaction that also writes down the attempt.
+ * Chooses the buyers to dial and reserves their caps: the first in the order whose caps have room.
+ * A buyer whose last place another call has just taken is left out, and the others are routed again
+ * with the same draws. Runs in the transaction that also records the attempt.
  */
 export async function reserveBuyers(
   db: Statements,
   candidates: readonly Candidate[],
-  facts: Choosing,
+  facts: RouteFacts,
 ): Promise<Chosen> {
-  const lost = new Map<string, Lost>();
-  for (let tries = 0; tries <= MOST_TRIES + candidates.length; tries++) {
-    const routed = route(
-      lost.size === 0 ? candidates : candidates.map((candidate) => withLost(candidate, lost)),
-      facts,
-    );
+  return (await reserveCheckedBuyers(db, candidates, {
+    ...facts,
+    checkOf: () => undefined,
+  })) as Chosen;
+}
+
+/** The same, unless the buyers to dial must be checked first: then it reserves nothing of them. */
+export async function reserveCheckedBuyers(
+  db: Statements,
+  candidates: readonly Candidate[],
+  { checkOf, ...facts }: RouteFacts & { checkOf: CheckOf },
+): Promise<Chosen | PreDialCheckRequired> {
+  const failures: Failures = new Map();
+  for (let tries = 0; tries <= MAX_EXTRA_ATTEMPTS + candidates.length; tries++) {
+    const routed = route(withFailures(candidates, failures), facts);
     const [choice] = routed.choices;
-    if (choice) facts.requireAsked?.(choice.members);
-    const taken = choice ? await reserve(db, choice, { facts, lost }) : [];
-    if (choice && taken.length === 0) continue;
-    const dialed = new Set(taken.map(({ owner }) => keyOf(owner)));
-    return {
-      routed,
-      members:
-        choice?.members.filter(({ buyer }) => dialed.has(keyOf({ kind: 'buyer', id: buyer.id }))) ??
-        [],
-      slots: taken.map(({ call_limit_id, hold }) => ({ call_limit_id, ...hold })),
-      caps: taken.flatMap(({ owner: { kind, id }, caps }) =>
-        caps.map((cap) => ({
-          ...cap,
-          buyer_id: kind === 'buyer' ? id : null,
-          buyer_group_id: kind === 'buyer_group' ? id : null,
-        })),
-      ),
-    };
+    if (!choice) return chosenOf(routed, [], []);
+    const check = checkOf(choice.members);
+    if (check) return check;
+    const reserved = await reserveChoice(db, choice, { facts, failures });
+    if (reserved.length > 0) return chosenOf(routed, choice.members, reserved);
   }
   throw new HttpProblem(
     503,
@@ -66,125 +72,157 @@ export async function reserveBuyers(
   );
 }
 
-/** Beyond one a candidate: a cap whose missing place is given back in between is tried again. */
-const MOST_TRIES = 20;
-
-/** A call that may take over what is held for it. */
-interface Awaited {
-  offer_id: number;
-  caller_number: number;
+function chosenOf(
+  routed: Route,
+  members: readonly Member[],
+  reserved: readonly OwnerReservation[],
+): Chosen {
+  const buyer_ids = new Set(
+    reserved.flatMap(({ owner }) => (owner.kind === 'buyer' ? [owner.id] : [])),
+  );
+  return {
+    routed,
+    members: members.filter(({ buyer }) => buyer_ids.has(buyer.id)),
+    slots: reserved.map(({ call_limit_id, pending }) => ({ call_limit_id, ...pending })),
+    caps: reserved.flatMap(({ owner: { kind, id }, caps }) =>
+      caps.map((cap) => ({
+        ...cap,
+        buyer_id: kind === 'buyer' ? id : null,
+        buyer_group_id: kind === 'buyer_group' ? id : null,
+      })),
+    ),
+  };
 }
 
-/** What was held and is the call's from now on; `ping_id` is to be told of it. */
-export type TakenOver = Chosen & { ping_id?: string };
+/** The choice of a reservation that the call took over, and the ping that it was made for. */
+export type ClaimedBuyers = Chosen & { ping_id?: string };
 
 /**
- * Takes over what is held for a call, caps and all, in place of choosing anew; undefined when there is nothing left of it. Of two calls of a caller each
- * gets its own. Within a transaction that also writes down the attempt.
+ * Takes over a reservation for a call, caps included, instead of choosing buyers. Undefined when
+ * there is no reservation left whose buyers can be dialed. Of two calls of a caller each gets its
+ * own. Runs in the transaction that also records the attempt.
  */
 export async function claimReservedBuyers(
   db: Statements,
   candidates: readonly Candidate[],
   facts: RouteFacts,
-  { call, held }: { call: Awaited; held: AwaitedReservation },
-): Promise<TakenOver | undefined> {
+  { call, held }: { call: { offer_id: number; caller_number: number }; held: AwaitedReservation },
+): Promise<ClaimedBuyers | undefined> {
   const { now } = facts;
-  for (
-    let hold: AwaitedReservation | undefined = held;
-    hold;
-    hold = await findReservation(db, { ...call, now })
-  ) {
-    const chosen = heldChoice(candidates, facts, hold);
+  let reservation: AwaitedReservation | undefined = held;
+  while (reservation) {
+    const chosen = reservedChoice(candidates, facts, reservation);
     if (!chosen) return undefined;
-    const ping_id = await takeHold(db, hold.id, now);
+    const ping_id = await claimReservation(db, reservation.id, now);
     if (ping_id !== undefined) return { ...chosen, ping_id };
+    reservation = await findReservation(db, { ...call, now });
   }
   return undefined;
 }
 
-function withLost(candidate: Candidate, lost: ReadonlyMap<string, Lost>): Candidate {
-  const own = lost.get(keyOf({ kind: 'buyer', id: candidate.id }));
-  const ofGroup = ({ id }: CandidateGroup) => lost.get(keyOf({ kind: 'buyer_group', id }));
-  const groups = candidate.groups.some(ofGroup)
-    ? candidate.groups.map((group) => groupOf(group, ofGroup(group)?.used_up ?? group.used_up))
-    : candidate.groups;
-  return own || groups !== candidate.groups
-    ? candidateOf(candidate, { ...own, groups })
-    : candidate;
+/** The candidates as they are after the failures, which had newer facts. */
+function withFailures(
+  candidates: readonly Candidate[],
+  failures: ReadonlyMap<string, ReservationFailure>,
+): readonly Candidate[] {
+  if (failures.size === 0) return candidates;
+  const ofGroup = ({ id }: CandidateGroup) => failures.get(keyOf({ kind: 'buyer_group', id }));
+  return candidates.map((candidate) => {
+    const own = failures.get(keyOf({ kind: 'buyer', id: candidate.id }));
+    const has_group = candidate.groups.some(ofGroup);
+    if (!own && !has_group) return candidate;
+    const groups = has_group
+      ? candidate.groups.map((group) => copyGroup(group, ofGroup(group)?.used_up ?? group.used_up))
+      : candidate.groups;
+    return copyCandidate(candidate, { ...own, groups });
+  });
 }
 
 interface Reserving {
   facts: RouteFacts;
-  lost: Map<string, Lost>;
+  failures: Failures;
 }
 
-/** Takes up the caps of a choice: the group's first, then the buyers' in the order of their ids, so that two calls never wait for each other. */
-async function reserve(
+/**
+ * Reserves the caps of a choice: the group's first, then the buyers' by id. Every call locks them
+ * in this order, so that two calls never deadlock.
+ */
+async function reserveChoice(
   db: Statements,
-  { members, group }: Choice,
-  { facts: { now, spacing_seconds }, lost }: Reserving,
-): Promise<Taken[]> {
-  const through = group ?? members[0]!.group;
-  const take = async (owner: Owner, hold: Held, spacing = 0): Promise<Taken | undefined> => {
-    const reserved = await reserveUsage(db, {
-      owner: capOwnerOf(owner),
-      usage: { attempt: 1 },
-      concurrency: 1,
-      hold,
-      calls: 1,
-      spacing_seconds: spacing,
-      now,
-    });
-    if (!reserved) lost.set(keyOf(owner), await whyLost(db, owner, { revenue: hold.revenue, now }));
-    return reserved && { ...reserved, owner, hold };
-  };
+  { members, group: chosen_group }: Choice,
+  reserving: Reserving,
+): Promise<OwnerReservation[]> {
+  const group = chosen_group ?? members[0]!.group;
   const of_group =
-    through && (await take({ kind: 'buyer_group', id: through.id }, mostOf(members)));
-  if (through && !of_group) return [];
-  const taken: Taken[] = [];
+    group &&
+    (await reserveOwner(db, { kind: 'buyer_group', id: group.id }, pendingOf(members), reserving));
+  if (group && !of_group) return [];
+  const of_buyers: OwnerReservation[] = [];
   for (const member of members.toSorted((a, b) => a.buyer.id - b.buyer.id)) {
-    const reserved = await take(
-      { kind: 'buyer', id: member.buyer.id },
-      mostOf([member]),
-      spacing_seconds,
-    );
-    if (reserved) taken.push(reserved);
+    const owner: Owner = { kind: 'buyer', id: member.buyer.id };
+    const reserved = await reserveOwner(db, owner, pendingOf([member]), reserving);
+    if (reserved) of_buyers.push(reserved);
   }
-  if (taken.length > 0) return of_group ? [of_group, ...taken] : taken;
-  if (of_group) await giveBack(db, of_group, now);
+  if (of_buyers.length > 0) return of_group ? [of_group, ...of_buyers] : of_buyers;
+  if (of_group) await undo(db, of_group, reserving.facts.now);
   return [];
 }
 
-/** What a call may come to that is dialed to these at once: one of them has it. */
-const mostOf = (members: readonly Member[]): Held => ({
+/** Reserves the caps of one owner; notes the failure when another call was faster. */
+async function reserveOwner(
+  db: Statements,
+  owner: Owner,
+  pending: Held,
+  { facts: { now, spacing_seconds }, failures }: Reserving,
+): Promise<OwnerReservation | undefined> {
+  const reserved = await reserveUsage(db, {
+    owner: capOwnerOf(owner),
+    usage: { attempt: 1 },
+    concurrency: 1,
+    hold: pending,
+    calls: 1,
+    spacing_seconds: owner.kind === 'buyer' ? (spacing_seconds ?? 0) : 0,
+    now,
+  });
+  if (reserved) return { ...reserved, owner, pending };
+  failures.set(keyOf(owner), await reservationFailure(db, owner, { ...pending, now }));
+  return undefined;
+}
+
+/** The most that a call can come to that is dialed to these at once: one of them gets it. */
+const pendingOf = (members: readonly Member[]): Held => ({
   connections: 1,
   conversions: members.some(({ buyer }) => buyer.current_conversion_revenue !== null) ? 1 : 0,
   revenue: Math.max(...members.map(({ buyer }) => buyer.most_revenue)),
 });
 
-/** The row is still ours alone: nobody has seen what was taken. */
-async function giveBack(db: Statements, { owner, hold }: Taken, now: Date): Promise<void> {
-  const back: Held = {
-    connections: -hold.connections,
-    conversions: -hold.conversions,
-    revenue: -hold.revenue,
-  };
+/** Undoes a reservation; the row is still locked by this transaction, so no other has seen it. */
+async function undo(
+  db: Statements,
+  { owner, pending }: OwnerReservation,
+  now: Date,
+): Promise<void> {
   await recordUsage(db, {
     owner: capOwnerOf(owner),
     usage: { attempt: -1 },
     concurrency: -1,
-    hold: back,
+    hold: {
+      connections: -pending.connections,
+      conversions: -pending.conversions,
+      revenue: -pending.revenue,
+    },
     calls: -1,
     now,
   });
 }
 
-async function whyLost(
+async function reservationFailure(
   db: Statements,
   owner: Owner,
   { revenue, now }: { revenue: number; now: Date },
-): Promise<Lost> {
-  const used_up = await readUsedUp(db, capOwnerOf(owner), { revenue, now });
-  // Its caps have room: then it was dialed a moment ago, and the offer asks for time between calls; or somebody has given back what was missing.
+): Promise<ReservationFailure> {
+  const used_up = await readUsedUpCap(db, capOwnerOf(owner), { revenue, now });
+  // Its caps have room: then it was dialed a moment ago and the offer asks for time between calls,
+  // or what was missing has been given back.
   return used_up ? { used_up } : { last_call_at: now };
 }

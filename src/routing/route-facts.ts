@@ -1,5 +1,5 @@
 import { leadTokens } from '../tokens/system';
-import type { CallFacts } from './queries/caller-facts';
+import type { CallFacts } from './caller-facts';
 import type { Refused } from './engine/eligibility';
 import type { RouteFacts } from './engine/route';
 import type { PreDialVetoes } from './pre-dial-webhooks';
@@ -19,45 +19,35 @@ function refusedBy({ offer, blacklisted, suppressed_by }: CallFacts): Refused | 
   return offer.paused ? { reason: 'offer_paused', message: 'the offer is paused' } : undefined;
 }
 
-/** What the buyers of a call are asked by. */
-export interface Question {
+/** The call that is routed. */
+export interface CallToRoute {
   now: Date;
   seed: string;
+  /** E.164 without the plus; null when it is withheld. */
   caller_number: number | null;
   tokens: Record<string, unknown>;
+  /** Buyers that were dialed for the call before. */
   tried: ReadonlySet<number>;
-  /** What those said who are asked before a buyer is dialed. */
+  /** The verdicts of pre-dial webhooks. */
   vetoes?: PreDialVetoes | undefined;
 }
 
-/** The facts that decide about a call. Pure. */
+/** The facts that decide where a call goes. Pure. */
 export function routeFacts(
   facts: CallFacts,
-  { now, seed, caller_number, tokens, tried, vetoes }: Question,
+  { now, seed, caller_number, tokens, tried, vetoes }: CallToRoute,
 ): RouteFacts {
-  const { offer, previous_buyer_id, paid } = facts;
-  const known = leadTokens(tokens, {
-    caller_id: caller_number === null ? '' : `+${caller_number}`,
-    service_number: undefined,
-    offer_name: offer.name,
-    buyer_name: undefined,
-    call_uuid: undefined,
-    total_duration: undefined,
-    revenue: '0',
-    payout: '0',
-    previous_buyer_fleet_ids: facts.previous_fleets,
-    calls_last: facts.calls_last,
-  });
-  const again = previous_buyer_id ?? undefined;
+  const { offer, paid } = facts;
+  const previous = facts.previous_buyer_id ?? undefined;
   return {
     now,
     seed,
-    tokens: known,
+    tokens: tokensOf(facts, caller_number, tokens),
     tried,
     vetoed: vetoes?.verdicts,
     refused: refusedBy(facts),
-    first_buyer_id: offer.callback_behavior === 'same_buyer_first' ? again : undefined,
-    only_buyer_id: offer.callback_behavior === 'same_buyer_only' ? again : undefined,
+    first_buyer_id: offer.callback_behavior === 'same_buyer_first' ? previous : undefined,
+    only_buyer_id: offer.callback_behavior === 'same_buyer_only' ? previous : undefined,
     pays_again_at: new Map(
       offer.skip_duplicates
         ? paid.map(({ buyer_id, pays_again_at }) => [buyer_id, new Date(pays_again_at)])
@@ -66,3 +56,21 @@ export function routeFacts(
     spacing_seconds: offer.spacing_seconds,
   };
 }
+
+const tokensOf = (
+  { offer, previous_fleets, calls_last }: CallFacts,
+  caller_number: number | null,
+  tokens: Record<string, unknown>,
+) =>
+  leadTokens(tokens, {
+    caller_id: caller_number === null ? '' : `+${caller_number}`,
+    service_number: undefined,
+    offer_name: offer.name,
+    buyer_name: undefined,
+    call_uuid: undefined,
+    total_duration: undefined,
+    revenue: '0',
+    payout: '0',
+    previous_buyer_fleet_ids: previous_fleets,
+    calls_last,
+  });

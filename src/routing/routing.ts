@@ -4,17 +4,24 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { HttpProblem, rejectInvalidData } from '../errors';
+import { limitsIn } from '../buyers/cap-limits';
 import { METRICS } from '../buyers/caps';
-import type { BuyerChange, GroupChange } from './simulation/change';
-import type { HoursEntry, Limits } from './simulation/caps';
 import { openMinutes } from '../time/opening-hours';
 import { tokensOf } from '../tokens/lead-data';
-import { limitsIn } from '../buyers/cap-limits';
-import { simulate, type Simulating } from './simulation/simulate';
+import type { HoursEntry, Limits } from './simulation/caps';
+import type { BuyerChange, GroupChange } from './simulation/change';
+import { simulate, type SimulationOrder } from './simulation/simulate';
+
+// Routing decides where a call goes: which buyers of its offer can take it, in which order, and
+// why the others cannot. engine/ decides (pure), candidates.ts and load-routing.ts read what it
+// decides on, reserve-buyers.ts reserves caps, pre-dial-webhooks.ts asks before dialing, and
+// simulation/ replays calls. Locks on call_limits are taken in one order: groups by id, then
+// buyers by id. The one resource of its own is the simulation.
+
 type Body = Schemas['RoutingSimulationCreate'];
 type Change = Schemas['SimulatedChange'];
 
-/** What would become of calls. */
+/** What would come of calls under other settings. */
 export const routing = ({ clock }: Deps) =>
   ({
     simulateRouting: async ({ body, db }) => {
@@ -42,13 +49,13 @@ export const routing = ({ clock }: Deps) =>
     },
   }) satisfies Partial<Handlers>;
 
-/** 31 days, one of which may have an hour more. */
-const LONGEST = (31 * 24 + 1) * 3_600_000;
+/** 31 days and the hour that a change of the clocks may add, in milliseconds. */
+const MAX_PERIOD_MS = (31 * 24 + 1) * 3_600_000;
 
 function periodOf(
   { from, to, synthetic }: Body,
   now: Date,
-): { from: Date; to: Date; synthetic: Simulating['synthetic'] } {
+): { from: Date; to: Date; synthetic: SimulationOrder['synthetic'] } {
   if (synthetic && (from || to))
     throw HttpProblem.field('synthetic', 'must not be given together with from or to');
   if (!synthetic && !from) throw HttpProblem.field('from', 'must be given, or synthetic');
@@ -58,7 +65,7 @@ function periodOf(
     new Date(synthetic?.to ?? to ?? now),
   ];
   if (begins >= ends) throw HttpProblem.field(field, 'must be later than from');
-  if (ends.getTime() - begins.getTime() > LONGEST)
+  if (ends.getTime() - begins.getTime() > MAX_PERIOD_MS)
     throw HttpProblem.field(field, 'must be at most 31 days after from');
   return {
     from: begins,
@@ -79,40 +86,37 @@ function tokensIn(sent: Record<string, unknown> | undefined): Record<string, unk
 }
 
 const HOURLY = METRICS.map((metric) => `${metric}_hourly_limit` as const);
-/** What only a buyer has, and only a group. */
+/** Fields of a change that only buyers have, and that only groups have. */
 const OF_BUYERS = ['timeout_seconds', 'business_hours_schedule', 'concurrency_cap_limit'] as const;
 const OF_GROUPS = ['dial_buyers_type', 'concurrency_cap', ...HOURLY] as const;
 
-async function changesOf(db: Db, sent: readonly Change[]): Promise<Simulating['changes']> {
-  const changes: Simulating['changes'] = { buyers: [], groups: [] };
+async function changesOf(db: Db, sent: readonly Change[]): Promise<SimulationOrder['changes']> {
+  const changes: SimulationOrder['changes'] = { buyers: [], groups: [] };
   const seen = new Set<string>();
   for (const [n, change] of sent.entries()) {
-    const { buyer_id, buyer_group_id } = change;
-    if ((buyer_id === undefined) === (buyer_group_id === undefined))
-      throw HttpProblem.field(`changes.${n}`, 'must have either buyer_id or buyer_group_id');
-    const [own, others] =
-      buyer_id === undefined
-        ? (['buyer_group_id', OF_BUYERS] as const)
-        : (['buyer_id', OF_GROUPS] as const);
-    const foreign = others.find((name) => change[name] !== undefined);
-    if (foreign)
-      throw HttpProblem.field(
-        `changes.${n}.${foreign}`,
-        `is nothing that a ${own === 'buyer_id' ? 'buyer' : 'group'} has here`,
-      );
-    const field = `changes.${n}.${own}`;
-    const id = Number(
-      await findNamed(db, own === 'buyer_id' ? 'buyers' : 'buyer_groups', {
-        reference: change[own]!,
-        field,
-      }),
-    );
-    if (seen.has(`${own}/${id}`)) throw HttpProblem.field(field, `is changed twice: ${id}`);
-    seen.add(`${own}/${id}`);
-    if (own === 'buyer_id') changes.buyers.push({ ...buyerChange(change, id), field });
+    const owner = ownerOf(change, `changes.${n}`);
+    const field = `changes.${n}.${owner}`;
+    const table = owner === 'buyer_id' ? 'buyers' : 'buyer_groups';
+    const id = Number(await findNamed(db, table, { reference: change[owner]!, field }));
+    if (seen.has(`${owner}/${id}`)) throw HttpProblem.field(field, `is changed twice: ${id}`);
+    seen.add(`${owner}/${id}`);
+    if (owner === 'buyer_id') changes.buyers.push({ ...buyerChange(change, id), field });
     else changes.groups.push({ ...groupChange(change, id), field });
   }
   return changes;
+}
+
+/** Whether a change is about a buyer or a group; it must have no fields of the other. */
+function ownerOf(change: Change, field: string): 'buyer_id' | 'buyer_group_id' {
+  if ((change.buyer_id === undefined) === (change.buyer_group_id === undefined))
+    throw HttpProblem.field(field, 'must have either buyer_id or buyer_group_id');
+  const [owner, kind, others] =
+    change.buyer_id === undefined
+      ? (['buyer_group_id', 'group', OF_BUYERS] as const)
+      : (['buyer_id', 'buyer', OF_GROUPS] as const);
+  const foreign = others.find((name) => change[name] !== undefined);
+  if (foreign) throw HttpProblem.field(`${field}.${foreign}`, `is not a field of a ${kind} here`);
+  return owner;
 }
 
 function buyerChange(

@@ -1,4 +1,4 @@
 import { randomBytes } from 'node:crypto';
 
-/** What a decision is drawn with: kept with it, so that it can be drawn again. */
+/** A new seed for the draw of a decision. It is stored with the decision, to repeat the draw. */
 export const newSeed = (): string => randomBytes(8).toString('hex');

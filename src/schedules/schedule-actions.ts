@@ -1,5 +1,5 @@
 import type { Schemas } from '../contract';
-import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { commonColumns, type Projection } from '../db/projection';
 import { byReference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
@@ -7,6 +7,7 @@ import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { actionRow } from './change-action';
+import { type SortKey } from '../db/list-statements';
 
 // The actions of schedules. The schedule is locked before its actions.
 

@@ -1,5 +1,5 @@
 import type { Schemas } from '../contract';
-import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { commonColumns, type Projection } from '../db/projection';
 import type { Deps } from '../deps';
 import { withDefaults } from '../http/defaults';
 import type { Handlers } from '../http/handlers';
@@ -13,6 +13,7 @@ import {
   SCHEDULE_DEFAULTS,
   updateSchedule,
 } from './save-schedule';
+import { type SortKey } from '../db/list-statements';
 
 // Schedules: the steps by which leads are contacted, and the hours in which they may be. engine/
 // decides what comes next for a lead, and when; it is pure. Locks: suppression lists, the offer,

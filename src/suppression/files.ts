@@ -1,5 +1,5 @@
 import { defaultsOf, type Schemas } from '../contract';
-import { commonColumns, safeCell, type Projection } from '../db/projection';
+import { commonColumns, type Projection } from '../db/projection';
 import { byReference, findRecord, resolveReferences } from '../db/records';
 import type { Deps } from '../deps';
 import { notFound } from '../errors';
@@ -13,6 +13,7 @@ import { addSuppressionFile, columnsOf, type FileFields } from './add-file';
 import { changeSuppressionFile } from './change-file';
 import { importPercent } from './import-percent';
 import { stopSuppressionFile } from './stop-file';
+import { safeCell } from '../db/projection-sql';
 
 // CSV files whose numbers are put on a suppression list, or taken off it. The files of a list are
 // imported in the order they came (file-queue.ts). A file is always locked before its list.

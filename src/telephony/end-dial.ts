@@ -5,7 +5,11 @@ import type { CallStatus } from '../carriers/carrier';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { isOpen } from '../routing/engine/progress';
-import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import {
+  isCheckRequired,
+  type PreDialCheckRequired,
+  type PreDialVetoes,
+} from '../routing/pre-dial-webhooks';
 
 /** What a carrier reports when it has finished dialing the buyers of a round. */
 export interface DialEnd {
@@ -30,7 +34,11 @@ export interface DialEnd {
  * round has taken it, and the event of the last of them starts the next round. If it is reported
  * again, or about a round that is over already, it changes nothing.
  */
-export async function endDial(db: Db, end: DialEnd, now: Date): Promise<void> {
+export async function endDial(
+  db: Db,
+  end: DialEnd,
+  now: Date,
+): Promise<PreDialCheckRequired | undefined> {
   const call = await readCall(db, end.call);
   const handle = (event: ReportedEvent) =>
     handleCallEvent(db, call.id, { ...event, vetoes: end.vetoes }, now);
@@ -46,9 +54,13 @@ export async function endDial(db: Db, end: DialEnd, now: Date): Promise<void> {
     // If a key is asked for, the carrier's clock starts before it is pressed.
     const duration = taker?.press_one_to_accept ? undefined : end.duration;
     await handle({ event: 'completed', duration: taker && duration });
-    return;
+    return undefined;
   }
-  for (const { uuid } of open) await handle({ event: eventOf(end.status), attempt: uuid });
+  for (const { uuid } of open) {
+    const result = await handle({ event: eventOf(end.status), attempt: uuid });
+    if (isCheckRequired(result)) return result;
+  }
+  return undefined;
 }
 
 /**

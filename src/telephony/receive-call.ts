@@ -3,7 +3,7 @@ import { isWithheld } from '../carriers/twilio-words';
 import type { Db } from '../db/tenant';
 import { calledNumber } from '../numbers/called-number';
 import { callerNumber, numberReaderOf } from '../phone/caller-number';
-import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import type { PreDialCheckRequired, PreDialVetoes } from '../routing/pre-dial-webhooks';
 
 /** An inbound call as a carrier reports it. */
 export interface CarrierCall {
@@ -24,7 +24,7 @@ export async function receiveCall(
   db: Db,
   { call_sid, from = '', to, caller_city, vetoes }: CarrierCall,
   now: Date,
-): Promise<Begun | undefined> {
+): Promise<Begun | PreDialCheckRequired | undefined> {
   const number_called = await callerNumber(db, to, 'To');
   const called = await calledNumber(db, number_called);
   if (!called || (called.offer_id === null && called.buyer_id === null)) return undefined;

@@ -13,12 +13,12 @@ import { receiveCallStatus, receiveMessageStatus } from '../outreach/receive-sta
 import { receiveTextMessage } from '../outreach/receive-text-message';
 import { callerNumber } from '../phone/caller-number';
 import { withPreDialChecks } from '../routing/pre-dial-webhooks';
-import { readOfferWords } from '../routing/queries/caller-facts';
 import { callbackUrlsOf } from './callback-urls';
 import { endDial } from './end-dial';
 import { receiveCall } from './receive-call';
 import { receiveLegStatus } from './receive-leg-status';
 import { HANG_UP, NOTHING, REJECT, twimlOf, whisperTwiml } from './twiml';
+import { readOfferWords } from '../routing/caller-facts';
 
 /**
  * What carriers report, and what they are to do, as TwiML. All locks are taken in the rooms that

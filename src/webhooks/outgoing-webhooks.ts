@@ -1,10 +1,11 @@
-import { commonColumns, type Projection, type SortKey } from '../db/projection';
+import { commonColumns, type Projection } from '../db/projection';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from './save-webhook';
 import { DEFAULTS } from './webhook-columns';
+import { type SortKey } from '../db/list-statements';
 
 // The room of outgoing webhooks. Triggers (prisma/functions.sql) record events. These are fanned
 // out to deliveries, which are sent with retries; each attempt is logged.

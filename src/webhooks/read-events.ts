@@ -1,10 +1,11 @@
 import { callAttemptProjection, callProjection } from '../calls/columns';
-import { selectRecords, type Projection } from '../db/projection';
+import { type Projection } from '../db/projection';
 import type { SqlText } from '../db/sql';
 import { template, type Template } from '../db/statement';
 import type { Statements } from '../db/tenant';
 import { leadProjection } from '../leads/columns';
 import { ATTEMPT_ROWS, CALL_ROWS, LEAD_ROWS, READ_EVENTS } from './queries/events';
+import { selectRecords } from '../db/record-statements';
 
 /** The records of an event, as JSON; receivers get them. */
 export interface EventRecords {

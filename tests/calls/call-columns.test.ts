@@ -1,8 +1,8 @@
 import { callProjection } from '../../src/calls/columns';
 import { contract } from '../../src/contract';
-import { listTemplate } from '../../src/db/projection';
 import { callsOf } from '../support/calls';
 import { companyWithCalls, NOW } from '../support/company-with-calls';
+import { listTemplate } from '../../src/db/list-statements';
 
 const here = companyWithCalls();
 const { time, api, ids, made, call } = here;

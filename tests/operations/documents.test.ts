@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { contract } from '../../src/contract';
-import { REASONS } from '../../src/routing/engine/eligibility';
+import { REASONS } from '../../src/routing/engine/reasons';
 
 // Where a document lists the values of a closed list, none is missing and none is made up.
 

@@ -75,7 +75,7 @@ const shop = async (fields: object = {}) => {
 const dialed = (session: { instruction: { dial?: { buyer_id: number }[] } }) =>
   session.instruction.dial?.map(({ buyer_id }) => buyer_id);
 
-test('who is vetoed is not dialed, the decision says by whom and why, and its caps stay as they were', async () => {
+test('a vetoed buyer is not dialed; the decision has the reason; caps are unchanged', async () => {
   const { buyers, offer, webhook, secret } = await shop();
   answers = { first: json({ accept: false, reason: 'credit line is used up' }), second: 403 };
   const call = await begin(offer);
@@ -108,7 +108,7 @@ test('who is vetoed is not dialed, the decision says by whom and why, and its ca
   });
 });
 
-test('a receiver that is down, says nothing or says something else lets the buyer be dialed', async () => {
+test('a receiver that is down or answers anything else lets the buyer be dialed', async () => {
   const { buyers, offer, webhook } = await shop({ timeout_seconds: 1 });
   for (const answer of [500, 302, () => undefined, json({ accept: 'no' })] as Answer[]) {
     answers = { first: answer };
@@ -126,7 +126,7 @@ test('a receiver that is down, says nothing or says something else lets the buye
   expect(webhook_logs[2].notes).toContain('timeout');
 });
 
-test('who is next is asked about too, once the buyer before has not taken the call', async () => {
+test('the next buyer is asked about too, after the first has not taken the call', async () => {
   const { buyers, offer } = await shop();
   answers = { second: 404 };
   const call = await begin(offer);
@@ -142,7 +142,7 @@ test('who is next is asked about too, once the buyer before has not taken the ca
   expect(await Promise.all(buyers.map(used))).toEqual([1, 0, 1]);
 });
 
-test('a request that is made once under its key asks once too, and nobody is dialed twice', async () => {
+test('a request with an Idempotency-Key asks once, and no buyer is dialed twice', async () => {
   const { buyers, offer } = await shop();
   answers = { first: 403 };
   const call = await begin(offer, { 'Idempotency-Key': 'asked-once' });
@@ -157,7 +157,7 @@ test('a request that is made once under its key asks once too, and nobody is dia
   expect(await Promise.all(buyers.map(used))).toEqual([0, 1, 1]);
 });
 
-test('while they are asked no lock is held: others dial the same buyer meanwhile', async () => {
+test('no lock is held while webhooks are asked: other calls dial the same buyer', async () => {
   const { buyers, offer } = await shop({
     record_token_filter_list: ['slow:1'],
     timeout_seconds: 3,
@@ -176,7 +176,7 @@ test('while they are asked no lock is held: others dial the same buyer meanwhile
   expect(dialed(await waiting)).toEqual([buyers[0]]);
 });
 
-test('a webhook that is made, paused or deleted counts from the next call on', async () => {
+test('a webhook that is created, paused or deleted counts from the next call on', async () => {
   const { buyers, offer, webhook } = await shop();
   answers = { first: 403 };
   expect(dialed(await begin(offer))).toEqual([buyers[1]]);

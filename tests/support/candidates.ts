@@ -1,4 +1,6 @@
-import type { Candidate, CandidateGroup } from '../../src/routing/engine/eligibility';
+import type { Candidate, CandidateGroup, UsedUpCap } from '../../src/routing/engine/candidate';
+import { eligibility } from '../../src/routing/engine/eligibility';
+import { ownTokens } from '../../src/tokens/substitute';
 
 export const NEW_YORK = 'America/New_York';
 
@@ -40,4 +42,22 @@ export const buyer = (changes: Partial<Candidate> = {}): Candidate => ({
   direct: true,
   groups: [],
   ...changes,
+});
+
+/** Monday 08:30 in New York. */
+export const MONDAY = '2026-06-01T12:30:00Z';
+export const tokens = ownTokens({ state: 'TX', age: '40' });
+
+/** Whether a buyer could take a call with these tokens. */
+export const asked = (candidate: Candidate, now = MONDAY) =>
+  eligibility(candidate, { now: new Date(now), tokens });
+
+/** A cap that is used up. */
+export const cap = (
+  name: UsedUpCap['cap'],
+  used: number,
+  limit: number,
+  resets_at?: string,
+): { used_up: UsedUpCap } => ({
+  used_up: { cap: name, used, limit, resets_at: resets_at ? new Date(resets_at) : null },
 });

@@ -1,6 +1,6 @@
-import { listTemplate } from '../../src/db/projection';
 import { projection } from '../../src/buyers/buyers-columns';
 import { createWorld, type World } from '../support/world';
+import { listTemplate } from '../../src/db/list-statements';
 
 let world: World;
 const names = ['delta', 'alpha', 'echo', 'bravo', 'charlie', 'golf', 'foxtrot'];

@@ -1,7 +1,7 @@
 import { visible, visibleBuyer } from '../../db/access-scope';
-import { safeCell } from '../../db/projection';
 import { sql, SqlText, statement } from '../../db/sql';
 import { TOTAL_DURATION } from '../columns';
+import { safeCell } from '../../db/projection-sql';
 
 // Reports add up calls by a category. Records are grouped by `record_id`, days and hours by
 // `period`, the time at which they begin; the other one is null. Filters that are not given are

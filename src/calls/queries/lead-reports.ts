@@ -1,7 +1,7 @@
 import { visible, visibleBuyer } from '../../db/access-scope';
-import { safeCell } from '../../db/projection';
 import { sql, SqlText, statement } from '../../db/sql';
 import { leadProjection } from '../../leads/columns';
+import { safeCell } from '../../db/projection-sql';
 
 // As in call-reports.ts; statuses of leads are grouped by `status`.
 

@@ -1,6 +1,7 @@
 import type { OwnedCap } from '../../buyers/caps';
-import type { Candidate, Reason } from './eligibility';
-import { ordered, type Considered, type Route } from './route';
+import type { Candidate } from './candidate';
+import type { Reason } from './reasons';
+import { ordered, type Considered, type ChoiceToOrder, type Route } from './route';
 
 export type Action = 'dial' | 'fallback' | 'hang_up';
 
@@ -14,14 +15,14 @@ export interface Verdict {
   seed: string;
   offer_id: number | null;
   action: Action;
-  /** Why nobody is dialed; null when somebody is. */
+  /** Why no buyer is dialed; null when one is. */
   reason: string | null;
   message: string | null;
   buyer_ids: number[];
   caps: OwnedCap[];
 }
 
-/** The answer to why a call went where it went. */
+/** Why a call went where it went. */
 export interface Decision extends Verdict {
   candidates: DecidedBuyer[];
 }
@@ -32,10 +33,10 @@ interface StoredFault {
   details: Record<string, unknown> | null;
 }
 
-/** A value and how many in a row have it. */
+/** Run-length encoding: a value and how often it is repeated. */
 type Runs<Value> = [Value, number][];
 
-/** What is kept of some candidates besides who they are, in their order. */
+/** What is stored of candidates in addition to their ids, in the same order. */
 interface Columns {
   tiers: Runs<number>;
   weights: Runs<number>;
@@ -43,13 +44,15 @@ interface Columns {
 }
 
 /**
- * A decision as it is stored, one for every call: what many candidates have in common stands once, and what can be told from the rest not at all
- * (draws, and with them the order, from the seed and the weights). Reports read `faults` in SQL.
+ * A decision as it is stored for every call: what many candidates have in common is stored once,
+ * and draws and the order are not stored, since they follow from the seed and the weights. Reports
+ * read `faults` in SQL.
  */
 export interface StoredDecision extends Verdict {
   /**
-   * Those that could take the call, by tier and id: `steps` lead from one id to the next. `at_once`: the groups that ring all of them at once.
-   * `first`: who is to be tried first, which need not be as it was drawn.
+   * The buyers that could take the call, by tier and id. `steps`: differences from one id to the
+   * next. `at_once`: groups that ring all members at once. `first`: the buyer to try first, which
+   * need not be the one that was drawn.
    */
   open: Columns & {
     steps: Runs<number>;
@@ -57,11 +60,11 @@ export interface StoredDecision extends Verdict {
     at_once: number[];
     first: number | null;
   };
-  /** The reasons, each with those that were passed over for it. */
+  /** Each reason with the buyers that were passed over for it. */
   faults: (StoredFault & Columns & { ids: number[] })[];
 }
 
-/** What is told of a decision. */
+/** A decision as the API shows it. */
 export function decisionOf(verdict: Verdict, considered: readonly Considered[]): Decision {
   const dialed = new Set(verdict.buyer_ids);
   const candidates = considered.map(({ available, ...candidate }) => ({
@@ -71,7 +74,7 @@ export function decisionOf(verdict: Verdict, considered: readonly Considered[]):
   return { ...verdict, candidates };
 }
 
-/** What is stored of a decision; `unpacked` tells it again. Pure. */
+/** What is stored of a decision; `unpackDecision` reverses it. Pure. */
 export function packDecision(verdict: Verdict, { choices, considered }: Route): StoredDecision {
   const open: Considered[] = [];
   const faults = new Map<string, { fault: StoredFault; candidates: Considered[] }>();
@@ -125,7 +128,7 @@ function runsOf<Value>(values: readonly Value[]): Runs<Value> {
 const valuesOf = <Value>(runs: Runs<Value>): Value[] =>
   runs.flatMap(([value, times]) => Array<Value>(times).fill(value));
 
-/** Ids of those that could take the call. */
+/** Ids of the candidates that could take the call. */
 const openIds = ({ steps }: StoredDecision['open']): number[] => {
   let id = 0;
   return valuesOf(steps).map((step) => (id += step));
@@ -139,7 +142,7 @@ export const candidateIds = ({ open, faults }: StoredDecision): number[] => [
 
 type Names = ReadonlyMap<number, string | null>;
 
-/** A stored decision as it is told; `names` are those of buyers. */
+/** A stored decision as the API shows it; `names` are the names of buyers by id. */
 export function unpackDecision(
   { open, faults, ...verdict }: StoredDecision,
   names: Names,
@@ -176,44 +179,50 @@ function rowsOf(ids: readonly number[], { tiers, weights, by }: Columns, names: 
   }));
 }
 
+/** The buyers that could take the call, in the order of the draw. */
 function ranked({ seed }: Verdict, open: StoredDecision['open'], names: Names): Considered[] {
-  const group_ids = valuesOf(open.group_ids);
-  const as_one = new Map(open.at_once.map((id) => [id, [] as ReturnType<typeof memberOf>[]]));
-  const memberOf = (row: Row, n: number) => ({
-    row,
-    buyer: { id: row.buyer_id },
-    buyer_group_id: group_ids[n]!,
+  const choices = ordered(choicesOf(open, names), {
+    seed,
+    first_buyer_id: open.first ?? undefined,
   });
-  const lots = rowsOf(openIds(open), open, names).flatMap((row, n) => {
-    const member = memberOf(row, n);
-    const together = member.buyer_group_id === null ? undefined : as_one.get(member.buyer_group_id);
-    const group = together ? { id: member.buyer_group_id! } : null;
-    const is_first = together?.push(member) ?? 1;
-    return is_first === 1
-      ? [
-          {
-            members: together ?? [member],
-            group,
-            tier: row.tier,
-            weight: row.weight,
-            share: 0,
-            draw: 0,
-          },
-        ]
-      : [];
-  });
-  return ordered(lots, { seed, first_buyer_id: open.first ?? undefined }).flatMap(
-    ({ members, share, draw }, place) =>
-      members.map(({ row, buyer_group_id }) => ({
-        ...row,
-        available: true,
-        reason: null,
-        message: null,
-        details: null,
-        rank: place + 1,
-        share,
-        draw,
-        buyer_group_id,
-      })),
+  return choices.flatMap(({ members, share, draw }, place) =>
+    members.map(({ row, buyer_group_id }) => ({
+      ...row,
+      available: true,
+      reason: null,
+      message: null,
+      details: null,
+      rank: place + 1,
+      share,
+      draw,
+      buyer_group_id,
+    })),
   );
+}
+
+interface StoredMember {
+  row: Row;
+  buyer: { id: number };
+  buyer_group_id: number | null;
+}
+
+interface StoredChoice extends ChoiceToOrder {
+  readonly members: readonly StoredMember[];
+}
+
+/** The choices of a stored decision; `share` and `draw` are set by `ordered`. */
+function choicesOf(open: StoredDecision['open'], names: Names): StoredChoice[] {
+  const group_ids = valuesOf(open.group_ids);
+  const groups = new Map(open.at_once.map((id) => [id, [] as StoredMember[]]));
+  return rowsOf(openIds(open), open, names).flatMap((row, n): StoredChoice[] => {
+    const buyer_group_id = group_ids[n]!;
+    const member = { row, buyer: { id: row.buyer_id }, buyer_group_id };
+    const { tier, weight } = row;
+    const drawn = { tier, weight, share: 0, draw: 0 };
+    const members = buyer_group_id === null ? undefined : groups.get(buyer_group_id);
+    if (!members) return [{ members: [member], group: null, ...drawn }];
+    // The first member stands for the group.
+    const is_first = members.push(member) === 1;
+    return is_first ? [{ members, group: { id: buyer_group_id! }, ...drawn }] : [];
+  });
 }

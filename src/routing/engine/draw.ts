@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto';
 
-/** What is drawn from: the higher its weight, the likelier it comes first. */
-export interface Lot {
-  /** Its own among all lots: the same lot draws the same with the same seed, whoever else is there. */
+/** An entry of a weighted draw: the higher its weight, the likelier it comes first. */
+export interface DrawEntry {
+  /** Unique among all entries. With the same seed an entry always draws the same. */
   key: number;
   weight: number;
 }
 
-/** Draws that one seed makes: when each lot comes up, the lowest first. */
-export type Draw = (lot: Lot) => number;
+/** Returns when an entry comes up: the lowest is first. */
+export type Draw = (entry: DrawEntry) => number;
 
 /**
- * A weighted draw of an order: a lot waits an exponential time of rate `weight`, so that the first to come up is each with the probability of its
- * part of all weight, and so it goes on among the rest. Nobody else's presence changes what a lot draws: who is taken out leaves the others' order
- * as it was. A lot without weight never comes up before one that has some.
+ * A weighted random order: each entry waits for an exponential time of rate `weight`, so that it
+ * comes first with a probability of its part of the total weight, and likewise among the rest. What
+ * an entry draws does not depend on the other entries, so that leaving one out keeps the order of
+ * the others. An entry without weight never comes before one that has some.
  */
 export function drawBy(seed: string): Draw {
   const digest = createHash('sha256').update(seed).digest();
@@ -21,13 +22,13 @@ export function drawBy(seed: string): Draw {
   return ({ key, weight }) => {
     const high = mixed(a ^ mixed(key | 0)) >>> 0;
     const low = mixed(b ^ mixed((key + high) | 0)) >>> 0;
-    // 53 bits above 0, at most 1.
+    // 53 random bits, in (0, 1].
     const uniform = ((high >>> 5) * 2 ** 26 + (low >>> 6) + 1) / 2 ** 53;
     return weight > 0 ? -Math.log(uniform) / weight : Infinity;
   };
 }
 
-/** Spreads every bit over all 32 (the finish of MurmurHash3). */
+/** Spreads every bit over all 32 (the finalizer of MurmurHash3). */
 function mixed(value: number): number {
   let hash = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);

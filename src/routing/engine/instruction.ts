@@ -1,6 +1,6 @@
 import { isOpen, type AttemptStatus } from './progress';
 
-/** What is needed to dial a buyer, as it is given out. */
+/** What a carrier needs to dial a buyer. */
 export interface DialBuyer {
   attempt: string;
   buyer_id: number;
@@ -20,7 +20,7 @@ export interface DialBuyer {
 export type InstructionAction =
   'dial' | 'wait' | 'ask_for_key' | 'connect' | 'fallback' | 'hang_up';
 
-/** A buyer that was dialed, and what is needed to dial it. */
+/** A buyer that was dialed, and how to dial it. */
 export interface Dialed<Dial> {
   uuid: string;
   status: AttemptStatus;
@@ -48,16 +48,16 @@ export interface Instruction<Dial> {
 /** A call as far as its next instruction depends on it. */
 export interface Instructed<Dial> {
   ended: boolean;
-  /** What the caller is given once nobody is left. */
+  /** What the caller gets when no buyer is left. */
   fallback: Fallback | null;
   reason: string | null;
   attempts: readonly Dialed<Dial>[];
-  /** Whether those that ring now were just chosen, or are known to whoever carries the call. */
+  /** Whether the buyers that ring were just chosen; otherwise the carrier knows them already. */
   fresh: boolean;
   report_within_seconds: number;
 }
 
-/** What to do with a call as it stands. Pure: asked twice, it answers the same. */
+/** What to do with a call in its current state. Pure. */
 export function instructionOf<Dial>({
   ended,
   fallback,
@@ -79,15 +79,15 @@ export function instructionOf<Dial>({
     return { ...none, action: 'fallback', message: fallback.message, fallback };
   if (ended) return { ...none, action: 'hang_up' };
   const open = attempts.filter(isOpen);
-  const known = { ...none, reason: null, report_within_seconds };
+  const under_way = { ...none, reason: null, report_within_seconds };
   const connected = open.find(({ status }) => status === 'connected');
   if (connected) {
     const cancel = attempts
       .filter(({ status, round }) => status === 'released' && round === connected.round)
       .map(({ uuid }) => uuid);
-    return { ...known, action: 'connect', attempt: connected.uuid, cancel };
+    return { ...under_way, action: 'connect', attempt: connected.uuid, cancel };
   }
-  const asked = open.find(({ status }) => status === 'answered');
-  if (asked) return { ...known, action: 'ask_for_key', attempt: asked.uuid };
-  return { ...known, action: fresh ? 'dial' : 'wait', dial: open.map(({ dial }) => dial) };
+  const answered = open.find(({ status }) => status === 'answered');
+  if (answered) return { ...under_way, action: 'ask_for_key', attempt: answered.uuid };
+  return { ...under_way, action: fresh ? 'dial' : 'wait', dial: open.map(({ dial }) => dial) };
 }

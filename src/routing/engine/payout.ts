@@ -1,6 +1,6 @@
-/** What an offer pays the source of a call. */
+/** What an offer pays the traffic source of a call. */
 export interface PayoutTerms {
-  /** Null or none: any source. */
+  /** Null or absent: any source. */
   traffic_source_id?: number | null;
   payout_type: 'fixed' | 'percentage';
   /** Dollars, or percent of what the buyer pays. */
@@ -8,7 +8,7 @@ export interface PayoutTerms {
   paid_for?: 'buyer_conversion' | 'duration';
   /** Seconds. */
   duration?: number;
-  /** Seconds in which the same caller is paid for once. */
+  /** Seconds in which the same caller is paid for only once. */
   duplicate_timeframe?: number;
 }
 
@@ -20,7 +20,10 @@ export interface PaidCall {
   revenue: number | undefined;
 }
 
-/** The first terms that a call meets, and the dollars that they come to. A call without a source pays nobody. Pure. */
+/**
+ * The first terms that a call meets, and the dollars that they pay; undefined when there are none,
+ * or the call has no source. Pure.
+ */
 export function payoutOf(
   terms: readonly PayoutTerms[],
   { traffic_source_id, answered_seconds, revenue }: PaidCall,

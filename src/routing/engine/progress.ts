@@ -1,4 +1,4 @@
-/** Where one of the buyers that were dialed stands. */
+/** Statuses of an attempt, the dialing of one buyer, that has not ended. */
 export const OPEN_STATUSES = ['ringing', 'answered', 'connected'] as const;
 export type OpenStatus = (typeof OPEN_STATUSES)[number];
 export type AttemptStatus =
@@ -15,22 +15,22 @@ export type EventKind =
 
 export interface CallEvent {
   event: EventKind;
-  /** uuid of the attempt that it is about. */
+  /** The uuid of its attempt. */
   attempt?: string | null | undefined;
   key?: string | null | undefined;
 }
 
-/** What an event makes of a call. */
+/** How an event changes a call. */
 export interface Reaction {
   /** New statuses by attempt; empty when the event changes nothing. */
   changes: ReadonlyMap<string, AttemptStatus>;
   /** The attempt whose buyer has just taken the call. */
   connected?: string;
-  /** Whether somebody else must be looked for. */
+  /** Whether to look for another buyer. */
   route: boolean;
   /** Whether the call is over. */
   over: boolean;
-  /** Whether the event was of use: one that comes twice or late is not. */
+  /** False for an event that comes twice or late. */
   news: boolean;
 }
 
@@ -40,7 +40,10 @@ export const isOpen = ({ status }: Pick<AttemptState, 'status'>): boolean =>
 const NOTHING: Reaction = { changes: new Map(), route: false, over: false, news: false };
 const ENDS = { no_answer: 'no_answer', busy: 'busy', failed: 'failed' } as const;
 
-/** The attempt that an event is about: the one it names, else the only one that could be meant. Undefined when it is not told which. */
+/**
+ * The attempt of an event: the one that it names, or else the only one that it can be about.
+ * Undefined when that is not clear.
+ */
 export function attemptOf<Attempt extends AttemptState>(
   attempts: readonly Attempt[],
   { event, attempt }: CallEvent,
@@ -52,7 +55,7 @@ export function attemptOf<Attempt extends AttemptState>(
   return meant.length === 1 ? meant[0] : undefined;
 }
 
-/** What becomes of a call that goes on when an event comes. Pure; what has happened already does not happen again. */
+/** How an event changes a call that is under way. Pure; a repeated event changes nothing. */
 export function react(attempts: readonly AttemptState[], event: CallEvent): Reaction {
   if (event.event === 'completed') return completed(attempts);
   const attempt = attemptOf(attempts, event);
@@ -69,7 +72,7 @@ export function react(attempts: readonly AttemptState[], event: CallEvent): Reac
       if (attempt.status !== 'answered') return NOTHING;
       return event.key === '1' ? connect(attempts, attempt) : leave(attempts, attempt, 'declined');
     default:
-      // Who hangs up while connected ends the call; before, it only was not this buyer.
+      // A buyer that hangs up while connected ends the call; before that, it only leaves it.
       if (attempt.status === 'connected') return completed(attempts);
       return leave(
         attempts,
@@ -85,7 +88,7 @@ const change = ({ uuid }: AttemptState, status: AttemptStatus): Reaction => ({
   news: true,
 });
 
-/** The first to take the call has it; the others are let go. */
+/** The first buyer that takes the call has it; the others are released. */
 function connect(attempts: readonly AttemptState[], { uuid }: AttemptState): Reaction {
   if (attempts.some(({ status }) => status === 'connected'))
     return { ...NOTHING, changes: new Map([[uuid, 'released']]), news: true };
@@ -105,8 +108,8 @@ function leave(
   attempt: AttemptState,
   status: AttemptStatus,
 ): Reaction {
-  const left = attempts.some((each) => isOpen(each) && each.uuid !== attempt.uuid);
-  return { ...change(attempt, status), route: !left };
+  const others = attempts.some((each) => isOpen(each) && each.uuid !== attempt.uuid);
+  return { ...change(attempt, status), route: !others };
 }
 
 function completed(attempts: readonly AttemptState[]): Reaction {

@@ -1,15 +1,9 @@
 import { drawBy } from './draw';
-import {
-  isOpenGroup,
-  judgeOf,
-  type Candidate,
-  type CandidateGroup,
-  type Eligibility,
-  type Facts,
-  type Fault,
-} from './eligibility';
+import { isOpenGroup, type Candidate, type CandidateGroup } from './candidate';
+import { judgeOf, type Eligibility, type Facts } from './eligibility';
+import type { Fault } from './reasons';
 
-/** A buyer, and the group through which it comes to the call: its caps count too. */
+/** A buyer, and the group through which it comes to the call, whose caps count too. */
 export interface Member {
   buyer: Candidate;
   group: CandidateGroup | null;
@@ -18,18 +12,18 @@ export interface Member {
 /** What is dialed at one time: a buyer, or a group whose members ring all at once. */
 export interface Choice {
   readonly members: readonly Member[];
-  /** The group that is chosen as one. */
+  /** The group whose members ring all at once; null for one buyer. */
   group: CandidateGroup | null;
   tier: number;
   weight: number;
-  /** Its part of the weight of all choices of its tier. */
+  /** Its part of the total weight of its tier. */
   share: number;
-  /** What it drew: the lowest of a tier goes first. */
+  /** The lowest of a tier goes first. */
   draw: number;
 }
 
 export interface Considered extends Eligibility {
-  /** Place in the order, from 1; null of those that cannot take the call. */
+  /** Place in the order, from 1; null when the buyer cannot take the call. */
   rank: number | null;
   tier: number;
   weight: number;
@@ -42,17 +36,17 @@ export interface Considered extends Eligibility {
 export interface Route {
   /** In the order in which they are to be tried. */
   choices: readonly Choice[];
-  /** Every candidate once: those that can take the call in their order, then the others by tier. */
+  /** Every candidate once: those that can take the call in order, then the others by tier. */
   considered: readonly Considered[];
 }
 
 export interface RouteFacts extends Facts {
   seed: string;
-  /** Goes before all others if it can. */
+  /** Goes before all others if it can take the call. */
   first_buyer_id?: number | undefined;
 }
 
-/** Who may take a call, in which order, and why the others may not. Pure: the same facts give the same answer. */
+/** Which buyers can take a call, in which order, and why the others cannot. Pure. */
 export function route(candidates: readonly Candidate[], facts: RouteFacts): Route {
   const judge = judgeOf(facts);
   const open: Candidate[] = [];
@@ -113,8 +107,8 @@ function ranked(
   };
 }
 
-/** A choice as far as its place depends on it. */
-export interface Lot {
+/** A choice, as far as the order depends on it. */
+export interface ChoiceToOrder {
   readonly members: readonly { buyer: { id: number } }[];
   group: { id: number } | null;
   tier: number;
@@ -124,10 +118,11 @@ export interface Lot {
 }
 
 /**
- * Sorts choices as they are to be tried: the lowest tier first, within it as drawn, and before all the one with `first_buyer_id`. What is drawn is
- * written into the choices: there are as many as buyers, at every call.
+ * Sorts choices as they are to be tried: the one with `first_buyer_id`, then the lowest tier first,
+ * within a tier as drawn. Sorts in place and sets `share` and `draw` of the choices, since each
+ * call has as many as buyers.
  */
-export function ordered<Each extends Lot>(
+export function ordered<Each extends ChoiceToOrder>(
   choices: Each[],
   { seed, first_buyer_id }: { seed: string; first_buyer_id?: number | undefined },
 ): Each[] {
@@ -149,13 +144,14 @@ export function ordered<Each extends Lot>(
   return choices;
 }
 
-/** Two without weight both drew infinity. */
-const byDraw = (a: Lot, b: Lot) => (a.draw === b.draw ? 0 : a.draw - b.draw);
+/** Choices without weight draw infinity, whose difference would be NaN. */
+const byDraw = (a: ChoiceToOrder, b: ChoiceToOrder) => (a.draw === b.draw ? 0 : a.draw - b.draw);
 
-/** What a choice draws by: buyers and groups number their records each for themselves. */
-const keyOf = ({ members, group }: Lot) => (group ? group.id * 2 + 1 : members[0]!.buyer.id * 2);
+/** The key of a choice in the draw: even for buyers, odd for groups, whose ids overlap. */
+const keyOf = ({ members, group }: ChoiceToOrder) =>
+  group ? group.id * 2 + 1 : members[0]!.buyer.id * 2;
 
-/** Each buyer once, by the best of the ways that are open to it, before anything is drawn. */
+/** Each buyer once, by the best of its open ways; `share` and `draw` are set later. */
 function choicesOf(open: readonly Candidate[]): Choice[] {
   const choices: Choice[] = [];
   const at_once = new Map<number, { group: CandidateGroup; members: Member[] }>();
@@ -184,8 +180,9 @@ function choicesOf(open: readonly Candidate[]): Choice[] {
 }
 
 /**
- * The group through which a buyer comes to a call, null for none: by the way with the lowest tier, then the highest weight, then the shortest. A group
- * that rings all its members at once is chosen as one, by its own tier and weight.
+ * The group through which a buyer comes to a call; null for the offer itself. The way with the
+ * lowest tier is best, then the one with the highest weight, then the offer itself. A group that
+ * rings all its members at once is chosen as one, by its own tier and weight.
  */
 function wayOf(buyer: Candidate): CandidateGroup | null {
   let best: CandidateGroup | null = null;
@@ -194,12 +191,12 @@ function wayOf(buyer: Candidate): CandidateGroup | null {
   for (const group of buyer.groups) {
     if (!isOpenGroup(group)) continue;
     const as_one = group.dial_buyers_type === 'simultaneously';
-    const its_tier = as_one ? group.tier : tierOf(buyer);
-    const its_weight = as_one ? group.weight : buyer.weight;
-    if (its_tier > tier || (its_tier === tier && its_weight <= weight)) continue;
+    const way_tier = as_one ? group.tier : tierOf(buyer);
+    const way_weight = as_one ? group.weight : buyer.weight;
+    if (way_tier > tier || (way_tier === tier && way_weight <= weight)) continue;
     best = group;
-    tier = its_tier;
-    weight = its_weight;
+    tier = way_tier;
+    weight = way_weight;
   }
   return best;
 }
@@ -215,7 +212,10 @@ function tierOf({ route_by_type, tier, current_conversion_revenue, epc }: Candid
   }
 }
 
-/** Those that could take a call now, in the order in which they are tried when nothing is drawn: the lowest tier first, in it the highest weight. */
+/**
+ * The buyers that can take a call now, ordered without a draw: the lowest tier first, in a tier the
+ * highest weight.
+ */
 export function availableInOrder(candidates: readonly Candidate[], facts: Facts): Candidate[] {
   const judge = judgeOf(facts);
   return choicesOf(candidates.filter((candidate) => !judge(candidate)))

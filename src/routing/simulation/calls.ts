@@ -1,14 +1,14 @@
-import type { CallFacts } from '../queries/caller-facts';
-import type { Callers, PastCall, Setup } from './queries/replayed-calls';
+import type { CallFacts } from '../caller-facts';
 import { drawBy } from '../engine/draw';
-import type { Candidate, CandidateGroup } from '../engine/eligibility';
+import type { Candidate, CandidateGroup, Suppression } from '../engine/candidate';
 import { cents } from '../engine/payout';
-import type { Configuration, Looking, ReplayedCall } from './replay';
-import { NO_COUNTS, type Counts } from './change';
-import type { RealAttempt } from './outcome';
 import { routeFacts } from '../route-facts';
+import { NO_COUNTS, type Counts } from './change';
+import type { Configuration, ReplayedCall, RoundFacts } from './model';
+import type { RealAttempt } from './outcome';
+import type { Callers, PastCall, Setup } from './read';
 
-// What was read of an offer and its calls, as a replay takes it. Pure.
+// Makes what a replay takes from what was read of an offer and its calls. Pure.
 
 function groupedBy<T, K>(all: readonly T[], keyOf: (one: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
@@ -28,47 +28,47 @@ export const groupsOf = (candidates: readonly Candidate[]): CandidateGroup[] => 
   ).values(),
 ];
 
-/** The offer as it is configured now. */
+/** The offer's configuration now. */
 export function configurationOf(
   candidates: readonly Candidate[],
   { caps, hours, conversions }: Setup,
   { offer }: CallFacts,
 ): Configuration {
-  const of_buyer = groupedBy(hours, ({ buyer_id }) => buyer_id);
-  const paid_for = groupedBy(conversions, ({ buyer_id }) => buyer_id);
-  const own = new Map(
+  const hours_of = groupedBy(hours, ({ buyer_id }) => buyer_id);
+  const conversions_of = groupedBy(conversions, ({ buyer_id }) => buyer_id);
+  const caps_of = new Map(
     caps.map((row) => [
       row.buyer_id === null ? `group/${row.buyer_group_id}` : `buyer/${row.buyer_id}`,
       row,
     ]),
   );
-  const none = (zone: string) => ({ zone, limits: {}, used: {} });
+  const noCaps = (zone: string) => ({ zone, limits: {}, used: {} });
   return {
     payouts: offer.payouts,
     groups: groupsOf(candidates).map((group) => ({
       group,
-      caps: own.get(`group/${group.id}`) ?? none(group.zone),
+      caps: caps_of.get(`group/${group.id}`) ?? noCaps(group.zone),
     })),
     buyers: candidates.map((candidate) => ({
       candidate,
       caps: {
-        ...(own.get(`buyer/${candidate.id}`) ?? none(candidate.zone)),
-        hours: of_buyer.get(candidate.id) ?? [],
+        ...(caps_of.get(`buyer/${candidate.id}`) ?? noCaps(candidate.zone)),
+        hours: hours_of.get(candidate.id) ?? [],
       },
-      conversions: paid_for.get(candidate.id) ?? [],
+      conversions: conversions_of.get(candidate.id) ?? [],
     })),
   };
 }
 
 const NO_CALLS = { 1: 0, 7: 0, 30: 0, 90: 0 };
 
-/** The facts of one call, from what all calls of the offer have in common. */
+/** The facts of a call in one of its rounds. */
 const factsOf =
   (
     facts: CallFacts,
     { caller_number, tokens }: { caller_number: number | null; tokens: Record<string, unknown> },
   ) =>
-  ({ now, seed, tried, previous_buyer_id, pays_again_at }: Looking) => {
+  ({ now, seed, tried, previous_buyer_id, pays_again_at }: RoundFacts) => {
     const paid = [...pays_again_at].map(([buyer_id, at]) => ({
       buyer_id,
       pays_again_at: at.toISOString(),
@@ -79,7 +79,7 @@ const factsOf =
     );
   };
 
-/** Calls at times drawn evenly from a period. */
+/** Calls at random times, evenly distributed over a period. */
 export function syntheticCalls(
   facts: CallFacts,
   { calls, tokens }: { calls: number; tokens: Record<string, unknown> },
@@ -92,7 +92,7 @@ export function syntheticCalls(
       from.getTime() +
       Math.floor(Math.exp(-draw({ key: n, weight: 1 })) * (to.getTime() - from.getTime())),
   );
-  // Nobody knows these callers: each calls once.
+  // Each call has another caller, whose number is withheld.
   const common = {
     caller_number: null,
     traffic_source_id: null,
@@ -114,16 +114,16 @@ export function syntheticCalls(
     }));
 }
 
-/** Calls that have come, to be replayed. */
+/** Real calls, to be replayed. */
 export function realCalls(
   past: readonly PastCall[],
   facts: CallFacts,
   callers: Callers,
 ): ReplayedCall[] {
-  const knownOf = known(callers);
+  const factsOfCaller = callerFacts(callers);
   return past.map((call): ReplayedCall => {
     const { caller_number, token_values, previous_fleets, calls_last } = call;
-    const { blacklisted, suppressed_by, ...rest } = knownOf(caller_number);
+    const { blacklisted, suppressed_by, ...rest } = factsOfCaller(caller_number);
     const own = {
       ...facts,
       blacklisted,
@@ -131,19 +131,18 @@ export function realCalls(
       previous_fleets: previous_fleets ?? [],
       calls_last: calls_last ?? NO_CALLS,
     };
-    const { id, at, traffic_source_id, seeds, talked, gave_up_after } = call;
-    const attempts = call.attempts.map((attempt) => attemptOf(attempt, call));
-    const told = {
-      id,
-      at,
+    return {
+      id: call.id,
+      at: call.at,
       caller_number,
-      traffic_source_id,
-      seeds,
-      talked,
-      gave_up_after,
-      attempts,
+      traffic_source_id: call.traffic_source_id,
+      seeds: call.seeds,
+      talked: call.talked,
+      gave_up_after: call.gave_up_after,
+      attempts: call.attempts.map((attempt) => attemptOf(attempt, call)),
+      ...rest,
+      facts: factsOf(own, { caller_number, tokens: token_values ?? {} }),
     };
-    return { ...told, ...rest, facts: factsOf(own, { caller_number, tokens: token_values ?? {} }) };
   });
 }
 
@@ -165,56 +164,57 @@ function attemptOf(
   };
 }
 
-/** What is known of each caller. */
-function known({ blacklisted, lists, previous, paid }: Callers) {
+/** Returns what is known of a caller by the number; null is a withheld number. */
+function callerFacts({ blacklisted, lists, previous, paid }: Callers) {
   const blocked = new Set(blacklisted);
-  const before = new Map(previous.map(({ number, buyer_id }) => [number, buyer_id]));
-  const payments = groupedBy(paid, ({ number }) => number);
-  const holding = groupedBy(
+  const previous_of = new Map(previous.map(({ number, buyer_id }) => [number, buyer_id]));
+  const payments_of = groupedBy(paid, ({ number }) => number);
+  const lists_of = groupedBy(
     lists.flatMap(({ numbers, ...list }) => numbers.map((number) => ({ number, ...list }))),
     ({ number }) => number,
   );
   return (number: number | null) => {
-    const of_caller = number === null ? [] : (holding.get(number) ?? []);
-    const told = ({ id, name }: { id: number; name: string }) => ({ id, name });
-    const suppressed = groupedBy(
-      of_caller.flatMap((list) =>
-        list.buyer_ids.map((buyer_id) => ({ buyer_id, list: told(list) })),
-      ),
-      ({ buyer_id }) => buyer_id,
-    );
+    const own_lists = number === null ? [] : (lists_of.get(number) ?? []);
+    const payments = number === null ? [] : (payments_of.get(number) ?? []);
     return {
       blacklisted: number !== null && blocked.has(number),
-      suppressed_by: of_caller.filter(({ of_offer }) => of_offer).map(told),
-      suppressed: new Map(
-        [...suppressed].map(([buyer_id, rows]) => [buyer_id, rows.map(({ list }) => list)]),
-      ),
-      previous_buyer_id: (number === null ? undefined : before.get(number)) ?? null,
-      paid_at: new Map(
-        (number === null ? [] : (payments.get(number) ?? [])).map(({ buyer_id, at }) => [
-          buyer_id,
-          new Date(at),
-        ]),
-      ),
+      suppressed_by: own_lists.filter(({ of_offer }) => of_offer).map(suppressionOf),
+      suppressed: suppressionsByBuyer(own_lists),
+      previous_buyer_id: (number === null ? undefined : previous_of.get(number)) ?? null,
+      paid_at: new Map(payments.map(({ buyer_id, at }) => [buyer_id, new Date(at)])),
     };
   };
 }
 
-/** Adds what calls have really come to, by buyer. */
+const suppressionOf = ({ id, name }: Suppression): Suppression => ({ id, name });
+
+function suppressionsByBuyer(
+  lists: readonly (Suppression & { buyer_ids: number[] })[],
+): Map<number, Suppression[]> {
+  const by_buyer = groupedBy(
+    lists.flatMap((list) =>
+      list.buyer_ids.map((buyer_id) => ({ buyer_id, list: suppressionOf(list) })),
+    ),
+    ({ buyer_id }) => buyer_id,
+  );
+  return new Map([...by_buyer].map(([buyer_id, rows]) => [buyer_id, rows.map(({ list }) => list)]));
+}
+
+/** Adds up what calls really came to, by buyer. */
 export function countReal(by_buyer: Map<number, Counts>, past: readonly PastCall[]): void {
-  const of = (buyer_id: number): Counts => {
+  const countsOf = (buyer_id: number): Counts => {
     const counts = by_buyer.get(buyer_id) ?? { ...NO_COUNTS };
     by_buyer.set(buyer_id, counts);
     return counts;
   };
   for (const { buyer_id, payout, attempts } of past) {
     if (buyer_id !== null) {
-      const counts = of(buyer_id);
+      const counts = countsOf(buyer_id);
       counts.calls++;
       counts.payout = cents(counts.payout + payout);
     }
     for (const { buyer_id: tried, connected, revenue } of attempts) {
-      const counts = of(tried);
+      const counts = countsOf(tried);
       counts.attempts++;
       if (connected) counts.connects++;
       if (revenue !== null) counts.conversions++;

@@ -9,14 +9,14 @@ import {
   type Usage,
   type UsedName,
 } from '../../buyers/caps';
-import type { UsedUpCap } from '../engine/eligibility';
+import type { UsedUpCap } from '../engine/candidate';
 import { cents } from '../engine/payout';
 
-// Caps kept in memory, as db/call-limits.ts keeps them in the database: the two are held against each other in a test.
+// Caps in memory, as the database counts them for live calls; a test compares the two move by move.
 
 export type Limits = Partial<Record<LimitName | 'concurrency_cap_limit', number | null>>;
 
-/** An entry of a buyer's business hours: the first that is open has the hourly limits. */
+/** An entry of a buyer's business hours; the first that is open has the hourly limits. */
 export interface HoursEntry {
   open: readonly number[];
   limits: Limits;
@@ -26,13 +26,13 @@ export interface CapsOwner {
   /** IANA name. */
   zone: string;
   limits: Limits;
-  /** Of a buyer; a group has its hourly limits itself. */
+  /** Of a buyer; the hourly limits of a group are in `limits`. */
   hours?: readonly HoursEntry[] | undefined;
-  /** What was used before, in the windows that run at the start. */
+  /** What was used before the start, in the windows that the start is in. */
   used?: Partial<Record<UsedName, number>> | undefined;
 }
 
-/** What a call under way may still come to. */
+/** What a call under way may still use. */
 export interface Pending {
   connections: number;
   conversions: number;
@@ -42,34 +42,37 @@ export interface Pending {
 
 export interface CapsMove {
   usage: Usage;
-  /** Slots taken (1) or given back (-1). */
+  /** Slots: 1 takes one, -1 gives one back. */
   concurrency?: number;
   pending?: Pending;
 }
 
-/** The caps of one owner. Times must not go back. */
+/** The caps of one owner. Each call must pass the same time as the last one, or a later time. */
 export interface Caps {
-  /** The cap that keeps a call away that may bring so many dollars; null when all have room. */
+  /** The cap that keeps away a call that may bring so many dollars; null when all have room. */
   usedUp(now: Date, revenue: number): UsedUpCap | null;
-  /** Takes up all that a call needs, or nothing. */
+  /** Reserves all that a call needs, or nothing. */
   reserve(move: CapsMove, now: Date): boolean;
-  /** Counts what has happened, whatever the caps say. */
+  /** Counts what has happened, even when it exceeds a cap. */
   record(move: CapsMove, now: Date): void;
 }
 
 type Window = Exclude<Interval, 'total'>;
 const WINDOWS = ['hourly', 'daily', 'monthly'] as const satisfies readonly Window[];
-const HOUR = 3_600_000;
-const MINUTE = 60_000;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 const NOTHING: Pending = { connections: 0, conversions: 0, revenue: 0 };
 const isMoney = (metric: Metric) => metric === 'revenue' || metric === 'earned_revenue';
 
-/** When the local hour, day or month of an instant ends: a day of 23 or 25 hours is a day, and an hour that comes twice is two. */
+/**
+ * When the local hour, day or month of an instant ends. At a change of the clocks a day has 23 or
+ * 25 hours, and an hour that comes twice counts as two.
+ */
 export function windowEnd(interval: Window, zone: string, now: Date): Date {
   const offset = offsetAt(zone, now);
   const local = new Date(now.getTime() + offset);
   if (interval === 'hourly')
-    return new Date(Math.floor(local.getTime() / HOUR) * HOUR + HOUR - offset);
+    return new Date(Math.floor(local.getTime() / HOUR_MS) * HOUR_MS + HOUR_MS - offset);
   const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()];
   return instantOf(
     new Date(interval === 'daily' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1)),
@@ -77,99 +80,134 @@ export function windowEnd(interval: Window, zone: string, now: Date): Date {
   );
 }
 
-/** What is pending of a metric. */
-const pendingOf = (metric: Metric, { connections, conversions, revenue }: Pending): number =>
-  metric === 'attempt'
-    ? 0
-    : metric === 'connection'
-      ? connections
-      : metric === 'buyer_conversion'
-        ? conversions
-        : revenue;
+/** What calls under way may still add to a metric. */
+function pendingOf(metric: Metric, { connections, conversions, revenue }: Pending): number {
+  switch (metric) {
+    case 'attempt':
+      return 0;
+    case 'connection':
+      return connections;
+    case 'buyer_conversion':
+      return conversions;
+    default:
+      return revenue;
+  }
+}
 
-export function openCaps({ zone, limits, hours, used: before = {} }: CapsOwner, start: Date): Caps {
-  const isLimited = (some: Limits) =>
-    Object.values(some).some((limit) => limit !== null && limit !== undefined);
-  if (!isLimited(limits) && !hours?.some((entry) => isLimited(entry.limits))) return UNLIMITED;
-  const used = Object.fromEntries(
-    CAPS.map(({ used: name }) => [name, before[name] ?? 0]),
-  ) as Record<UsedName, number>;
-  const ends = Object.fromEntries(
-    WINDOWS.map((window) => [window, windowEnd(window, zone, start)]),
-  ) as Record<Window, Date>;
-  let pending = NOTHING;
-  let slots = 0;
+const isLimited = (limits: Limits) =>
+  Object.values(limits).some((limit) => limit !== null && limit !== undefined);
 
-  const roll = (now: Date) => {
-    for (const window of WINDOWS) {
-      if (ends[window] > now) continue;
-      for (const metric of METRICS) used[`${metric}_${window}_used`] = 0;
-      ends[window] = windowEnd(window, zone, now);
-    }
-  };
-  /** Every cap with a limit now, and what is taken of it. */
-  const standing = (now: Date) => {
-    roll(now);
+const UNLIMITED: Caps = { usedUp: () => null, reserve: () => true, record: () => undefined };
+
+export function openCaps(owner: CapsOwner, start: Date): Caps {
+  const is_limited =
+    isLimited(owner.limits) || owner.hours?.some(({ limits }) => isLimited(limits));
+  return is_limited ? new CountedCaps(owner, start) : UNLIMITED;
+}
+
+/** A cap with its limit now, and what is taken of it, pending included. */
+interface CapState {
+  metric: Metric;
+  interval: Interval;
+  limit: number;
+  taken: number;
+}
+
+class CountedCaps implements Caps {
+  private readonly used: Record<UsedName, number>;
+  private readonly ends: Record<Window, Date>;
+  private readonly slot_limit: number;
+  private pending = NOTHING;
+  private slots = 0;
+  /** The last result: valid until something is counted, a window ends or hours may change. */
+  private found: { revenue: number; until: number; cap: UsedUpCap | null } | undefined;
+
+  constructor(
+    private readonly owner: CapsOwner,
+    start: Date,
+  ) {
+    const { zone, limits, used = {} } = owner;
+    this.slot_limit = limits.concurrency_cap_limit ?? Infinity;
+    this.used = Object.fromEntries(CAPS.map(({ used: name }) => [name, used[name] ?? 0])) as Record<
+      UsedName,
+      number
+    >;
+    this.ends = Object.fromEntries(
+      WINDOWS.map((window) => [window, windowEnd(window, zone, start)]),
+    ) as Record<Window, Date>;
+  }
+
+  usedUp(now: Date, revenue: number): UsedUpCap | null {
+    const { found } = this;
+    if (found?.revenue === revenue && now.getTime() < found.until) return found.cap;
+    const cap = this.find(now, revenue);
+    // Business hours have limits of their own, and change at full minutes.
+    const minute = this.owner.hours?.length
+      ? Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS + MINUTE_MS
+      : Infinity;
+    this.found = { revenue, cap, until: Math.min(minute, this.ends.hourly.getTime()) };
+    return cap;
+  }
+
+  reserve(move: CapsMove, now: Date): boolean {
+    const { usage, concurrency = 0, pending = NOTHING } = move;
+    if (concurrency > 0 && this.slots + concurrency > this.slot_limit) return false;
+    const has_room = this.states(now).every(
+      ({ metric, taken, limit }) =>
+        taken < limit && cents(taken + (usage[metric] ?? 0) + pendingOf(metric, pending)) <= limit,
+    );
+    if (has_room) this.record(move, now);
+    return has_room;
+  }
+
+  record({ usage, concurrency = 0, pending = NOTHING }: CapsMove, now: Date): void {
+    this.roll(now);
+    this.found = undefined;
+    for (const { metric, used } of CAPS)
+      this.used[used] = cents(this.used[used] + (usage[metric] ?? 0));
+    this.pending = {
+      connections: this.pending.connections + pending.connections,
+      conversions: this.pending.conversions + pending.conversions,
+      revenue: cents(this.pending.revenue + pending.revenue),
+    };
+    this.slots = Math.max(0, this.slots + concurrency);
+  }
+
+  private find(now: Date, revenue: number): UsedUpCap | null {
+    const states = this.states(now);
+    const reached = states.find(({ taken, limit }) => taken >= limit);
+    if (!reached && this.slots >= this.slot_limit)
+      return { cap: 'concurrency', used: this.slots, limit: this.slot_limit, resets_at: null };
+    const cap =
+      reached ??
+      states.find(({ metric, taken, limit }) => isMoney(metric) && cents(taken + revenue) > limit);
+    if (!cap) return null;
+    // A replay does not show when a cap frees.
+    const { metric, interval, taken, limit } = cap;
+    return { cap: `${metric}_${interval}`, used: taken, limit, resets_at: null };
+  }
+
+  /** The caps that have a limit now. */
+  private states(now: Date): CapState[] {
+    this.roll(now);
+    const { zone, limits, hours } = this.owner;
     const hourly = hours
       ? hours.find(({ open }) => isOpenAt(open, minuteOfWeek(zone, now)))?.limits
       : limits;
     return CAPS.flatMap((cap) => {
       const limit = (cap.interval === 'hourly' ? hourly : limits)?.[cap.limit];
-      return limit === null || limit === undefined
-        ? []
-        : [{ ...cap, limit, taken: cents(used[cap.used] + pendingOf(cap.metric, pending)) }];
+      if (limit === null || limit === undefined) return [];
+      const taken = cents(this.used[cap.used] + pendingOf(cap.metric, this.pending));
+      return [{ metric: cap.metric, interval: cap.interval, limit, taken }];
     });
-  };
-  /** What was found last: it holds until something is counted, a window ends or the next minute of the business hours begins. */
-  let known: { revenue: number; until: number; cap: UsedUpCap | null } | undefined;
-  const slot_limit = limits.concurrency_cap_limit ?? Infinity;
-  const record = ({ usage, concurrency = 0, pending: more = NOTHING }: CapsMove, now: Date) => {
-    roll(now);
-    known = undefined;
-    for (const { metric, used: name } of CAPS)
-      used[name] = cents(used[name] + (usage[metric] ?? 0));
-    pending = {
-      connections: pending.connections + more.connections,
-      conversions: pending.conversions + more.conversions,
-      revenue: cents(pending.revenue + more.revenue),
-    };
-    slots = Math.max(0, slots + concurrency);
-  };
-  const find = (now: Date, revenue: number): UsedUpCap | null => {
-    const all = standing(now);
-    const reached = all.find(({ taken, limit }) => taken >= limit);
-    if (!reached && slots >= slot_limit)
-      return { cap: 'concurrency', used: slots, limit: slot_limit, resets_at: null };
-    const cap =
-      reached ??
-      all.find(({ metric, taken, limit }) => isMoney(metric) && cents(taken + revenue) > limit);
-    // When it frees is told to nobody.
-    return cap
-      ? { cap: `${cap.metric}_${cap.interval}`, used: cap.taken, limit: cap.limit, resets_at: null }
-      : null;
-  };
-  return {
-    usedUp: (now, revenue) => {
-      if (known?.revenue === revenue && now.getTime() < known.until) return known.cap;
-      const cap = find(now, revenue);
-      const minute = hours?.length
-        ? Math.floor(now.getTime() / MINUTE) * MINUTE + MINUTE
-        : Infinity;
-      known = { revenue, cap, until: Math.min(minute, ends.hourly.getTime()) };
-      return cap;
-    },
-    reserve: (move, now) => {
-      const { usage, concurrency = 0, pending: held = NOTHING } = move;
-      if (concurrency > 0 && slots + concurrency > slot_limit) return false;
-      const has_room = standing(now).every(
-        ({ metric, taken, limit }) =>
-          taken < limit && cents(taken + (usage[metric] ?? 0) + pendingOf(metric, held)) <= limit,
-      );
-      if (has_room) record(move, now);
-      return has_room;
-    },
-    record,
-  };
-}
+  }
 
-const UNLIMITED: Caps = { usedUp: () => null, reserve: () => true, record: () => undefined };
+  /** Starts new windows where the last ones have ended. */
+  private roll(now: Date): void {
+    for (const window of WINDOWS) {
+      if (this.ends[window] > now) continue;
+      for (const metric of METRICS) this.used[`${metric}_${window}_used`] = 0;
+      this.ends[window] = windowEnd(window, this.owner.zone, now);
+    }
+  }
+}

@@ -1,20 +1,21 @@
-import type { CandidateGroup } from '../engine/eligibility';
+import type { CandidateGroup } from '../engine/candidate';
 import { cents } from '../engine/payout';
-import type { Configuration, Figures, SimulatedBuyer, SimulatedGroup } from './replay';
+import type { Reason } from '../engine/reasons';
+import type { Configuration, Figures, SimulatedBuyer, SimulatedGroup } from './model';
 import type { HoursEntry, Limits } from './caps';
 
-/** What is to be otherwise; what is undefined stays. */
+/** What to change; undefined fields stay as they are. */
 interface OwnerChange {
   id: number;
   paused?: boolean | undefined;
   tier?: number | undefined;
   weight?: number | undefined;
-  /** Null lifts one. */
+  /** Null removes a limit. */
   limits: Limits;
 }
 export interface BuyerChange extends OwnerChange {
   timeout_seconds?: number | undefined;
-  /** Empty: always open. */
+  /** Without entries it is always open. */
   hours?: readonly HoursEntry[] | undefined;
 }
 export interface GroupChange extends OwnerChange {
@@ -82,7 +83,7 @@ const combined = (a: Counts, b: Counts, sign: 1 | -1): Counts =>
     COUNTS.map((name) => [name, cents(a[name] + sign * b[name])]),
   ) as unknown as Counts;
 
-/** How much more, or less with a minus. */
+/** `after` minus `before`. */
 export const differenceOf = (before: Counts, after: Counts): Counts => combined(after, before, -1);
 
 export const NO_COUNTS: Counts = {
@@ -96,14 +97,11 @@ export const NO_COUNTS: Counts = {
 export const sumOf = (all: readonly Counts[]): Counts =>
   all.reduce((sum, each) => combined(sum, each, 1), NO_COUNTS);
 
-/** The figures of many as one. */
+/** The sum of figures. */
 export function totalOf(all: readonly Figures[]): Figures {
   const skip_reasons: Figures['skip_reasons'] = {};
-  for (const one of all)
-    for (const [reason, n] of Object.entries(one.skip_reasons) as [
-      keyof typeof skip_reasons,
-      number,
-    ][])
-      skip_reasons[reason] = (skip_reasons[reason] ?? 0) + n;
+  for (const { skip_reasons: own } of all)
+    for (const reason of Object.keys(own) as Reason[])
+      skip_reasons[reason] = (skip_reasons[reason] ?? 0) + own[reason]!;
   return { ...sumOf(all), skip_reasons };
 }

@@ -4,31 +4,37 @@ import { isOpenAt } from '../../time/opening-hours';
 import { minuteOfWeek } from '../../time/zone';
 import { drawBy } from '../engine/draw';
 
-// What becomes of an attempt that is only simulated: what really happened where it did, else what the rates say.
+// What comes of a simulated attempt: what really happened if it did, or else by chance at the rates
+// that are expected.
 
-/** A conversion of a buyer, as far as its calls pay by it. */
+/** A conversion of a buyer, as far as its payments depend on it. */
 export interface PaidFor {
   time_frame: number;
   open: readonly number[];
   conversion_type: 'duration' | 'postback';
   /** Seconds. */
   duration: number;
+  /** Dollars. */
   revenue: number;
+  /** Seconds. */
   duplicate_timeframe: number;
   token_values: readonly string[];
 }
 
-/** What really came of a buyer that was dialed for a call. */
+/** What really came of dialing a buyer for a call. */
 export interface RealAttempt {
   buyer_id: number;
   status: 'connected' | 'unanswered' | 'released' | 'canceled';
   /** Seconds from dialing to the answer, or to the end of the ringing. */
   rang: number;
-  /** Dollars, of one that was connected; null when it did not convert, undefined when it did not because the caller was paid for before. */
+  /**
+   * Dollars, of a connected attempt. Null when it did not convert; undefined when it did not
+   * because the buyer had paid for the caller before.
+   */
   revenue?: number | null | undefined;
 }
 
-/** A chance, and whose numbers it comes from. */
+/** A probability, and where it comes from. */
 export interface Rate {
   rate: number;
   from: 'buyer' | 'offer' | 'given' | 'assumed';
@@ -36,7 +42,7 @@ export interface Rate {
 
 export interface Rates {
   answer: Rate;
-  /** Of calls that were connected, where a conversion is told by postback. */
+  /** Of connected calls, to convert by postback. */
   conversion: Rate;
 }
 
@@ -44,7 +50,7 @@ export interface Rates {
 export interface Expectations {
   /** By buyer. */
   rates: ReadonlyMap<number, Rates>;
-  /** Seconds that calls lasted, from the shortest to the longest: each is as likely. */
+  /** Seconds that calls last, from the shortest to the longest; each is equally likely. */
   talked: readonly number[];
   /** Seconds until a buyer answers. */
   answered_after: number;
@@ -52,32 +58,35 @@ export interface Expectations {
 
 export interface Outcome {
   answers: boolean;
-  /** Seconds of ringing until then. */
+  /** Seconds of ringing until it answers or stops. */
   after: number;
 }
 
-/** Numbers from 0 to 1 that are the same for the same seed, call and buyer, whatever else happens. */
+/** Random numbers from 0 to 1 that depend on the seed, the call, the buyer and `what` alone. */
 export type Chances = (buyer_id: number, what: 'answer' | 'conversion' | 'talk') => number;
-const KINDS = { answer: 0, conversion: 1, talk: 2 };
+const CHANCE_KEYS = { answer: 0, conversion: 1, talk: 2 };
 export function chancesOf(seed: string, call_id: number): Chances {
   const draw = drawBy(`${seed}/${call_id}`);
-  return (buyer_id, what) => Math.exp(-draw({ key: buyer_id * 4 + KINDS[what], weight: 1 }));
+  return (buyer_id, what) => Math.exp(-draw({ key: buyer_id * 4 + CHANCE_KEYS[what], weight: 1 }));
 }
 
-interface Asked {
+interface AttemptToDecide {
   buyer: { id: number; timeout_seconds: number };
   real: RealAttempt | undefined;
   chances: Chances;
   expected: Expectations;
 }
 
-/** Whether and when a buyer answers. One that was let go because another took the call may answer, but no sooner than it was let go. */
+/**
+ * Whether and when a buyer answers. An attempt that was really released because another buyer took
+ * the call may answer, but not before it was released.
+ */
 export function outcomeOf({
   buyer: { id, timeout_seconds },
   real,
   chances,
   expected,
-}: Asked): Outcome {
+}: AttemptToDecide): Outcome {
   if (real?.status === 'connected')
     return { answers: real.rang <= timeout_seconds, after: Math.min(real.rang, timeout_seconds) };
   if (real?.status === 'unanswered')
@@ -87,27 +96,33 @@ export function outcomeOf({
   return { answers, after: answers ? after : timeout_seconds };
 }
 
-/** How long a call lasts: as long as it did, whoever took it; else as long as some other. */
+/** Seconds that a call lasts: as long as it really did, or else as long as some other call. */
 export function talkOf(
   talked: number | null,
   chances: Chances,
   { talked: all }: Expectations,
 ): number {
-  // The same for every buyer, since it is the caller's.
+  // The same whatever buyer takes the call, since it depends on the caller: hence buyer 0.
   return talked ?? all[Math.min(all.length - 1, Math.floor(chances(0, 'talk') * all.length))] ?? 0;
 }
 
-/** The conversions of a buyer that hold at an instant, in their order; the first is the current one. */
+/**
+ * The conversions of a buyer that are open at an instant, in order; the first is the current one.
+ */
 export function conversionsAt(conversions: readonly PaidFor[], zone: string, now: Date): PaidFor[] {
   const minute = minuteOfWeek(zone, now);
   const open = conversions.filter((conversion) => isOpenAt(conversion.open, minute));
   return open.filter(({ time_frame }) => time_frame === open[0]!.time_frame);
 }
 
-/** The first that pays for a call of so many seconds; without one, the one that somebody tells of, if chance has it. */
+/** The first conversion that pays for a call of so many seconds, or else the one by postback. */
 export function paying(
   open: readonly PaidFor[],
-  { seconds, tokens, is_told }: { seconds: number; tokens: TokenSource; is_told: boolean },
+  {
+    seconds,
+    tokens,
+    has_postback,
+  }: { seconds: number; tokens: TokenSource; has_postback: boolean },
 ): PaidFor | undefined {
   const lasted = open.find(
     ({ conversion_type, duration, token_values }) =>
@@ -115,84 +130,91 @@ export function paying(
       seconds >= duration &&
       token_values.every((filter) => compileFilter(filter)?.(tokens) ?? false),
   );
-  return (
-    lasted ??
-    (is_told ? open.find(({ conversion_type }) => conversion_type === 'postback') : undefined)
-  );
+  if (lasted || !has_postback) return lasted;
+  return open.find(({ conversion_type }) => conversion_type === 'postback');
 }
 
-/** What attempts at a buyer have come to. */
+/** What attempts at a buyer came to. */
 export interface ObservedAttempts {
   buyer_id: number;
   attempts: number;
   connects: number;
   conversions: number;
-  /** Seconds until it took the call, all together. */
+  /** The sum of seconds until it took the calls. */
   rang: number;
 }
 
-/** What somebody wants assumed. */
-export interface Given {
+/** Assumptions of the request, which replace what was observed. */
+export interface Assumptions {
   answer_rate?: number | undefined;
   conversion_rate?: number | undefined;
   answered_seconds?: number | undefined;
 }
 
-/** From how many on a rate is taken to be one. */
-export const ENOUGH = 20;
-/** Of calls of which nothing is known. */
-export const ASSUMED = { answered_after: 10, talked: 120 };
+/** A rate needs at least so many attempts or calls. */
+export const MIN_OBSERVED = 20;
+/** Seconds, when nothing was observed. */
+export const DEFAULTS = { answered_after: 10, talked: 120 };
 
-/** What is to be expected of attempts: what is given, else what is known of the buyer, else of all buyers together; 1 where that is too little too. */
+type Totals = Omit<ObservedAttempts, 'buyer_id'>;
+
+const NO_ATTEMPTS: Totals = { attempts: 0, connects: 0, conversions: 0, rang: 0 };
+
+const totalsOf = (observed: readonly ObservedAttempts[]): Totals =>
+  observed.reduce(
+    (sum, each) => ({
+      attempts: sum.attempts + each.attempts,
+      connects: sum.connects + each.connects,
+      conversions: sum.conversions + each.conversions,
+      rang: sum.rang + each.rang,
+    }),
+    NO_ATTEMPTS,
+  );
+
+/** How many of how many. */
+type Ratio = readonly [number, number];
+
+/** The assumed rate, or else that of the buyer, or of all buyers if the buyer has too little. */
+function rateOf(assumed: number | undefined, own: Ratio, all: Ratio): Rate {
+  if (assumed !== undefined) return { rate: assumed, from: 'given' };
+  if (own[1] >= MIN_OBSERVED) return { rate: own[0] / own[1], from: 'buyer' };
+  if (all[1] >= MIN_OBSERVED) return { rate: all[0] / all[1], from: 'offer' };
+  return { rate: 1, from: 'assumed' };
+}
+
+function ratesOf(own: Totals, all: Totals, given: Assumptions): Rates {
+  const answered = ({ connects, attempts }: Totals): Ratio => [connects, attempts];
+  const converted = ({ conversions, connects }: Totals): Ratio => [conversions, connects];
+  return {
+    answer: rateOf(given.answer_rate, answered(own), answered(all)),
+    conversion: rateOf(given.conversion_rate, converted(own), converted(all)),
+  };
+}
+
+function durationsOf(given: number | undefined, observed: readonly number[]): readonly number[] {
+  if (given !== undefined) return [given];
+  return observed.length > 0 ? observed : [DEFAULTS.talked];
+}
+
+export interface Observations {
+  buyer_ids: readonly number[];
+  /** Seconds that connected calls lasted. */
+  talked: readonly number[];
+  given?: Assumptions;
+}
+
+/** What to expect of attempts, from the assumptions and what was observed. */
 export function expectationsOf(
   observed: readonly ObservedAttempts[],
-  {
-    buyer_ids,
-    talked,
-    given = {},
-  }: { buyer_ids: readonly number[]; talked: readonly number[]; given?: Given },
+  { buyer_ids, talked, given = {} }: Observations,
 ): Expectations {
-  const sum = (of: 'attempts' | 'connects' | 'conversions' | 'rang') =>
-    observed.reduce((all, each) => all + each[of], 0);
+  const all = totalsOf(observed);
   const by_buyer = new Map(observed.map((each) => [each.buyer_id, each]));
-  const rateOf = (
-    wanted: number | undefined,
-    own: [number, number],
-    all: [number, number],
-  ): Rate => {
-    if (wanted !== undefined) return { rate: wanted, from: 'given' };
-    if (own[1] >= ENOUGH) return { rate: own[0] / own[1], from: 'buyer' };
-    return all[1] >= ENOUGH
-      ? { rate: all[0] / all[1], from: 'offer' }
-      : { rate: 1, from: 'assumed' };
-  };
-  const rates = buyer_ids.map((id): [number, Rates] => {
-    const { attempts = 0, connects = 0, conversions = 0 } = by_buyer.get(id) ?? {};
-    const answer = rateOf(
-      given.answer_rate,
-      [connects, attempts],
-      [sum('connects'), sum('attempts')],
-    );
-    return [
-      id,
-      {
-        answer,
-        conversion: rateOf(
-          given.conversion_rate,
-          [conversions, connects],
-          [sum('conversions'), sum('connects')],
-        ),
-      },
-    ];
-  });
   return {
-    rates: new Map(rates),
-    talked:
-      given.answered_seconds !== undefined
-        ? [given.answered_seconds]
-        : talked.length > 0
-          ? talked
-          : [ASSUMED.talked],
-    answered_after: sum('connects') > 0 ? sum('rang') / sum('connects') : ASSUMED.answered_after,
+    rates: new Map(
+      buyer_ids.map((id) => [id, ratesOf(by_buyer.get(id) ?? NO_ATTEMPTS, all, given)]),
+    ),
+    talked: durationsOf(given.answered_seconds, talked),
+    answered_after: all.connects > 0 ? all.rang / all.connects : DEFAULTS.answered_after,
   };
 }

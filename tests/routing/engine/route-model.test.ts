@@ -1,11 +1,6 @@
 import fc from 'fast-check';
-import {
-  REASONS,
-  type Candidate,
-  type CandidateGroup,
-  type Reason,
-  type UsedUpCap,
-} from '../../../src/routing/engine/eligibility';
+import type { Candidate, CandidateGroup, UsedUpCap } from '../../../src/routing/engine/candidate';
+import { REASONS, type Reason } from '../../../src/routing/engine/reasons';
 import { route, type RouteFacts } from '../../../src/routing/engine/route';
 import { openMinutes } from '../../../src/time/opening-hours';
 import { ownTokens } from '../../../src/tokens/substitute';
@@ -34,7 +29,7 @@ const few = fc.oneof(
     arbitrary: faults.chain((all) =>
       fc
         .subarray(Object.keys(all) as (keyof typeof all)[], { maxLength: 2 })
-        .map((kept) => Object.fromEntries(kept.map((name) => [name, all[name]]))),
+        .map((chosen) => Object.fromEntries(chosen.map((name) => [name, all[name]]))),
     ),
   },
   { weight: 1, arbitrary: faults },
@@ -99,7 +94,7 @@ function reasonsOf(
   return found;
 }
 
-test('a route has every candidate once: with the first of the reasons against it, or with a place; and nobody is dialed against whom there is one', () => {
+test('a route has every candidate once, with the first reason against it or a place', () => {
   fc.assert(
     fc.property(
       buyers,
@@ -150,25 +145,23 @@ test('a route has every candidate once: with the first of the reasons against it
           ),
         };
         const { choices, considered } = route(candidates, facts);
-        const told = new Map(considered.map((each) => [each.buyer_id, each]));
-        expect([considered.length, told.size]).toEqual([candidates.length, candidates.length]);
+        const found = new Map(considered.map((each) => [each.buyer_id, each]));
+        expect([considered.length, found.size]).toEqual([candidates.length, candidates.length]);
         for (const candidate of candidates) {
           const against = reasonsOf(candidate, facts, closed.has(candidate.id));
-          const { reason, rank, available } = told.get(candidate.id)!;
+          const { reason, rank, available } = found.get(candidate.id)!;
           expect([candidate.id, reason]).toEqual([
             candidate.id,
             REASONS.find((each) => against.has(each)) ?? null,
           ]);
           expect([rank !== null, available]).toEqual([against.size === 0, against.size === 0]);
         }
-        // Who is dialed comes by a way that is open, and by the best: none that is open has a lower tier.
+        // A buyer comes by the best of its open ways: none has a lower tier.
         for (const { tier, members, group: at_once } of choices)
           for (const { buyer: one, group: way } of members) {
-            expect([told.get(one.id)!.reason, way?.paused ?? false, way?.used_up ?? null]).toEqual([
-              null,
-              false,
-              null,
-            ]);
+            expect([found.get(one.id)!.reason, way?.paused ?? false, way?.used_up ?? null]).toEqual(
+              [null, false, null],
+            );
             const open = one.groups.filter(({ paused, used_up }) => !paused && !used_up);
             const tiers = open.map((each) =>
               each.dial_buyers_type === 'simultaneously' ? each.tier : one.tier,
@@ -187,7 +180,7 @@ test('a route has every candidate once: with the first of the reasons against it
   );
 });
 
-test('of 100,000 calls each choice of the lowest tier gets its share by weight, a group that rings all at once as one: chi-square is below what chance exceeds once in a thousand times', () => {
+test('choices of the lowest tier share 100,000 calls by weight, a ringing group as one', () => {
   const at_once = group({ id: 3, dial_buyers_type: 'simultaneously', tier: 1, weight: 4 });
   const member = { direct: false, groups: [at_once], weight: 100 };
   const candidates = [

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
-import { packDecision, decisionOf, unpackDecision } from '../../../src/routing/engine/decision';
-import { drawBy } from '../../../src/routing/engine/draw';
-import {
-  eligibility,
-  type Candidate,
-  type CandidateGroup,
-} from '../../../src/routing/engine/eligibility';
+import type { Candidate, CandidateGroup } from '../../../src/routing/engine/candidate';
+import { eligibility } from '../../../src/routing/engine/eligibility';
 import { availableInOrder, route, type RouteFacts } from '../../../src/routing/engine/route';
 import { ownTokens } from '../../../src/tokens/substitute';
 import { buyer, group } from '../../support/candidates';
@@ -28,63 +23,6 @@ const tried = (candidates: Candidate[], more: Partial<RouteFacts> = {}) =>
   route(candidates, facts(more)).choices.map(({ members }) =>
     members.map(({ buyer: { id } }) => id),
   );
-
-/** Keys in the order in which they come up. */
-const drawnOrder = (seed: string, lots: readonly { key: number; weight: number }[]): number[] => {
-  const draw = drawBy(seed);
-  const drawn = lots.map((lot) => ({ key: lot.key, at: draw(lot) }));
-  return drawn.toSorted((a, b) => a.at - b.at).map(({ key }) => key);
-};
-
-describe('a draw', () => {
-  test('gives each lot its share of 100,000 draws: chi-square of the first place is below what chance exceeds once in a thousand times', () => {
-    const lots = [1, 2, 5, 12, 30, 50].map((weight, n) => ({ key: (n + 1) * 2, weight }));
-    const counts = new Map(lots.map(({ key }) => [key, 0]));
-    const total = 100_000;
-    for (let n = 0; n < total; n++) {
-      const first = drawnOrder(`call ${n}`, lots)[0]!;
-      counts.set(first, counts.get(first)! + 1);
-    }
-    const sum = lots.reduce((all, { weight }) => all + weight, 0);
-    const chi_square = lots.reduce(
-      (all, { key, weight }) =>
-        all + (counts.get(key)! - (total * weight) / sum) ** 2 / ((total * weight) / sum),
-      0,
-    );
-    // Five degrees of freedom.
-    expect(chi_square).toBeLessThan(20.52);
-  });
-
-  test('of a hundred equal lots is even in the first place and in the second', () => {
-    const lots = Array.from({ length: 100 }, (_, n) => ({ key: n * 2, weight: 1 }));
-    const places = [new Map<number, number>(), new Map<number, number>()];
-    for (let n = 0; n < 10_000; n++) {
-      const sorted = drawnOrder(String(n), lots);
-      places.forEach((counts, place) =>
-        counts.set(sorted[place]!, (counts.get(sorted[place]!) ?? 0) + 1),
-      );
-    }
-    // 99 degrees of freedom, once in ten thousand times.
-    for (const counts of places)
-      expect(
-        lots.reduce((all, { key }) => all + ((counts.get(key) ?? 0) - 100) ** 2 / 100, 0),
-      ).toBeLessThan(161);
-  });
-
-  test('a lot without weight comes after all that have some, and is drawn the same whoever else is there', () => {
-    const draw = drawBy('x');
-    expect(draw({ key: 2, weight: 0 })).toBe(Infinity);
-    expect(tried([buyer({ id: 1, weight: 0 }), buyer({ id: 2, weight: 0.001 })])).toEqual([
-      [2],
-      [1],
-    ]);
-    const many = Array.from({ length: 20 }, (_, n) => buyer({ id: n + 1 }));
-    const all = tried(many).flat();
-    expect(tried(many.filter(({ id }) => id % 3 > 0)).flat()).toEqual(
-      all.filter((id) => id % 3 > 0),
-    );
-  });
-});
 
 describe('a route', () => {
   const few = fc.integer({ min: 0, max: 3 });
@@ -122,7 +60,7 @@ describe('a route', () => {
       }),
     );
 
-  test('has every candidate once with one reason or one place, tiers ascending, and dials nobody who cannot take the call', () => {
+  test('has every candidate once; tiers ascend; only buyers without a reason are dialed', () => {
     fc.assert(
       fc.property(
         worlds,
@@ -191,7 +129,7 @@ describe('a route', () => {
     ).toEqual([[2], [1, 3]]);
   });
 
-  test('sends who calls back to the buyer before, first or only', () => {
+  test('sends callers back to their previous buyer, first or only', () => {
     const candidates = [buyer({ id: 1 }), buyer({ id: 2, tier: 5 }), buyer({ id: 3, tier: 2 })];
     expect(tried(candidates, { first_buyer_id: 2 })).toEqual([[2], [1], [3]]);
     expect(tried(candidates, { only_buyer_id: 3 })).toEqual([[3]]);
@@ -202,7 +140,7 @@ describe('a route', () => {
     ).toHaveLength(2);
   });
 
-  test('passes over whom the offer spares: a duplicate caller, and one dialed a moment ago', () => {
+  test('passes over a buyer that has paid for the caller, and one just dialed', () => {
     const in_an_hour = new Date(NOW.getTime() + 3_600_000);
     const just_now = new Date(NOW.getTime() - 5_000);
     const candidates = [
@@ -224,12 +162,13 @@ describe('a route', () => {
       [
         2,
         'spacing',
-        'the offer gives a buyer one call in 60 seconds: the next at 2026-06-01 08:30 America/New_York',
+        'the offer gives a buyer one call in 60 seconds: ' +
+          'the next at 2026-06-01 08:30 America/New_York',
       ],
     ]);
   });
 
-  test('tells all of them what keeps the call from every buyer', () => {
+  test('gives every buyer the reason that keeps the call from all', () => {
     const refused = { reason: 'blacklisted' as const, message: 'no' };
     expect(
       route([buyer({ id: 1 }), buyer({ id: 2, paused: true })], facts({ refused })).considered.map(
@@ -240,7 +179,7 @@ describe('a route', () => {
 });
 
 describe('the order in which buyers are tried when nothing is drawn', () => {
-  test('tiers ascend, weights descend in a tier, and then the oldest is first', () => {
+  test('tiers ascend, in a tier weights descend, and then ids ascend', () => {
     const [light, heavy] = [buyer({ id: 2 }), buyer({ id: 3, weight: 2 })];
     const others = [
       buyer({ id: 4, tier: 2, weight: 9 }),
@@ -250,7 +189,7 @@ describe('the order in which buyers are tried when nothing is drawn', () => {
     expect(order(buyer({ id: 5 }), ...others, heavy, light)).toEqual([1, 3, 2, 5, 4]);
   });
 
-  test('by revenue the tier is minus what the current conversion pays, by earnings per call minus what is assumed; 0 without', () => {
+  test('by revenue or earnings per call the tier is minus the amount; 0 without one', () => {
     const pays = (id: number, current_conversion_revenue: number | null) =>
       buyer({ id, tier: -99, route_by_type: 'revenue', current_conversion_revenue });
     expect(order(pays(1, null), pays(2, 20), pays(3, 35.5), buyer({ id: 4, tier: -21 }))).toEqual([
@@ -261,7 +200,7 @@ describe('the order in which buyers are tried when nothing is drawn', () => {
     expect(order(earns(1, 4), earns(2, null), earns(3, 9), buyer({ id: 4 }))).toEqual([3, 1, 2, 4]);
   });
 
-  test('a group that rings all at once puts its members where it is itself, one that rings them in turn does not', () => {
+  test('a group that rings all at once gives its members its own place', () => {
     const at_once = group({ dial_buyers_type: 'simultaneously', tier: 5, weight: 9 });
     const paying = buyer({
       id: 3,
@@ -281,17 +220,17 @@ describe('the order in which buyers are tried when nothing is drawn', () => {
   });
 
   test('of several ways the best that is open counts', () => {
-    const beside = (changes: Partial<CandidateGroup>) =>
+    const inGroup = (changes: Partial<CandidateGroup>) =>
       buyer({
         id: 2,
         groups: [group({ dial_buyers_type: 'simultaneously', tier: 0, ...changes })],
       });
-    expect(order(buyer({ id: 1 }), beside({}))).toEqual([2, 1]);
-    expect(order(buyer({ id: 1 }), beside({ paused: true }))).toEqual([1, 2]);
-    expect(order(buyer({ id: 1 }), beside({ tier: 2 }))).toEqual([1, 2]);
+    expect(order(buyer({ id: 1 }), inGroup({}))).toEqual([2, 1]);
+    expect(order(buyer({ id: 1 }), inGroup({ paused: true }))).toEqual([1, 2]);
+    expect(order(buyer({ id: 1 }), inGroup({ tier: 2 }))).toEqual([1, 2]);
   });
 
-  test('it is the same however the buyers come, and has exactly those that are available', () => {
+  test('it does not depend on the input order, and has exactly the available buyers', () => {
     const few = fc.integer({ min: 0, max: 2 });
     const some = fc.record({
       id: fc.integer({ min: 1, max: 30 }),
@@ -319,42 +258,4 @@ describe('the order in which buyers are tried when nothing is drawn', () => {
       ),
     );
   });
-});
-
-test('a decision is told as it was stored', () => {
-  const at_once = group({ dial_buyers_type: 'simultaneously', tier: 0, weight: 3 });
-  const in_turn = group({ id: 4 });
-  const candidates = [
-    buyer({ id: 1, weight: 5 }),
-    buyer({ id: 2, weight: 0 }),
-    buyer({ id: 3, paused: true }),
-    buyer({ id: 4, paused: true, route_by_type: 'epc', epc: 4 }),
-    buyer({ id: 5, ...through(at_once) }),
-    buyer({ id: 6, ...through(at_once), route_by_type: 'revenue', current_conversion_revenue: 7 }),
-    buyer({ id: 7, ...through(in_turn), tier: -2, weight: 9 }),
-    buyer({ id: 8, number: null }),
-    buyer({ id: 9, ...through(group({ id: 5, dial_buyers_type: 'simultaneously', tier: 2 })) }),
-  ];
-  const routed = route(candidates, facts());
-  const action = 'dial' as const;
-  const verdict = {
-    round: 1,
-    at: NOW.toISOString(),
-    seed: 'seed',
-    offer_id: 1,
-    action,
-    reason: null,
-    message: null,
-    buyer_ids: [5, 6],
-    caps: [],
-  };
-  const stored = packDecision(verdict, routed);
-  expect(stored.faults.map(({ reason, ids }) => [reason, ids])).toEqual([
-    ['paused', [4, 3]],
-    ['no_number', [8]],
-  ]);
-  const names = new Map(candidates.map(({ id, name }) => [id, name]));
-  expect(unpackDecision(JSON.parse(JSON.stringify(stored)) as typeof stored, names)).toEqual(
-    decisionOf(verdict, routed.considered),
-  );
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { recordUsage, reserveUsage } from '../../../src/buyers/reserve-caps';
-import { readUsedUp } from '../../../src/routing/queries/candidates';
-import type { UsedUpCap } from '../../../src/routing/engine/eligibility';
+import { readUsedUpCap } from '../../../src/routing/used-up-cap';
+import type { UsedUpCap } from '../../../src/routing/engine/candidate';
 import { openCaps, type Limits } from '../../../src/routing/simulation/caps';
 import { openMinutes } from '../../../src/time/opening-hours';
 import { CAPS, type CapOwner, type Held } from '../../../src/buyers/caps';
@@ -53,10 +53,10 @@ const of = ({ revenue }: { revenue: number }, sign: 1 | -1): Held => ({
   conversions: sign,
   revenue: sign * revenue,
 });
-const told = (found: UsedUpCap | null) =>
+const summary = (found: UsedUpCap | null) =>
   found && { cap: found.cap, used: found.used, limit: found.limit };
 
-test('any moves, at any times over changes of the clocks, find the same room and the same cap that is used up', async () => {
+test('caps in memory equal those of the database after any moves, at any times', async () => {
   await fc.assert(
     fc.asyncProperty(
       owner,
@@ -133,9 +133,9 @@ test('any moves, at any times over changes of the clocks, find the same room and
             await recordUsage(db, { owner: cap_owner, ...happened, hold: of(first, -1), now });
           }
           for (const more of [0, 2])
-            expect([now, told(caps.usedUp(now, more))]).toEqual([
+            expect([now, summary(caps.usedUp(now, more))]).toEqual([
               now,
-              told(await readUsedUp(db, cap_owner, { revenue: more, now })),
+              summary(await readUsedUpCap(db, cap_owner, { revenue: more, now })),
             ]);
         }
       },

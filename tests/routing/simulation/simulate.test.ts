@@ -1,63 +1,11 @@
-import { standingClock } from '../../support/clock';
-import { createWorld, type World } from '../../support/world';
+import { DAY, MONDAY, rowsOf, simulations, type Fields, type Row } from '../../support/simulations';
 
-/** Monday 08:00 in New York. */
-const MONDAY = '2026-06-01T12:00:00Z';
-const DAY = { from: '2026-06-01T00:00:00Z', to: '2026-06-02T00:00:00Z' };
+const { ok, buyer, offer, later, report, simulate, sql, company_id } = simulations();
 
-type Fields = Record<string, unknown>;
-interface Row {
-  buyer_id: number;
-  changed: boolean;
-  answer_rate: number;
-  real: Fields;
-  as_configured: Fields & { skip_reasons: Record<string, number> };
-  as_changed: Fields & { skip_reasons: Record<string, number> };
-  difference: Record<string, number>;
-}
-
-let world: World;
-const time = standingClock(MONDAY);
-beforeAll(async () => {
-  world = await createWorld({ clock: time.read });
-});
-beforeEach(async () => {
-  time.set(MONDAY);
-  world.company = await world.addCompany();
-});
-afterAll(() => world.close());
-
-const ok = async (method: 'get' | 'post' | 'put', path: string, body?: Fields) => {
-  const res = await world.company.api(method, path, body ? { body } : {});
-  if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-  return res.body;
-};
-let next = 100;
-const PAYS = { current_conversion_revenue: 10, current_conversion_duration: 60 };
-const buyer = async (fields: Fields = {}): Promise<number> =>
-  (
-    await ok('post', 'buyers', {
-      name: `Buyer ${next}`,
-      number: `+1212555${String(next++).padStart(4, '0')}`,
-      timeout_seconds: 30,
-      ...PAYS,
-      ...fields,
-    })
-  ).buyer.id;
-const offer = async (fields: Fields): Promise<number> =>
-  (await ok('post', 'offers', { name: 'Auto', ...fields })).offer.id;
-const later = (seconds: number) =>
-  time.set(new Date(time.read().getTime() + seconds * 1000).toISOString());
-const tell = async (call: { id: number }, event: string) =>
-  (await ok('post', `call_sessions/${call.id}/events`, { event })).call_session.instruction;
-const simulate = async (body: Fields) => (await ok('post', 'routing/simulate', body)).simulation;
-const refused = async (body: Fields) => {
-  const res = await world.company.api('post', 'routing/simulate', { body });
-  return [res.status, res.body.errors];
-};
-const rowsOf = ({ buyers }: { buyers: Row[] }) => new Map(buyers.map((row) => [row.buyer_id, row]));
-
-/** Calls a minute apart: every third is not answered by the first it goes to, then is; they last 30 and 90 seconds in turn. */
+/**
+ * Calls a minute apart: every third is not answered by the first it goes to, then is; they last 30
+ * and 90 seconds in turn.
+ */
 async function someCalls(offer_id: number, count: number): Promise<void> {
   for (let n = 0; n < count; n++) {
     const call = (
@@ -68,17 +16,17 @@ async function someCalls(offer_id: number, count: number): Promise<void> {
       })
     ).call_session;
     later(5);
-    if (n % 3 === 0) await tell(call, 'no_answer');
+    if (n % 3 === 0) await report(call, 'no_answer');
     later(5);
-    await tell(call, 'answered');
+    await report(call, 'answered');
     later(n % 2 === 0 ? 30 : 90);
-    await tell(call, 'completed');
+    await report(call, 'completed');
     later(60);
   }
 }
 
 describe('a replay of a day of calls', () => {
-  test('as configured comes to what really happened, caller by caller, draw by draw', async () => {
+  test('as configured gives what really happened, caller by caller, draw by draw', async () => {
     const [one, two, three] = [
       await buyer({ weight: 3 }),
       await buyer(),
@@ -86,26 +34,26 @@ describe('a replay of a day of calls', () => {
     ];
     const offer_id = await offer({ buyer_ids: [one, two, three] });
     await someCalls(offer_id, 12);
-    const told = await simulate({ offer_id, ...DAY, changes: [] });
-    expect([told.kind, told.calls, told.totals.real]).toEqual([
+    const simulation = await simulate({ offer_id, ...DAY, changes: [] });
+    expect([simulation.kind, simulation.calls, simulation.totals.real]).toEqual([
       'real',
       12,
       { calls: 12, attempts: 16, connects: 12, conversions: 6, revenue: 60, payout: 0 },
     ]);
-    for (const { real, as_configured, as_changed, difference } of rowsOf(told).values()) {
+    for (const { real, as_configured, as_changed, difference } of rowsOf(simulation).values()) {
       expect(as_configured).toMatchObject(real);
       expect(as_changed).toEqual(as_configured);
       expect(new Set(Object.values(difference))).toEqual(new Set([0]));
     }
-    expect(rowsOf(told).get(three)!.as_configured.skip_reasons).toEqual({ filter_unmet: 6 });
+    expect(rowsOf(simulation).get(three)!.as_configured.skip_reasons).toEqual({ filter_unmet: 6 });
     // What reports count, the replay counts too.
     const report = await ok('get', 'calls/reports');
     expect(report.rows.map(({ key, skip_reasons }: Fields) => [key, skip_reasons])).toEqual(
-      [...rowsOf(told).values()].map((row) => [row.buyer_id, row.as_configured.skip_reasons]),
+      [...rowsOf(simulation).values()].map((row) => [row.buyer_id, row.as_configured.skip_reasons]),
     );
   });
 
-  test('with a buyer paused moves its calls to the others, a cap lets through what it says, and nothing is written', async () => {
+  test('with a buyer paused or capped moves calls to the others, and writes nothing', async () => {
     const [one, two] = [await buyer(), await buyer({ tier: 2 })];
     const offer_id = await offer({ buyer_ids: [one, two] });
     for (let n = 0; n < 8; n++) {
@@ -116,12 +64,12 @@ describe('a replay of a day of calls', () => {
         })
       ).call_session;
       later(2);
-      await tell(call, 'answered');
+      await report(call, 'answered');
       later(90);
-      await tell(call, 'completed');
+      await report(call, 'completed');
     }
     const counted = () =>
-      world.sql('SELECT * FROM call_limits WHERE company_id = $1 ORDER BY id', [world.company.id]);
+      sql('SELECT * FROM call_limits WHERE company_id = $1 ORDER BY id', [company_id()]);
     const before = await counted();
     const paused = rowsOf(
       await simulate({ offer_id, ...DAY, changes: [{ buyer_id: one, paused: true }] }),
@@ -165,7 +113,7 @@ describe('a replay of a day of calls', () => {
     expect(await counted()).toEqual(before);
   });
 
-  test('of a group: its caps, its way of dialing and its pause', async () => {
+  test('changes a group: its caps, its way of dialing and its pause', async () => {
     const [one, two] = [await buyer(), await buyer()];
     const { id } = (await ok('post', 'buyer_groups', { name: 'Both', buyer_ids: [one, two] }))
       .buyer_group;
@@ -191,7 +139,7 @@ describe('a replay of a day of calls', () => {
     });
   });
 
-  test('knows who may not call: blacklisted, on a list of a buyer, or on one of the offer; and who has paid for a caller before', async () => {
+  test('knows blacklisted and suppressed callers, and buyers that have paid before', async () => {
     const numbers = ['+13105550000', '+13105550001', '+13105550002', '+13105550003'];
     const list = async (number: string): Promise<number> => {
       const { id } = (await ok('post', 'buyer_suppressions', { name: 'List' })).buyer_suppression;
@@ -207,9 +155,9 @@ describe('a replay of a day of calls', () => {
       const call = (await ok('post', 'call_sessions', { offer_id, caller_number })).call_session;
       if (call.instruction.action !== 'dial') continue;
       later(2);
-      await tell(call, 'answered');
+      await report(call, 'answered');
       later(30);
-      await tell(call, 'completed');
+      await report(call, 'completed');
     }
     await ok('post', 'contacts/caller_block', { caller_ids: [numbers[0]] });
     await ok('put', `buyers/${one}`, { buyer_suppression_ids: [await list(numbers[1]!)] });
@@ -226,43 +174,49 @@ describe('a replay of a day of calls', () => {
   });
 });
 
-test('a replay takes all calls of its time, however many, and none before or after it', async () => {
+test('a replay takes all calls of its period, however many, and no others', async () => {
   const one = await buyer();
   const offer_id = await offer({ buyer_ids: [one] });
-  await world.sql(
-    `INSERT INTO calls (company_id, uuid, created_at, updated_at, ended_at, direction, status, carrier, offer_id)
-      SELECT $1, gen_random_uuid(), x.at, x.at, x.at, 'inbound', 'no_answer', 'softswitch', $2 FROM (SELECT $3::timestamptz + n / 3 * interval '1 second' AS at FROM generate_series(0, 6002) n) x`,
-    [world.company.id, offer_id, MONDAY],
+  await sql(
+    `INSERT INTO calls (
+       company_id, uuid, created_at, updated_at, ended_at, direction, status, carrier, offer_id
+     )
+     SELECT $1, gen_random_uuid(), x.at, x.at, x.at, 'inbound', 'no_answer', 'softswitch', $2
+     FROM (
+       SELECT $3::timestamptz + n / 3 * interval '1 second' AS at
+       FROM generate_series(0, 6002) n
+     ) x`,
+    [company_id(), offer_id, MONDAY],
   );
-  const told = await simulate({
+  const simulation = await simulate({
     offer_id,
     from: '2026-06-01T12:00:01Z',
     to: '2026-06-01T12:33:20Z',
     changes: [],
   });
-  expect([told.calls, told.totals.as_configured.connects]).toEqual([5997, 5997]);
+  expect([simulation.calls, simulation.totals.as_configured.connects]).toEqual([5997, 5997]);
 });
 
-describe('a replay of calls that have not come', () => {
-  test('is the same again with its seed, and shares calls by the weights', async () => {
+describe('a replay of synthetic calls', () => {
+  test('repeats with the same seed, and shares calls by the weights', async () => {
     const [one, two] = [await buyer(), await buyer()];
     const offer_id = await offer({ buyer_ids: [one, two] });
     const synthetic = { calls: 2000, ...DAY, answer_rate: 1, answered_seconds: 90 };
     const body = { offer_id, synthetic, seed: 'x', changes: [{ buyer_id: one, weight: 3 }] };
-    const [told, again] = [await simulate(body), await simulate(body)];
-    expect(again).toEqual(told);
-    const { as_configured, as_changed } = rowsOf(told).get(one)!;
+    const [simulation, again] = [await simulate(body), await simulate(body)];
+    expect(again).toEqual(simulation);
+    const { as_configured, as_changed } = rowsOf(simulation).get(one)!;
     expect(Math.abs(Number(as_configured.connects) - 1000)).toBeLessThan(100);
     expect(Math.abs(Number(as_changed.connects) - 1500)).toBeLessThan(100);
-    expect(told.totals).toMatchObject({
+    expect(simulation.totals).toMatchObject({
       real: null,
       as_configured: { calls: 2000, revenue: 20_000 },
       difference: { calls: 0, revenue: 0 },
     });
-    expect(rowsOf(told).get(two)!.real).toBeNull();
+    expect(rowsOf(simulation).get(two)!.real).toBeNull();
   });
 
-  test('loses calls nobody answers, and takes rates from the calls of the last weeks', async () => {
+  test('loses calls that no buyer answers, and takes rates from the last weeks', async () => {
     const one = await buyer({
       buyer_conversions_schedule: [
         {
@@ -282,19 +236,19 @@ describe('a replay of calls that have not come', () => {
         })
       ).call_session;
       later(3);
-      await tell(call, n < 5 ? 'no_answer' : 'answered');
+      await report(call, n < 5 ? 'no_answer' : 'answered');
       if (n < 5) continue;
       later(45);
-      await tell(call, 'completed');
+      await report(call, 'completed');
     }
     later(60);
-    const told = await simulate({
+    const simulation = await simulate({
       offer_id,
       synthetic: { calls: 1000, ...DAY, tokens: { state: 'CA' } },
       changes: [],
       seed: 'y',
     });
-    const [row] = told.buyers as Row[];
+    const [row] = simulation.buyers as Row[];
     expect(row!.answer_rate).toBe(0.75);
     expect(Math.abs(Number(row!.as_configured.connects) - 750)).toBeLessThan(60);
     const given = await simulate({
@@ -306,72 +260,4 @@ describe('a replay of calls that have not come', () => {
     expect(given.totals.as_configured.revenue).toBe(given.totals.as_configured.connects * 20);
     expect(Math.abs(given.totals.as_configured.connects - 500)).toBeLessThan(60);
   });
-});
-
-test('what cannot be replayed is refused by name', async () => {
-  const [one, stranger] = [await buyer(), await buyer()];
-  const { id: group_id } = (await ok('post', 'buyer_groups', { name: 'None' })).buyer_group;
-  const offer_id = await offer({ buyer_ids: [one] });
-  const day = { offer_id, ...DAY };
-  const synthetic = { calls: 10, ...DAY };
-  const changes: Fields[] = [];
-  expect(await refused({ offer_id, changes })).toEqual([
-    422,
-    { from: ['must be given, or synthetic'] },
-  ]);
-  expect(await refused({ ...day, synthetic, changes })).toEqual([
-    422,
-    { synthetic: ['must not be given together with from or to'] },
-  ]);
-  expect(await refused({ ...day, to: DAY.from, changes })).toEqual([
-    422,
-    { to: ['must be later than from'] },
-  ]);
-  expect(await refused({ ...day, from: '2026-04-01T00:00:00Z', changes })).toEqual([
-    422,
-    { to: ['must be at most 31 days after from'] },
-  ]);
-  expect(await refused({ ...day, offer_id: 999_999, changes })).toEqual([
-    422,
-    { offer_id: ['names no record of yours: 999999'] },
-  ]);
-  expect(await refused({ ...day, changes: [{}] })).toEqual([
-    422,
-    { 'changes.0': ['must have either buyer_id or buyer_group_id'] },
-  ]);
-  expect(await refused({ ...day, changes: [{ buyer_id: one, attempt_hourly_limit: 1 }] })).toEqual([
-    422,
-    { 'changes.0.attempt_hourly_limit': ['is nothing that a buyer has here'] },
-  ]);
-  expect(
-    await refused({ ...day, changes: [{ buyer_group_id: group_id, timeout_seconds: 20 }] }),
-  ).toEqual([422, { 'changes.0.timeout_seconds': ['is nothing that a group has here'] }]);
-  expect(await refused({ ...day, changes: [{ buyer_id: one }, { buyer_id: one }] })).toEqual([
-    422,
-    { 'changes.1.buyer_id': [`is changed twice: ${one}`] },
-  ]);
-  expect(await refused({ ...day, changes: [{ buyer_id: 999_999 }] })).toEqual([
-    422,
-    { 'changes.0.buyer_id': ['names no record of yours: 999999'] },
-  ]);
-  expect(await refused({ ...day, changes: [{ buyer_id: stranger }] })).toEqual([
-    422,
-    { 'changes.0.buyer_id': [`is no buyer of the offer: ${stranger}`] },
-  ]);
-  expect(await refused({ ...day, changes: [{ buyer_group_id: group_id }] })).toEqual([
-    422,
-    { 'changes.0.buyer_group_id': [`is no group of the offer that has buyers: ${group_id}`] },
-  ]);
-  const many = await Promise.all(Array.from({ length: 11 }, () => buyer()));
-  const wide = await offer({ buyer_ids: many });
-  expect(
-    await refused({ offer_id: wide, synthetic: { ...synthetic, calls: 100_000 }, changes }),
-  ).toEqual([
-    422,
-    {
-      'synthetic.calls': [
-        'must leave at most 90909 calls to replay, as the offer has 11 buyers: there are 100000',
-      ],
-    },
-  ]);
 });

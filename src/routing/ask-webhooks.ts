@@ -1,0 +1,175 @@
+import type { Db } from '../db/tenant';
+import { uuidv7 } from '../db/uuid';
+import type { Deps } from '../deps';
+import type { Answered } from '../egress/guarded-request';
+import { filled, shownHeaders } from '../egress/request-template';
+import { responseFields, type ResponseFields } from '../egress/response-fields';
+import { keysAt, signed } from '../egress/standard-webhooks';
+import type { TokenSource } from '../tokens/substitute';
+import type { Veto } from './engine/eligibility';
+import type { Member } from './engine/route';
+import { INSERT_PRE_DIAL_LOGS } from './queries/pre-dial-webhooks';
+import type { PreDialWebhook } from './read-pre-dial-webhooks';
+
+export type Edges = Pick<Deps, 'request' | 'pepper' | 'clock'>;
+
+/** What receivers get to know about a call before a buyer is dialed. */
+export interface CallToDial {
+  uuid: string;
+  /** Numbers are E.164 without the plus. */
+  caller_number: number | null;
+  number_called: number | null;
+  offer_id: number | null;
+  lead_id: number | null;
+  traffic_source_id: number | null;
+  token_values: Record<string, unknown>;
+}
+
+/** Buyers about to be dialed, each with the webhooks that must be asked about it. */
+export interface Question {
+  call: CallToDial;
+  tokens: TokenSource;
+  asked: { member: Member; webhooks: PreDialWebhook[] }[];
+}
+
+interface Answers {
+  /** By buyer; null for a buyer that may be dialed. */
+  verdicts: Map<number, Veto | null>;
+  log_uuids: string[];
+}
+
+/** Asks all webhooks at the same time, and logs the requests. */
+export async function askWebhooks(
+  db: Pick<Db, 'sql'>,
+  { asked, ...call }: Question,
+  edges: Edges,
+): Promise<Answers> {
+  const logs: PreDialLog[] = [];
+  const verdicts: Answers['verdicts'] = new Map();
+  await Promise.all(
+    asked.map(async ({ member, webhooks }) => {
+      const answers = await Promise.all(
+        webhooks.map((webhook) => askOne(webhook, member, { ...call, edges })),
+      );
+      logs.push(...answers.map(({ log }) => log));
+      verdicts.set(member.buyer.id, answers.find(({ veto }) => veto !== null)?.veto ?? null);
+    }),
+  );
+  await db.sql(INSERT_PRE_DIAL_LOGS, { rows: JSON.stringify(logs) });
+  return { verdicts, log_uuids: logs.map(({ uuid }) => uuid) };
+}
+
+/** A request as it is logged. */
+interface PreDialLog extends ResponseFields {
+  uuid: string;
+  outgoing_webhook_id: string;
+  started_at: string;
+  success: boolean;
+  notes: string | null;
+  request_headers: Record<string, string>;
+  event_id: string;
+  buyer_id: number;
+  lead_id: number | null;
+  offer_id: number | null;
+  request_method: string;
+  request_url: string;
+  request_body: string | null;
+}
+
+interface Asking {
+  call: CallToDial;
+  tokens: TokenSource;
+  edges: Edges;
+}
+
+async function askOne(
+  webhook: PreDialWebhook,
+  { buyer }: Member,
+  { call, tokens, edges: { request, pepper, clock } }: Asking,
+): Promise<{ veto: Veto | null; log: PreDialLog }> {
+  const at = clock();
+  const id = uuidv7(at.getTime());
+  const sent = filled(webhook, tokens, bodyOf(call, buyer, at));
+  const headers = {
+    'User-Agent': 'Trunkline',
+    ...sent.headers,
+    ...signed(keysOf(webhook, pepper, at), { id, at, body: sent.body ?? '' }),
+  };
+  const answered = await request({ ...sent, headers, timeout_ms: webhook.timeout_seconds * 1000 });
+  const { vetoed, notes } = verdictOf(answered);
+  const log = {
+    ...responseFields(answered),
+    request_method: sent.method,
+    request_url: sent.url,
+    request_headers: shownHeaders(headers),
+    request_body: sent.body ?? null,
+    uuid: id,
+    event_id: id,
+    outgoing_webhook_id: String(webhook.id),
+    buyer_id: buyer.id,
+    lead_id: call.lead_id,
+    offer_id: call.offer_id,
+    started_at: at.toISOString(),
+    success: answered.ok && (isSuccess(answered.code) || isClientError(answered.code)),
+    notes,
+  };
+  const veto = vetoed === undefined ? null : { outgoing_webhook_id: webhook.id, reason: vetoed };
+  return { veto, log };
+}
+
+function keysOf(webhook: PreDialWebhook, pepper: Edges['pepper'], at: Date) {
+  const rotated_at = webhook.secret_rotated_at;
+  const secret_rotated_at = rotated_at === null ? null : new Date(rotated_at);
+  return keysAt(pepper, { ...webhook, secret_rotated_at }, at);
+}
+
+const e164 = (number: number | null) => (number === null ? null : `+${number}`);
+
+function bodyOf(
+  { uuid, caller_number, number_called, ...call }: CallToDial,
+  { id, name, user_buyer_id, number }: Member['buyer'],
+  at: Date,
+): string {
+  const { offer_id, lead_id, traffic_source_id, token_values } = call;
+  return JSON.stringify({
+    type: 'before_buyer_dialled',
+    timestamp: at.toISOString(),
+    data: {
+      call: {
+        uuid,
+        caller_number: e164(caller_number),
+        number_called: e164(number_called),
+        offer_id,
+        lead_id,
+        traffic_source_id,
+        token_values,
+      },
+      buyer: { id, name, user_buyer_id, number, routes_show_path: `/api/v1/buyers/${id}` },
+    },
+  });
+}
+
+const isSuccess = (code: number) => code >= 200 && code < 300;
+const isClientError = (code: number) => code >= 400 && code < 500;
+const MAX_REASON_CHARS = 200;
+
+/** Only an explicit no keeps a buyer from being dialed: callers must not suffer from an outage. */
+function verdictOf(answered: Answered): { vetoed?: string; notes: string } {
+  if (!answered.ok) return { notes: `${answered.reason}: the buyer may be dialed all the same` };
+  const { code, body } = answered;
+  const { accept, reason = `answered ${code}` } = parseAnswer(body);
+  if (isClientError(code) || (isSuccess(code) && accept === false))
+    return { vetoed: reason, notes: `vetoed: ${reason}` };
+  if (isSuccess(code)) return { notes: 'the buyer may be dialed' };
+  return { notes: `answered ${code}: the buyer may be dialed all the same` };
+}
+
+function parseAnswer(body: string): { accept?: unknown; reason?: string } {
+  try {
+    const { accept, reason } = (JSON.parse(body) ?? {}) as { accept?: unknown; reason?: unknown };
+    if (typeof reason !== 'string' || !reason.trim()) return { accept };
+    return { accept, reason: reason.replace(/[\0\s]+/g, ' ').slice(0, MAX_REASON_CHARS) };
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,147 @@
+import type { Interval, Metric } from '../../buyers/caps';
+
+export type CapName = `${Metric}_${Interval}` | 'concurrency';
+
+/**
+ * The cap that keeps its owner from calls: of several that are used up, the one that frees last.
+ */
+export interface UsedUpCap {
+  cap: CapName;
+  used: number;
+  limit: number;
+  /** Null when it does not free by itself. */
+  resets_at: Date | null;
+}
+
+/** A suppression list that holds the caller's number. */
+export interface Suppression {
+  id: number;
+  name: string;
+}
+
+export interface Owner {
+  id: number;
+  name: string | null;
+  paused: boolean;
+  tier: number;
+  weight: number;
+  /** IANA name. */
+  zone: string;
+  used_up: UsedUpCap | null;
+}
+
+/** A group through which a buyer comes to an offer. */
+export interface CandidateGroup extends Owner {
+  dial_buyers_type: 'sequentially' | 'simultaneously';
+}
+
+/** All that is known of a buyer when a call for an offer looks for one. */
+export interface Candidate extends Owner {
+  /** + and digits, or sip: and an address. */
+  number: string | null;
+  /** As written in the record; `zone` is its IANA name. */
+  time_zone: string;
+  buyer_type: 'buyer' | 'quality_assurance' | 'voice_bot';
+  buyer_fleet_id: number | null;
+  timeout_seconds: number;
+  dtmf_tones: string | null;
+  press_one_to_accept: boolean;
+  record_calls: boolean;
+  display_caller_id_type:
+    'display_caller_id' | 'display_fake_caller_id' | 'display_service_number_id';
+  /** + and digits. */
+  display_service_number: string | null;
+  user_buyer_id: string | null;
+  /** Tokens for calls to it, as key:value. */
+  record_token_additional_data: readonly string[];
+  route_by_type: 'tier' | 'revenue' | 'epc';
+  /** Of its current conversion, dollars; null without one. */
+  current_conversion_revenue: number | null;
+  /** The most it pays for a call by one of its conversions now, dollars. */
+  most_revenue: number;
+  /** Whether it pays now for being dialed, even if it does not answer. */
+  pays_at_dial: boolean;
+  /** Dollars that a call earned in the hours that count, or the assumption before enough calls. */
+  epc: number | null;
+  /** When it was last dialed for any call. */
+  last_call_at: Date | null;
+  /** Open minutes of each entry of its business hours; without entries it is always open. */
+  business_hours: readonly (readonly number[])[];
+  record_token_filter_list: readonly string[];
+  /** Its suppression lists that hold the caller's number. */
+  suppressed_by: readonly Suppression[];
+  /** Whether it is on the offer itself. */
+  direct: boolean;
+  /** Groups on the offer that it is in. */
+  groups: readonly CandidateGroup[];
+}
+
+type CandidateChanges = Partial<
+  Pick<Candidate, 'used_up' | 'epc' | 'last_call_at' | 'suppressed_by' | 'groups'>
+>;
+
+/**
+ * Copies a candidate, with changes. Every field is written out so that all candidates have the same
+ * hidden class in V8: parsed or spread objects have many, and reading a thousand of them takes a
+ * hundred times longer.
+ */
+export const copyCandidate = (known: Candidate, changes: CandidateChanges = {}): Candidate => {
+  const {
+    used_up = known.used_up,
+    epc = known.epc,
+    last_call_at = known.last_call_at,
+    suppressed_by = known.suppressed_by,
+    groups = known.groups,
+  } = changes;
+  return {
+    id: known.id,
+    name: known.name,
+    paused: known.paused,
+    tier: known.tier,
+    weight: known.weight,
+    zone: known.zone,
+    used_up,
+    number: known.number,
+    time_zone: known.time_zone,
+    buyer_type: known.buyer_type,
+    buyer_fleet_id: known.buyer_fleet_id,
+    timeout_seconds: known.timeout_seconds,
+    dtmf_tones: known.dtmf_tones,
+    press_one_to_accept: known.press_one_to_accept,
+    record_calls: known.record_calls,
+    display_caller_id_type: known.display_caller_id_type,
+    display_service_number: known.display_service_number,
+    user_buyer_id: known.user_buyer_id,
+    record_token_additional_data: known.record_token_additional_data,
+    route_by_type: known.route_by_type,
+    current_conversion_revenue: known.current_conversion_revenue,
+    most_revenue: known.most_revenue,
+    pays_at_dial: known.pays_at_dial,
+    epc,
+    last_call_at,
+    business_hours: known.business_hours,
+    record_token_filter_list: known.record_token_filter_list,
+    suppressed_by,
+    direct: known.direct,
+    groups,
+  };
+};
+
+/** Copies a group, with the cap that is used up; written out for the same reason. */
+export const copyGroup = (
+  { id, name, paused, tier, weight, zone, dial_buyers_type }: Omit<CandidateGroup, 'used_up'>,
+  used_up: UsedUpCap | null,
+): CandidateGroup => ({
+  id,
+  name,
+  paused,
+  tier,
+  weight,
+  zone,
+  used_up,
+  dial_buyers_type,
+});
+
+/** Whether calls may come to buyers through a group. */
+export const isOpenGroup = ({ paused, used_up }: CandidateGroup): boolean =>
+  !paused && used_up === null;

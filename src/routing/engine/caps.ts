@@ -1,0 +1,68 @@
+import { CAPS, type Metric } from '../../buyers/caps';
+import { isOpenGroup, type Candidate, type CandidateGroup, type Owner } from './candidate';
+import { localTime, pauseFault, type Fault } from './reasons';
+
+const COUNTED: Record<Metric, string> = {
+  attempt: 'attempts',
+  buyer_conversion: 'conversions',
+  connection: 'connections',
+  earned_revenue: 'earned revenue',
+  revenue: 'revenue',
+};
+
+const dollars = (amount: number) => `$${amount.toFixed(2)}`;
+
+/** Why an owner's caps keep it from calls; `owner` names it in the message. */
+export function capFault({ used_up, zone }: Owner, owner: string): Fault | undefined {
+  if (!used_up) return undefined;
+  const { cap, used, limit, resets_at } = used_up;
+  const details = { cap, used, limit, resets_at: resets_at?.toISOString() ?? null };
+  const known = CAPS.find(({ metric, interval }) => `${metric}_${interval}` === cap);
+  if (!known) {
+    const message = `${owner} has ${used} of ${limit} simultaneous calls`;
+    return { reason: 'concurrency_full', message, details };
+  }
+  const name = `the ${known.interval} cap on ${COUNTED[known.metric]} of ${owner}`;
+  const is_money = known.metric === 'revenue' || known.metric === 'earned_revenue';
+  const state = stateOf(used_up, { is_money, zone });
+  return { reason: 'cap_reached', message: `${name} ${state}`, details };
+}
+
+function stateOf(
+  { used, limit, resets_at }: NonNullable<Owner['used_up']>,
+  { is_money, zone }: { is_money: boolean; zone: string },
+): string {
+  if (limit === 0) return 'allows none';
+  if (is_money && used < limit)
+    return `has ${dollars(limit - used)} of ${dollars(limit)} left, less than a call may bring`;
+  const amounts = is_money ? `${dollars(used)} of ${dollars(limit)}` : `${used} of ${limit}`;
+  const resets = resets_at
+    ? `resets at ${localTime(resets_at, zone)}`
+    : 'stays so until it is reset';
+  return `is reached (${amounts}) and ${resets}`;
+}
+
+/** Why no way leads from the offer to the buyer; one group that is open is enough. */
+export function wayFault({ direct, groups }: Candidate): Fault | undefined {
+  if (direct || groups.some(isOpenGroup)) return undefined;
+  const faults = groups.map(groupFault).filter((fault) => fault !== undefined);
+  const reason =
+    (['group_paused', 'cap_reached'] as const).find((each) =>
+      faults.some((fault) => fault.reason === each),
+    ) ?? 'concurrency_full';
+  return { reason, message: faults.map(({ message }) => message).join('; ') };
+}
+
+function groupFault(group: CandidateGroup): Fault | undefined {
+  const name = group.name ? `its group "${group.name}" (${group.id})` : `its group ${group.id}`;
+  return group.paused ? pauseFault('group_paused', name) : capFault(group, name);
+}
+
+/**
+ * The caps of a buyer and of its groups: a cap that is reached goes before one of simultaneous
+ * calls, the buyer's own before those of its groups.
+ */
+export function fullFault(candidate: Candidate, way: Fault | undefined): Fault | undefined {
+  const own = candidate.used_up ? capFault(candidate, 'the buyer') : undefined;
+  return own?.reason !== 'cap_reached' && way?.reason === 'cap_reached' ? way : (own ?? way);
+}

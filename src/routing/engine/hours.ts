@@ -1,0 +1,54 @@
+import { nextContact } from '../../time/contact-hours';
+import { isOpenAt } from '../../time/opening-hours';
+import { minuteOfWeek } from '../../time/zone';
+import type { Candidate } from './candidate';
+import { localTime, type Fault } from './reasons';
+
+type BusinessHours = Candidate['business_hours'];
+
+const ALL_DAY = [0, 1_439] as const;
+
+/** The last fault of hours that are cached for many calls: until they open, they stay closed. */
+const closed_until = new WeakMap<
+  BusinessHours,
+  { zone: string; from: number; opens: number; fault: Fault }
+>();
+
+/** Why a buyer with these hours takes no call now; undefined when it is open. */
+export function hoursFault(hours: BusinessHours, zone: string, now: Date): Fault | undefined {
+  if (hours.length === 0) return undefined;
+  const minute = minuteOfWeek(zone, now);
+  if (hours.some((open) => isOpenAt(open, minute))) return undefined;
+  const known = closed_until.get(hours);
+  if (known && known.zone === zone && now.getTime() >= known.from && now.getTime() < known.opens)
+    return known.fault;
+  const opens = Math.min(...hours.map((open) => nextOpening(open, zone, now)));
+  const fault = closedFault(opens, zone);
+  closed_until.set(hours, {
+    zone,
+    from: now.getTime(),
+    // The search ended at two weeks: search again in a minute.
+    opens: opens === Infinity ? now.getTime() + 60_000 : opens,
+    fault,
+  });
+  return fault;
+}
+
+function closedFault(opens: number, zone: string): Fault {
+  if (opens === Infinity)
+    return {
+      reason: 'closed',
+      message: 'the buyer is closed for the next 14 days at least',
+      details: { opens_at: null },
+    };
+  const opens_at = new Date(opens);
+  return {
+    reason: 'closed',
+    message: `the buyer is closed until ${localTime(opens_at, zone)}`,
+    details: { opens_at: opens_at.toISOString() },
+  };
+}
+
+const nextOpening = (business_open: readonly number[], business_zone: string, now: Date): number =>
+  nextContact({ daylight: ALL_DAY, business_open, business_zone }, [], now)?.at.getTime() ??
+  Infinity;

@@ -1,0 +1,42 @@
+import { offsetAt } from '../../time/zone';
+
+/**
+ * Why a buyer cannot take a call. If there are several reasons, the first in this order is given.
+ */
+export const REASONS = [
+  'blacklisted',
+  'offer_paused',
+  'offer_suppressed',
+  'already_tried',
+  'not_previous_buyer',
+  'paused',
+  'group_paused',
+  'closed',
+  'suppressed',
+  'filter_unmet',
+  'cap_reached',
+  'concurrency_full',
+  'duplicate_caller',
+  'spacing',
+  'no_number',
+  'vetoed',
+] as const;
+export type Reason = (typeof REASONS)[number];
+
+export interface Fault {
+  reason: Reason;
+  message: string;
+  /** The facts behind the reason, for programs. */
+  details?: Record<string, unknown> | null;
+}
+
+export const pauseFault = (reason: 'paused' | 'group_paused', owner: string): Fault => ({
+  reason,
+  message: `${owner} is paused`,
+});
+
+/** An instant as messages show it: local date and time, and the zone. */
+export function localTime(at: Date, zone: string): string {
+  const local = new Date(at.getTime() + offsetAt(zone, at)).toISOString();
+  return `${local.slice(0, 10)} ${local.slice(11, 16)} ${zone}`;
+}

@@ -1,0 +1,85 @@
+import { route, type Choice, type Considered, type Member, type RouteFacts } from '../engine/route';
+import type { Pending } from './caps';
+import type { Owner, Slot } from './ledger';
+import type { ReplayState } from './replay-state';
+
+/** A buyer that is dialed for a call, and the caps that are reserved for it. */
+export interface Dialed {
+  member: Member;
+  owner: Owner;
+  slot: Slot;
+  /** Of the group through which it is dialed; the buyers that ring at once share it. */
+  group_slot: Slot | undefined;
+  at: Date;
+}
+
+export const slotsOf = ({ group_slot, slot }: Dialed): Slot[] =>
+  group_slot ? [group_slot, slot] : [slot];
+
+/** Chooses the buyers to dial as live routing does, and reserves their caps; none if none can. */
+export function reserveBuyers(
+  state: ReplayState,
+  facts: RouteFacts,
+  now: Date,
+): { dialed: Dialed[]; considered: readonly Considered[] } {
+  for (;;) {
+    const { choices, considered } = route(state.candidates, facts);
+    const [choice] = choices;
+    const dialed = choice ? reserveChoice(state, choice, now) : [];
+    if (!choice || dialed.length > 0) return { dialed, considered };
+  }
+}
+
+/** Reserves the group's caps, then the buyers'. An owner without room is marked as used up. */
+function reserveChoice(state: ReplayState, { members, group }: Choice, now: Date): Dialed[] {
+  const group_id = (group ?? members[0]!.group)?.id;
+  const group_slot =
+    group_id === undefined
+      ? undefined
+      : reserveSlot(state.groups.get(group_id)!, pendingOf(members), now);
+  if (group_id !== undefined && !group_slot) return [];
+  const dialed = members.flatMap((member): Dialed[] => {
+    const owner = state.buyers.get(member.buyer.id)!;
+    const slot = reserveSlot(owner, pendingOf([member]), now);
+    return slot ? [{ member, owner, slot, group_slot, at: now }] : [];
+  });
+  if (group_slot && dialed.length === 0) {
+    const pending = negative(group_slot.pending);
+    group_slot.owner.caps.record({ usage: { attempt: -1 }, concurrency: -1, pending }, now);
+  }
+  return dialed;
+}
+
+function reserveSlot(owner: Owner, pending: Pending, now: Date): Slot | undefined {
+  if (owner.caps.reserve({ usage: { attempt: 1 }, concurrency: 1, pending }, now))
+    return { owner, pending };
+  owner.subject.used_up = owner.caps.usedUp(now, pending.revenue);
+  return undefined;
+}
+
+/** Gives back a slot, and what is still pending of it. */
+export function releaseSlot(slot: Slot, now: Date): void {
+  const pending = negative(slot.pending);
+  slot.owner.caps.record({ usage: {}, concurrency: -1, pending }, now);
+  slot.pending = { connections: 0, conversions: 0, revenue: 0 };
+}
+
+/** Counts that the call was connected, which was pending before. */
+export function recordConnection(slot: Slot, now: Date): void {
+  const pending = { connections: -slot.pending.connections, conversions: 0, revenue: 0 };
+  slot.owner.caps.record({ usage: { connection: 1 }, pending }, now);
+  slot.pending = { ...slot.pending, connections: 0 };
+}
+
+const negative = ({ connections, conversions, revenue }: Pending): Pending => ({
+  connections: -connections,
+  conversions: -conversions,
+  revenue: -revenue,
+});
+
+/** The most that a call can come to that is dialed to these at once: one of them gets it. */
+const pendingOf = (members: readonly Member[]): Pending => ({
+  connections: 1,
+  conversions: members.some(({ buyer }) => buyer.current_conversion_revenue !== null) ? 1 : 0,
+  revenue: Math.max(...members.map(({ buyer }) => buyer.most_revenue)),
+});

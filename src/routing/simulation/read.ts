@@ -1,0 +1,131 @@
+import type { Row, Statement, StatementName } from '../../db/sql';
+import type { Db } from '../../db/tenant';
+import {
+  BUYER_NAMES,
+  CALLERS,
+  COUNT_CALLS,
+  OBSERVED_ATTEMPTS,
+  PAST_CALLS,
+  TALK_DURATIONS,
+} from './queries/replayed-calls';
+import { BUSINESS_HOURS, CAPS_AND_USE, CONVERSIONS } from './queries/setup';
+
+// Reads what a simulation replays. Nothing is locked or changed.
+
+type Connection = Pick<Db, 'sql'>;
+/** The rows of a statement. */
+type RowOf<Query> =
+  Query extends Statement<infer Name extends StatementName, infer Narrowed>
+    ? Row<Name, Narrowed>
+    : never;
+
+/** The calls of an offer in a period. */
+export interface Period {
+  offer_id: bigint;
+  from: Date;
+  to: Date;
+}
+
+/** How many calls of an offer came in and have ended, counted up to `most`. */
+export async function countCalls(db: Connection, period: Period, most: number): Promise<number> {
+  const [row] = await db.sql(COUNT_CALLS, { ...period, most });
+  return row!.n;
+}
+
+export type PastCall = RowOf<typeof PAST_CALLS>;
+
+/** Calls in one read: one for a whole month could exceed the time limit of a statement. */
+const PAGE = 5_000;
+
+/**
+ * Calls of an offer that have ended, with what came of them, in the order in which they came, in
+ * pages. `tokens`: with their tokens; `history`: with what the caller had done before.
+ */
+export async function* readPastCalls(
+  db: Connection,
+  period: Period,
+  needs: { tokens: boolean; history: boolean },
+): AsyncGenerator<PastCall[]> {
+  let after: { after_at: Date | string; after_id: number } = {
+    after_at: '-infinity',
+    after_id: 0,
+  };
+  for (;;) {
+    const page = await db.sql(PAST_CALLS, { ...period, ...needs, ...after, page: PAGE });
+    const last = page.at(-1);
+    if (last) yield page;
+    if (!last || page.length < PAGE) return;
+    after = { after_at: last.at, after_id: last.id };
+  }
+}
+
+export const readObserved = (
+  db: Connection,
+  period: Period,
+): Promise<RowOf<typeof OBSERVED_ATTEMPTS>[]> => db.sql(OBSERVED_ATTEMPTS, period);
+
+/** Seconds that connected calls lasted: a hundred quantiles; empty when there were no calls. */
+export async function readTalked(db: Connection, period: Period): Promise<number[]> {
+  const [row] = await db.sql(TALK_DURATIONS, period);
+  return row!.talked;
+}
+
+export type Callers = RowOf<typeof CALLERS>;
+
+/** What decides about callers of an offer: lists as they are now, calls as they were at `from`. */
+export async function readCallers(
+  db: Connection,
+  callers: Pick<Period, 'offer_id' | 'from'> & {
+    numbers: readonly number[];
+    buyer_ids: readonly number[];
+  },
+): Promise<Callers> {
+  const [row] = await db.sql(CALLERS, callers);
+  return row!;
+}
+
+/** What buyers and groups have set up that a candidate of routing does not show. */
+export interface Setup {
+  caps: RowOf<typeof CAPS_AND_USE>[];
+  hours: RowOf<typeof BUSINESS_HOURS>[];
+  conversions: RowOf<typeof CONVERSIONS>[];
+}
+
+export interface SetupOwners {
+  buyer_ids: readonly number[];
+  group_ids: readonly number[];
+  from: Date;
+}
+
+/** Days before `from` of which calls count for caps that renew: a month and the change of zones. */
+const CAP_DAYS = 32;
+const DAY_MS = 86_400_000;
+
+/**
+ * How buyers and groups are set up now, and what they had used of their caps at `from`. Only with
+ * `totals` all earlier calls are read, which totals need.
+ */
+export async function readSetup(
+  db: Connection,
+  { from, ...owners }: SetupOwners,
+  hasTotals: (caps: Setup['caps']) => boolean,
+): Promise<Setup> {
+  const { buyer_ids } = owners;
+  const since = new Date(from.getTime() - CAP_DAYS * DAY_MS);
+  let caps = await db.sql(CAPS_AND_USE, { ...owners, from, since });
+  if (hasTotals(caps)) caps = await db.sql(CAPS_AND_USE, { ...owners, from, since: new Date(0) });
+  return {
+    caps,
+    hours: await db.sql(BUSINESS_HOURS, { buyer_ids }),
+    conversions: await db.sql(CONVERSIONS, { buyer_ids }),
+  };
+}
+
+/** Names of buyers by id, deleted ones too. */
+export async function readBuyerNames(
+  db: Connection,
+  ids: readonly number[],
+): Promise<Map<number, string | null>> {
+  const rows = await db.sql(BUYER_NAMES, { ids });
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}

@@ -1,0 +1,27 @@
+import type { CapOwner } from '../buyers/caps';
+import type { Db } from '../db/tenant';
+import type { UsedUpCap } from './engine/candidate';
+import { USED_UP_CAP_OF_BUYER, USED_UP_CAP_OF_GROUP, type CapJson } from './queries/used-up-cap';
+
+/** Reads a cap from JSON. A limit of 0 never has room, whatever window ends. */
+export const capOf = (cap: CapJson | null): UsedUpCap | null =>
+  cap && {
+    ...cap,
+    resets_at: cap.resets_at !== null && cap.limit > 0 ? new Date(cap.resets_at) : null,
+  };
+
+/**
+ * The cap that keeps a call that may bring `revenue` dollars from its owner now; null when every
+ * cap has room.
+ */
+export async function readUsedUpCap(
+  db: Pick<Db, 'sql'>,
+  owner: CapOwner,
+  { revenue, now }: { revenue: number; now: Date },
+): Promise<UsedUpCap | null> {
+  const [row] =
+    'buyer_id' in owner
+      ? await db.sql(USED_UP_CAP_OF_BUYER, { id: owner.buyer_id, revenue, now })
+      : await db.sql(USED_UP_CAP_OF_GROUP, { id: owner.buyer_group_id, revenue, now });
+  return capOf(row?.cap ?? null);
+}

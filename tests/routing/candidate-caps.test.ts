@@ -1,0 +1,135 @@
+import { recordUsage } from '../../src/buyers/reserve-caps';
+import { routingCandidates } from '../../src/routing/candidates';
+import { CALLER, candidateWorld } from '../support/candidate-world';
+import { cap, MONDAY, NEW_YORK } from '../support/candidates';
+
+let own: Awaited<ReturnType<typeof candidateWorld>>;
+beforeAll(async () => void (own = await candidateWorld()));
+afterAll(() => own.world.close());
+beforeEach(() => own.clock.set(MONDAY));
+
+test('a cap is used up until its window ends in the owner’s zone', async () => {
+  const limits = {
+    attempt_daily_limit: 2,
+    attempt_monthly_limit: 3,
+    revenue_total_limit: 50,
+    concurrency_cap_limit: 1,
+  };
+  const id = await own.made('buyers', { name: 'x', time_zone: NEW_YORK, ...limits });
+  const offer = await own.offerOf(id);
+  await own.use(id, {}, 1);
+  expect([await own.used(offer), await own.reasons(offer)]).toEqual([
+    cap('concurrency', 1, 1).used_up,
+    { x: 'concurrency_full' },
+  ]);
+  await own.use(id, {}, -1);
+  expect(await own.reasons(offer)).toEqual({ x: null });
+  await own.use(id, { attempt: 2 });
+  expect(await own.used(offer)).toEqual(cap('attempt_daily', 2, 2, '2026-06-02T04:00:00Z').used_up);
+  expect((await own.world.company.api('get', `buyers/${id}`)).body.buyer.maxed_out_by).toBe(
+    'attempt_daily',
+  );
+  expect(await own.at('2026-06-02T03:59:59Z', offer)).toEqual({ x: 'cap_reached' });
+  expect(await own.at('2026-06-02T04:00:00Z', offer)).toEqual({ x: null });
+  await own.use(id, { attempt: 2, revenue: 33.33 });
+  expect(await own.used(offer)).toEqual(
+    cap('attempt_monthly', 4, 3, '2026-07-01T04:00:00Z').used_up,
+  );
+  await own.use(id, { revenue: 33.33 });
+  expect(await own.used(offer)).toEqual(cap('revenue_total', 66.66, 50).used_up);
+});
+
+test('cached caps equal those of the database, however changes and reads overlap', async () => {
+  const ids = await Promise.all(
+    Array.from({ length: 6 }, (_, n) =>
+      own.made('buyers', { name: `${n}`, concurrency_cap_limit: 1, attempt_total_limit: 9 }),
+    ),
+  );
+  const offer = await own.offerOf(...ids);
+  const source = { offer_id: String(offer) };
+  const look = () =>
+    routingCandidates(own.db(), { source, numbers: [Number(CALLER)], now: own.clock.read() });
+  for (let round = 0; round < 15; round++) {
+    const moves = ids.flatMap((id, n) => [
+      own.use(id, { attempt: (round + n) % 3 === 0 ? 1 : 0 }, (round + n) % 2 === 0 ? 1 : -1),
+      look(),
+    ]);
+    // A transaction that began before all of them and ends after some.
+    const slow = own
+      .db()
+      .transaction(async (tx) => {
+        await recordUsage(tx, {
+          owner: { buyer_id: BigInt(ids[round % 6]!) },
+          usage: {},
+          concurrency: round % 2 === 0 ? 1 : -1,
+          now: own.clock.read(),
+        });
+        await look();
+        await look();
+      })
+      .catch(() => undefined);
+    await Promise.all([...moves, slow, look()]);
+    await own.load(offer);
+  }
+  const changed = await own.world.company.api('put', `buyers/${ids[0]}`, {
+    body: { concurrency_cap_limit: 0 },
+  });
+  expect(changed.status).toBe(200);
+  expect((await own.load(offer))[0]!.used_up).toMatchObject({ cap: 'concurrency', limit: 0 });
+});
+
+test('a group’s caps keep members from calls, but not those on the offer itself', async () => {
+  const buyer_ids = [
+    await own.made('buyers', { name: 'direct' }),
+    await own.made('buyers', { name: 'member' }),
+  ];
+  const id = await own.made('buyer_groups', {
+    buyer_ids,
+    attempt_hourly_limit: 1,
+    concurrency_cap: 1,
+    time_zone: 'Tokyo',
+  });
+  const offer = await own.made('offers', {
+    buyer_ids: buyer_ids.slice(0, 1),
+    buyer_group_ids: [id],
+  });
+  await recordUsage(own.db(), {
+    owner: { buyer_group_id: BigInt(id) },
+    usage: { attempt: 1 },
+    concurrency: 1,
+    now: own.clock.read(),
+  });
+  expect((await own.load(offer))[1]!.groups).toMatchObject([
+    cap('attempt_hourly', 1, 1, '2026-06-01T13:00:00Z'),
+  ]);
+  expect(await own.reasons(offer)).toEqual({ direct: null, member: 'cap_reached' });
+  expect(await own.at('2026-06-01T13:00:00Z', offer)).toEqual({
+    direct: null,
+    member: 'concurrency_full',
+  });
+});
+
+test('hourly limits are those of the first open entry of the business hours', async () => {
+  const entry = (attempt_hourly_limit: number, times: string) => ({
+    attempt_hourly_limit,
+    schedule: [{ day: 1, times: [times] }],
+  });
+  const id = await own.made('buyers', {
+    name: 'x',
+    time_zone: NEW_YORK,
+    business_hours_schedule: [entry(1, '09:00..09:59'), entry(2, '08:00..16:59')],
+  });
+  const offer = await own.offerOf(id);
+  await own.use(id, { attempt: 1 });
+  expect(await own.reasons(offer)).toEqual({ x: null });
+  await own.use(id, { attempt: 1 });
+  expect(await own.used(offer)).toEqual(
+    cap('attempt_hourly', 2, 2, '2026-06-01T13:00:00Z').used_up,
+  );
+  expect(await own.at('2026-06-01T13:00:00Z', offer)).toEqual({ x: null });
+  await own.use(id, { attempt: 1 });
+  expect(await own.used(offer)).toEqual(
+    cap('attempt_hourly', 1, 1, '2026-06-01T14:00:00Z').used_up,
+  );
+  expect(await own.at('2026-06-01T21:00:00Z', offer)).toEqual({ x: 'closed' });
+});

@@ -1,0 +1,54 @@
+import type { Candidate, CandidateGroup } from '../../../src/routing/engine/candidate';
+import { decisionOf, packDecision, unpackDecision } from '../../../src/routing/engine/decision';
+import { route, type RouteFacts } from '../../../src/routing/engine/route';
+import { ownTokens } from '../../../src/tokens/substitute';
+import { buyer, group } from '../../support/candidates';
+
+/** Monday 08:30 in New York. */
+const NOW = new Date('2026-06-01T12:30:00Z');
+const tokens = ownTokens({ state: 'TX', age: '40' });
+const facts = (more: Partial<RouteFacts> = {}): RouteFacts => ({
+  now: NOW,
+  tokens,
+  seed: 'seed',
+  ...more,
+});
+const through = (...groups: CandidateGroup[]): Partial<Candidate> => ({ direct: false, groups });
+
+test('a stored decision unpacks to what was decided', () => {
+  const at_once = group({ dial_buyers_type: 'simultaneously', tier: 0, weight: 3 });
+  const in_turn = group({ id: 4 });
+  const candidates = [
+    buyer({ id: 1, weight: 5 }),
+    buyer({ id: 2, weight: 0 }),
+    buyer({ id: 3, paused: true }),
+    buyer({ id: 4, paused: true, route_by_type: 'epc', epc: 4 }),
+    buyer({ id: 5, ...through(at_once) }),
+    buyer({ id: 6, ...through(at_once), route_by_type: 'revenue', current_conversion_revenue: 7 }),
+    buyer({ id: 7, ...through(in_turn), tier: -2, weight: 9 }),
+    buyer({ id: 8, number: null }),
+    buyer({ id: 9, ...through(group({ id: 5, dial_buyers_type: 'simultaneously', tier: 2 })) }),
+  ];
+  const routed = route(candidates, facts());
+  const action = 'dial' as const;
+  const verdict = {
+    round: 1,
+    at: NOW.toISOString(),
+    seed: 'seed',
+    offer_id: 1,
+    action,
+    reason: null,
+    message: null,
+    buyer_ids: [5, 6],
+    caps: [],
+  };
+  const stored = packDecision(verdict, routed);
+  expect(stored.faults.map(({ reason, ids }) => [reason, ids])).toEqual([
+    ['paused', [4, 3]],
+    ['no_number', [8]],
+  ]);
+  const names = new Map(candidates.map(({ id, name }) => [id, name]));
+  expect(unpackDecision(JSON.parse(JSON.stringify(stored)) as typeof stored, names)).toEqual(
+    decisionOf(verdict, routed.considered),
+  );
+});

@@ -1,0 +1,105 @@
+import { windowEnd } from '../../../src/routing/simulation/caps';
+import { openMinutes } from '../../../src/time/opening-hours';
+import { NEW_YORK } from '../../support/candidates';
+import { call, caps, every, one, run, START } from '../../support/replay';
+
+test.each(['attempt', 'connection', 'buyer_conversion', 'revenue'] as const)(
+  'a cap of 5 on %s lets exactly 5 calls through, all at once or one after the other',
+  (metric) => {
+    const limit = metric === 'revenue' ? 50 : 5;
+    for (const seconds of [0, 1, 200]) {
+      const figures = run([one(1), one(2, { tier: 2 })], {
+        calls: every(seconds, 60),
+        changes: [{ id: 1, limits: { [`${metric}_daily_limit`]: limit } }],
+      });
+      expect([figures(1).attempts, figures(1).skip_reasons, figures(2).attempts]).toEqual([
+        5,
+        { cap_reached: 55 },
+        55,
+      ]);
+    }
+  },
+);
+
+test('a call takes a slot of concurrency while it rings and lasts', () => {
+  // A call every 20 seconds takes 10 + 90: five at a time.
+  const limited = (concurrency_cap_limit: number) =>
+    run([one(1, {}, { caps: caps({ limits: { concurrency_cap_limit } }) })], {
+      calls: every(20, 100),
+    })(1);
+  expect(limited(5)).toMatchObject({ attempts: 100, skip_reasons: {} });
+  const few = limited(4);
+  expect(few.attempts).toBe(80);
+  expect(few.skip_reasons).toEqual({ concurrency_full: 20 });
+});
+
+test('what a call may use is reserved until it ends, and released when it is not used', () => {
+  const calls = [
+    call(1, START, { talked: 10 }),
+    call(2, new Date(START.getTime() + 5_000)),
+    call(3, new Date(START.getTime() + 60_000)),
+  ];
+  const figures = run([one(1, {}, { caps: caps({ limits: { revenue_total_limit: 10 } }) })], {
+    calls,
+  })(1);
+  // The first lasts too short to be paid: the second comes while it might still be, the third
+  // afterwards.
+  expect(figures).toMatchObject({
+    attempts: 2,
+    conversions: 1,
+    revenue: 10,
+    skip_reasons: { cap_reached: 1 },
+  });
+});
+
+describe('hours and windows follow the buyer’s zone, over changes of the clocks too', () => {
+  const nights: [string, string, string, number][] = [
+    ['the spring night of New York', NEW_YORK, '2026-03-07T05:00:00Z', 23],
+    ['the autumn night of New York', NEW_YORK, '2026-10-31T04:00:00Z', 25],
+    ['clocks that change at midnight in Santiago', 'America/Santiago', '2026-09-05T04:00:00Z', 23],
+    ['clocks that change at midnight in Beirut', 'Asia/Beirut', '2026-03-27T22:00:00Z', 23],
+  ];
+  test.each(nights)(
+    '%s: a daily cap starts again at each local midnight',
+    (_, zone, begins, hours) => {
+      const start = new Date(begins);
+      const buyers = [
+        one(1, { zone }, { caps: caps({ zone, limits: { attempt_daily_limit: 5 } }) }),
+      ];
+      const of_hours = (count: number) =>
+        run(buyers, { calls: every(1800, count * 2, start), start })(1).attempts;
+      // The first day is an ordinary one or begins at the change; both together have 24 hours and
+      // those of the other.
+      const [first, second] = [
+        windowEnd('daily', zone, start),
+        windowEnd('daily', zone, windowEnd('daily', zone, start)),
+      ];
+      const lengths = [first.getTime() - start.getTime(), second.getTime() - first.getTime()].map(
+        (ms) => ms / 3_600_000,
+      );
+      expect(lengths.toSorted((a, b) => a - b)).toEqual([24, hours].toSorted((a, b) => a - b));
+      expect([
+        of_hours(lengths[0]!),
+        of_hours(lengths[0]! + 1),
+        of_hours(lengths[0]! + lengths[1]!),
+        of_hours(lengths[0]! + lengths[1]! + 1),
+      ]).toEqual([5, 7, 10, 12]);
+    },
+  );
+
+  test('an hour that comes twice counts as two; business hours open at the local time', () => {
+    const start = new Date('2026-11-01T04:00:00Z');
+    const hourly = [
+      {
+        open: openMinutes([{ day: 0, times: ['01:00..01:59'] }]),
+        limits: { attempt_hourly_limit: 1 },
+      },
+    ];
+    const figures = run([one(1)], {
+      calls: every(600, 24, start),
+      start,
+      changes: [{ id: 1, hours: hourly, limits: {} }],
+    })(1);
+    expect(figures).toMatchObject({ attempts: 2, skip_reasons: { closed: 12, cap_reached: 10 } });
+  });
+});

@@ -1,0 +1,50 @@
+import { recordUsage } from '../../src/buyers/reserve-caps';
+import { routingCandidates } from '../../src/routing/candidates';
+import { candidatesOf } from '../../src/routing/load-candidates';
+import { asked, MONDAY } from './candidates';
+import { standingClock } from './clock';
+import { createWorld, type Company } from './world';
+
+export const CALLER = '12125550199';
+
+/** Buyers and offers of a company, and the candidates that are read of them. */
+export async function candidateWorld() {
+  const clock = standingClock(MONDAY);
+  const world = await createWorld({ clock: clock.read });
+  const db = () => world.deps.tenants.of(world.company.id);
+  const made = async (
+    plural: string,
+    body: object = {},
+    company: Company = world.company,
+  ): Promise<number> => {
+    const res = await company.api('post', plural, {
+      body: { name: plural, ...(plural === 'buyers' && { number: '+12125550100' }), ...body },
+    });
+    expect([res.status, res.body.errors]).toEqual([201, {}]);
+    return res.body[res.body.metadata.root].id;
+  };
+  const block = (list: number, ...numbers: string[]) =>
+    world.company.api('post', `buyer_suppressions/${list}/caller_block`, {
+      body: { caller_ids: numbers.map((number) => `+${number}`) },
+    });
+  const offerOf = (...buyer_ids: number[]) => made('offers', { buyer_ids });
+  /** Reads the candidates for calls, from the cache and what changed, and compares a full read. */
+  const load = async (offer: number) => {
+    const [routed] = await routingCandidates(db(), {
+      source: { offer_id: String(offer) },
+      numbers: [Number(CALLER)],
+      now: clock.read(),
+    });
+    expect(routed).toEqual(await candidatesOf(db(), offer, CALLER, clock.read()));
+    return routed!;
+  };
+  const used = async (offer: number) => (await load(offer))[0]!.used_up;
+  const reasons = async (offer: number) =>
+    Object.fromEntries(
+      (await load(offer)).map((one) => [one.name, asked(one, clock.read().toISOString()).reason]),
+    );
+  const at = (now: string, offer: number) => (clock.set(now), reasons(offer));
+  const use = (id: number, usage: object, concurrency = 0) =>
+    recordUsage(db(), { owner: { buyer_id: BigInt(id) }, usage, concurrency, now: clock.read() });
+  return { world, clock, db, made, block, offerOf, load, used, reasons, at, use };
+}

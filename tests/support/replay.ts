@@ -1,0 +1,113 @@
+import { changed, type BuyerChange } from '../../src/routing/simulation/change';
+import type { CapsOwner } from '../../src/routing/simulation/caps';
+import type {
+  Configuration,
+  Figures,
+  ReplayedCall,
+  SimulatedBuyer,
+} from '../../src/routing/simulation/model';
+import { expectationsOf, type Assumptions } from '../../src/routing/simulation/outcome';
+import { replay } from '../../src/routing/simulation/replay';
+import { ownTokens } from '../../src/tokens/substitute';
+import { buyer, NEW_YORK } from './candidates';
+
+/** Monday 08:00 in New York. */
+export const START = new Date('2026-06-01T12:00:00Z');
+
+/** Caps without limits. */
+export const caps = (changes: Partial<CapsOwner> = {}): CapsOwner => ({
+  zone: NEW_YORK,
+  limits: {},
+  hours: [],
+  ...changes,
+});
+/** A conversion that pays for a call of a minute. */
+export const paying = (revenue: number) => [
+  {
+    time_frame: 0,
+    open: [],
+    conversion_type: 'duration' as const,
+    duration: 60,
+    revenue,
+    duplicate_timeframe: 0,
+    token_values: [],
+  },
+];
+/** A buyer that pays 10 dollars for a call of a minute. */
+export const one = (
+  id: number,
+  changes: Partial<SimulatedBuyer['candidate']> = {},
+  more: Partial<SimulatedBuyer> = {},
+): SimulatedBuyer => ({
+  candidate: buyer({ id, timeout_seconds: 30, ...changes }),
+  caps: caps(),
+  conversions: paying(10),
+  ...more,
+});
+/** A call of 90 seconds whose caller is withheld. */
+export const call = (id: number, at: Date, changes: Partial<ReplayedCall> = {}): ReplayedCall => ({
+  id,
+  at,
+  caller_number: null,
+  traffic_source_id: null,
+  facts: ({ now, seed, tried, pays_again_at }) => ({
+    now,
+    seed,
+    tried,
+    pays_again_at,
+    tokens: ownTokens({}),
+  }),
+  suppressed: new Map(),
+  previous_buyer_id: null,
+  paid_at: new Map(),
+  seeds: [],
+  attempts: [],
+  talked: 90,
+  gave_up_after: null,
+  ...changes,
+});
+/** Calls that come in every so many seconds. */
+export const every = (seconds: number, count: number, start = START) =>
+  Array.from({ length: count }, (_, n) =>
+    call(n + 1, new Date(start.getTime() + n * seconds * 1000)),
+  );
+
+interface ReplayOrder {
+  calls: ReplayedCall[];
+  groups?: Configuration['groups'];
+  payouts?: Configuration['payouts'];
+  seed?: string;
+  given?: Assumptions;
+  changes?: BuyerChange[];
+  start?: Date;
+}
+
+/** Replays calls to the end, and returns the figures of buyers. */
+export function run(
+  buyers: SimulatedBuyer[],
+  {
+    calls,
+    groups = [],
+    payouts = [],
+    seed = 'seed',
+    given = { answer_rate: 1 },
+    changes = [],
+    start = START,
+  }: ReplayOrder,
+) {
+  const expected = expectationsOf([], {
+    buyer_ids: buyers.map(({ candidate }) => candidate.id),
+    talked: [],
+    given,
+  });
+  const work = replay(changed({ buyers, groups, payouts }, { buyers: changes, groups: [] }), {
+    calls,
+    seed,
+    start,
+    expected,
+  });
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return (id: number): Figures => value.get(id)!;
+  }
+}
