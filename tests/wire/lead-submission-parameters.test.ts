@@ -216,7 +216,7 @@ describe('the parameter', () => {
     expect(await faults({ caller_id: undefined, payload: { contact } })).toEqual(['caller_id']);
   });
 
-  test('traffic_source_id: number, uuid or own identifier of a source of the same company', async () => {
+  test('traffic_source_id: number, uuid or own identifier of an own source', async () => {
     const source = async (company: Company) =>
       (
         await company.api('post', 'traffic_sources', {
