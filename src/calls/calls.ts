@@ -164,7 +164,7 @@ const changing = ({ clock, carrier, mailer, config, database, request, pepper }:
     createCall: async ({ body: order = {}, db }) => {
       const now = clock();
       const channels = { carrier, mailer, mail_from: config.mail_from };
-      const placing = { channels, outside: sqlOn(database.joint), now };
+      const placing = { channels, outside: sqlOn(database.batched), now };
       const uuid = await limited(() => placeCall(db, order, placing));
       return written({ db, now, projection }, await findRecord(db, 'calls', uuid), { status: 201 });
     },

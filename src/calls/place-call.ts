@@ -15,8 +15,8 @@ import {
   DELETE_UNPLACED_CALL,
   FIND_PLACED_CALL,
   FIND_UNCONFIRMED_CALL,
-  RECORD_CALL_OF_LEAD,
 } from './queries/place-call';
+import { recordPlacedCall } from '../leads/record-call';
 import { readCallOrder, type CallOrder, type ReadOrder } from './read-call-order';
 
 interface Placing {
@@ -161,7 +161,8 @@ async function record(
     const { uuid, status } = row;
     const [call] = await db.sql(FIND_PLACED_CALL, { uuid });
     const number_id = number?.id ?? null;
-    await db.sql(RECORD_CALL_OF_LEAD, { lead_id, call_id: call!.id, status, number_id, now });
+    const placed = { lead_id, call_id: call!.id, call_status: status, number_id, now };
+    await recordPlacedCall(db.sql, placed);
   }
   if (number) await markNumbersAssigned(db.sql, [{ company_id, id: number.id }], now);
 }

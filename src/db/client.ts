@@ -30,8 +30,6 @@ export interface Database {
    * is open at the same time.
    */
   batched: Pool;
-  /** The older name of `batched`. */
-  joint: Pool;
   prisma: PrismaClient;
   /**
    * Runs a statement of `<room>/queries/` outside of transactions. It may be about any companies.
@@ -82,7 +80,6 @@ export function openDatabase(
   return {
     url,
     ...pools,
-    joint: pools.batched,
     prisma,
     sql: sqlOn(({ name }) => (name === undefined ? pools.pool : pools.prepared)),
     close: async () => {

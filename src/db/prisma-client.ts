@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Pool, type PoolClient } from 'pg';
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { PrismaClient, type Prisma } from '../generated/prisma/client';
 import { statementName } from './statement';
 
@@ -17,36 +17,73 @@ export const openPrisma = (pool: Pool): PrismaClient =>
     }),
   });
 
-/** The connection of the transaction that Prisma is opening in this asynchronous context. */
-const opening = new AsyncLocalStorage<{ connection?: PoolClient }>();
+/** A transaction of Prisma's: its connection, until Prisma gives that back to the pool. */
+interface OpenTransaction {
+  connection?: PoolClient | undefined;
+}
+
+/** The transaction that Prisma is opening in this asynchronous context. */
+const opening = new AsyncLocalStorage<OpenTransaction>();
 
 /**
  * A pool that remembers which connection Prisma takes for a transaction: Prisma does not say, and
  * its own raw queries cost a third more than the driver's.
  */
 export class TransactionPool extends Pool {
+  private readonly transactions = new WeakMap<PoolClient, OpenTransaction>();
+
+  constructor(config: PoolConfig) {
+    super(config);
+    // When a transaction times out, Prisma rolls it back and releases its connection while the work
+    // goes on: no further statement may run on that connection.
+    this.on('release', (_error, connection) => {
+      const transaction = this.transactions.get(connection);
+      if (transaction) transaction.connection = undefined;
+      this.transactions.delete(connection);
+    });
+  }
+
   override connect(): Promise<PoolClient>;
   override connect(callback: Parameters<Pool['connect']>[0]): void;
   override connect(callback?: Parameters<Pool['connect']>[0]): Promise<PoolClient> | void {
     if (callback) return super.connect(callback);
     const transaction = opening.getStore();
     return super.connect().then((connection) => {
-      if (transaction) transaction.connection ??= connection;
+      if (transaction && !transaction.connection) {
+        transaction.connection = connection;
+        this.transactions.set(connection, transaction);
+      }
       return connection;
     });
   }
 }
 
+/** The work went on after its transaction had ended; answered with 503, as Prisma's own P2028. */
+class TransactionEnded extends Error {
+  readonly code = 'P2028';
+
+  constructor() {
+    super('the transaction has timed out and was rolled back');
+  }
+}
+
 const OPTIONS = { maxWait: 5_000, timeout: 10_000 };
 
-/** Runs the work in a transaction of Prisma's, and hands it the connection of that transaction. */
+/**
+ * Runs the work in a transaction of Prisma's. `connection` returns the connection of that
+ * transaction, and throws once it has ended.
+ */
 export function prismaTransaction<T>(
   prisma: BoundPrisma,
-  work: (tx: TenantClient, connection: PoolClient) => Promise<T>,
+  work: (tx: TenantClient, connection: () => PoolClient) => Promise<T>,
 ): Promise<T> {
-  const transaction: { connection?: PoolClient } = {};
+  const transaction: OpenTransaction = {};
+  const connection = () => {
+    if (!transaction.connection) throw new TransactionEnded();
+    return transaction.connection;
+  };
   return opening.run(transaction, () =>
-    prisma.$transaction((tx) => work(tx as TenantClient, transaction.connection!), OPTIONS),
+    prisma.$transaction((tx) => work(tx as TenantClient, connection), OPTIONS),
   );
 }
 

@@ -135,6 +135,3 @@ export function unknownReferences(field: string, missing: readonly string[]): Ht
     `names no record of yours: ${names}${more > 0 ? ` and ${more} more` : ''}`,
   );
 }
-
-/** An older way of choosing a slot, until the change log uses db/counters.ts. */
-export const countSlot = (): number => Math.floor(Math.random() * 64);

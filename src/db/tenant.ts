@@ -38,9 +38,6 @@ export interface Db extends RequestContext {
    * a transaction, which belongs to one request.
    */
   readonly batched?: Pick<Db, 'sql' | 'query'> | undefined;
-  /** Older names, until every room uses the new ones. */
-  readonly joint?: Query;
-  readonly direct: Query;
   /** Runs the work in the open transaction, or in one of its own; again after a deadlock. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
   /**
@@ -57,7 +54,7 @@ export interface Db extends RequestContext {
 }
 
 /** A company's part of the database, without Prisma. */
-export type Statements = Pick<Db, 'company_id' | 'key' | 'query' | 'sql' | 'direct'>;
+export type Statements = Pick<Db, 'company_id' | 'key' | 'query' | 'sql'>;
 
 export interface TenantDatabases {
   of(company_id: bigint): Db;
@@ -94,8 +91,6 @@ function tenantDb(database: Database, company_id: bigint): Db {
       sql: tenantSql(sqlOn(database.batched), company_id),
       query: queryOn(() => database.batched),
     },
-    joint: queryOn(() => database.batched),
-    direct: queryOn(({ name }) => (name === undefined ? pool : prepared)),
     afterCommit: (work) => work(),
     transaction: async (work) => {
       const { result, after_commit } = await retryOnDeadlock(async () => {
@@ -110,13 +105,13 @@ function tenantDb(database: Database, company_id: bigint): Db {
     },
     statements: (work) =>
       retryOnDeadlock(() =>
-        inTransaction(prepared, (connection) => work(onConnection(tenant, connection))),
+        inTransaction(prepared, (client) => work(onConnection(tenant, () => client))),
       ),
   };
 }
 
 interface OpenTransaction extends Pick<Db, 'company_id' | 'key' | 'prisma' | 'streams' | 'bulk'> {
-  connection: PoolClient;
+  connection: () => PoolClient;
   after_commit: (() => void)[];
 }
 
@@ -134,12 +129,11 @@ function transactionDb({ connection, after_commit, ...tenant }: OpenTransaction)
 
 const onConnection = (
   { company_id, key }: Pick<Db, 'company_id' | 'key'>,
-  connection: PoolClient,
+  connection: () => PoolClient,
 ): Statements => ({
   company_id,
   key,
-  query: queryOn(() => connection),
-  direct: queryOn(() => connection),
+  query: queryOn(connection),
   sql: tenantSql(sqlOn(connection), company_id),
 });
 

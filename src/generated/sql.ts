@@ -1009,17 +1009,6 @@ export interface SqlTypes {
       pairs: string[] | null;
     };
   };
-  'calls.record_call_of_lead': {
-    params: {
-      call_id: number | string | bigint | null;
-      status: string | null;
-      number_id: number | string | bigint | null;
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
-    };
-    row: object;
-  };
   'calls.record_progress': {
     params: {
       status: string | null;
@@ -1438,34 +1427,6 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'leads.add_payout': {
-    params: {
-      amount: number | string | null;
-      converts: boolean | null;
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
-    };
-    row: object;
-  };
-  'leads.add_revenue': {
-    params: {
-      amount: number | string | null;
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
-    };
-    row: object;
-  };
-  'leads.add_tokens': {
-    params: {
-      tokens: string | object | null;
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
-    };
-    row: object;
-  };
   'leads.apply_calls': {
     params: {
       now: Date | string | null;
@@ -1644,16 +1605,6 @@ export interface SqlTypes {
     params: {
       connected_call_id: number | string | bigint | null;
       status: string | null;
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
-    };
-    row: object;
-  };
-  'leads.record_conversion': {
-    params: {
-      buyer_id: number | string | bigint | null;
-      revenue: number | string | null;
       now: Date | string | null;
       company_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
@@ -2043,15 +1994,6 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'outreach.end_leads': {
-    params: {
-      now: Date | string | null;
-      company_ids: readonly (number | string | bigint)[] | string | null;
-      lead_ids: readonly (number | string | bigint)[] | string | null;
-      statuses: readonly (string)[] | string | null;
-    };
-    row: object;
-  };
   'outreach.find_incoming_message': {
     params: {
       company_id: number | string | bigint | null;
@@ -2267,15 +2209,6 @@ export interface SqlTypes {
       carrier_id: string | null;
     };
   };
-  'outreach.move_leads': {
-    params: {
-      now: Date | string | null;
-      company_ids: readonly (number | string | bigint)[] | string | null;
-      lead_ids: readonly (number | string | bigint)[] | string | null;
-      schedule_ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: object;
-  };
   'outreach.read_call': {
     params: {
       company_id: number | string | bigint | null;
@@ -2470,23 +2403,6 @@ export interface SqlTypes {
       lead_id: string | null;
       schedule_action_id: string | null;
     };
-  };
-  'outreach.update_called_lead': {
-    params: {
-      now: Date | string | null;
-      connected_call_id: number | string | bigint | null;
-      status: string | null;
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
-    };
-    row: object;
-  };
-  'outreach.update_leads': {
-    params: {
-      now: Date | string | null;
-      leads: string | object | null;
-    };
-    row: object;
   };
   'outreach.update_message': {
     params: {

@@ -63,7 +63,7 @@ async function read<P extends Projection>(
     external: isExternal(serializer),
     limited: db.accessScope !== undefined,
   });
-  const rows = await db.direct<{ record: string }>(
+  const rows = await db.query<{ record: string }>(
     template({ company_id: db.company_id, now: now.toISOString(), ...db.accessScope, ...values }),
   );
   if (!rows[0]) throw notFound();

@@ -71,19 +71,19 @@ export async function upsertLead(
   if (submission.update_only || submission.callback_at !== null)
     return db.transaction((tx) => upsertInSteps(tx, submission, form));
   const alone = async (one: Submission) => (await write(db, db.query, [one], form))[0];
-  const { joint } = db;
-  if (!joint || !isBatched(submission)) return alone(submission);
+  const { batched } = db;
+  if (!batched || !isBatched(submission)) return alone(submission);
   const { offer_id, schedule_id, restart } = submission;
   const { grid, external } = form;
   const batch = [offer_id, schedule_id, restart, grid, external].join('|');
-  return batched(db, batch, () => ({
-    run: (all) => write(db, joint, all, form),
+  return inBatches(db, batch, () => ({
+    run: (all) => write(db, batched.query, all, form),
     keyOf: ({ caller_number }) => caller_number,
     apart: { alone, isOfOne: isErrorOfOne },
   }))(submission);
 }
 
-const batched = batchers<Submission, WrittenLead | undefined>();
+const inBatches = batchers<Submission, WrittenLead | undefined>();
 
 /** Other options hold for one submission only. */
 const isBatched = ({ removed, next_action_at }: Submission): boolean =>

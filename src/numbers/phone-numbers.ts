@@ -75,7 +75,7 @@ const orders: Record<string, SortKey> = {
 export const phoneNumbers = ({ clock, carrier, queue, database }: Deps) => {
   const records = recordHandlers(projection, clock);
   // Purchases hold connections of the ordinary pool, and would wait for each other in it.
-  const outside = sqlOn(database.joint);
+  const outside = sqlOn(database.batched);
   return {
     listPhoneNumbers: async ({ query, db }) => {
       const number = await callerNumber(db, query.number, 'number');

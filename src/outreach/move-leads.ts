@@ -2,7 +2,8 @@ import type { Sql } from '../db/sql';
 import type { CompletedStatus } from '../leads/final-status';
 import type { TenantLogEntry } from '../leads/write-logs';
 import type { DueLead } from './load-leads';
-import { END_LEADS, FIND_MOVE_TARGETS, MOVE_LEADS } from './queries/move-leads';
+import { endLeads, moveToSchedules } from '../leads/save-progress';
+import { FIND_MOVE_TARGETS } from './queries/move-leads';
 
 export interface Move {
   lead: DueLead;
@@ -57,27 +58,12 @@ export async function moveLeads(
         : 'its number is already in the schedule it was to be moved to';
     return { company_id, lead_id, event: 'ended', message: `${status_if_ended}: ${reason}` };
   });
-  await moveAll(sql, moving, now);
-  await endAll(sql, ending, now);
+  await moveToSchedules(sql, moving.map(keyed), now);
+  await endLeads(sql, ending.map(keyed), now);
   return entries;
 }
 
-async function moveAll(
-  sql: Sql,
-  moving: readonly (Target & { schedule_id: string })[],
-  now: Date,
-): Promise<void> {
-  if (moving.length === 0) return;
-  const company_ids = moving.map(({ company_id }) => company_id);
-  const lead_ids = moving.map(({ lead_id }) => lead_id);
-  const schedule_ids = moving.map(({ schedule_id }) => schedule_id);
-  await sql(MOVE_LEADS, { company_ids, lead_ids, schedule_ids, now });
-}
-
-async function endAll(sql: Sql, ending: readonly Ending[], now: Date): Promise<void> {
-  if (ending.length === 0) return;
-  const company_ids = ending.map(({ company_id }) => company_id);
-  const lead_ids = ending.map(({ lead_id }) => lead_id);
-  const statuses = ending.map(({ status }) => status);
-  await sql(END_LEADS, { company_ids, lead_ids, statuses, now });
-}
+const keyed = <T extends { lead_id: string }>({ lead_id, ...target }: T) => ({
+  ...target,
+  id: lead_id,
+});

@@ -1,12 +1,12 @@
 import { FAILURE_CODES, isOver, type CallStatus, type MessageStatus } from '../carriers/carrier';
 import type { Db } from '../db/tenant';
 import { completedStatus } from '../leads/final-status';
+import { recordCallStatus } from '../leads/record-call';
 import { writeLogs } from '../leads/write-logs';
 import {
   LOCK_LEAD_OF_CALL,
   LOCK_LEAD_OF_MESSAGE,
   UPDATE_CALL,
-  UPDATE_CALLED_LEAD,
   UPDATE_MESSAGE,
 } from './queries/carrier-reports';
 
@@ -91,7 +91,7 @@ export async function receiveCallStatus(
     if (!call || !lead) return;
     const { id, schedule_action_id } = call;
     const lead_id = lead.id;
-    await tx.sql(UPDATE_CALLED_LEAD, {
+    await recordCallStatus(tx.sql, {
       lead_id,
       connected_call_id: is_answered ? id : null,
       status: statusAfterReport(lead, { is_answered, is_over }),

@@ -8,7 +8,7 @@ import {
   MARK_NUMBERS_ASSIGNED,
 } from './queries/end-steps';
 import { COUNT_CONTACTED } from './queries/contacts';
-import { UPDATE_LEADS } from './queries/leads';
+import { saveLeads } from '../leads/save-progress';
 import { RECORD_CALLS, RECORD_EMAILS, RECORD_TEXT_MESSAGES } from './queries/record-steps';
 
 interface Delivery {
@@ -151,7 +151,7 @@ export async function recordSteps(sql: Sql, recording: Recording, now: Date): Pr
     attempted_call_id: idOf(attempted_call),
     connected_call_id: idOf(connected_call),
   }));
-  await sql(UPDATE_LEADS, { leads: JSON.stringify(leads), now });
+  await saveLeads(sql, leads, now);
   if (recording.contacts.length > 0)
     await sql(COUNT_CONTACTED, { contacts: JSON.stringify(recording.contacts), now });
   const callbacks = recording.callbacks.map(({ call, ...callback }) => ({

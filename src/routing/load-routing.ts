@@ -31,13 +31,13 @@ const batched = batchers<Caller, Buyers>();
  * transactions, simultaneous calls to an offer share one read of its buyers.
  */
 export async function loadRouting(
-  db: Statements & Partial<Pick<Db, 'joint'>>,
+  db: Statements & Partial<Pick<Db, 'batched'>>,
   caller: Caller,
 ): Promise<RoutingContext | undefined> {
   const { source, number, now } = caller;
   const offer_id = 'offer_id' in source ? source.offer_id : null;
   const run = (callers: readonly Caller[]) => loadBuyers(db, source, callers);
-  if (!db.joint) {
+  if (!db.batched) {
     const facts = await loadCallFacts(db, { offer_id, number, now });
     const [buyers] = await run([caller]);
     return facts && { facts, ...buyers! };

@@ -81,7 +81,7 @@ export async function checkedTransaction<T>(
   db: Db,
   work: (db: Statements) => Promise<T | PreDialCheckRequired>,
 ): Promise<T | PreDialCheckRequired> {
-  if (!db.joint) return atSavepoint(db, work);
+  if (!db.batched) return atSavepoint(db, work);
   try {
     return await db.statements(async (tx) => {
       const result = await work(tx);
@@ -129,7 +129,7 @@ export async function withPreDialChecks<T>(
   };
   const logs = new Map<string, string[]>();
   for (;;) {
-    const result = db.joint ? await work(vetoes) : await atSavepoint(db, () => work(vetoes));
+    const result = db.batched ? await work(vetoes) : await atSavepoint(db, () => work(vetoes));
     if (!isCheckRequired(result)) {
       for (const [call_uuid, uuids] of logs) await db.sql(SET_CALL_OF_LOGS, { call_uuid, uuids });
       return result;

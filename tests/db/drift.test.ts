@@ -54,7 +54,7 @@ test.each<[string, string, RegExp]>([
     CREATE CONSTRAINT TRIGGER webhook_event_on_opt_out
       AFTER UPDATE OF opt_out ON contacts DEFERRABLE INITIALLY DEFERRED
       FOR EACH ROW EXECUTE FUNCTION record_opt_out_event()`,
-    /^trigger contacts\.webhook_event_on_opt_out differs: .* functions\.sql declares ".*WHEN/,
+    /^trigger contacts\.webhook_event_on_opt_out differs: .*functions\.sql declares ".*WHEN/,
   ],
   [
     'a disabled trigger',

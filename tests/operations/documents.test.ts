@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { contract } from '../../src/contract';
 import { REASONS } from '../../src/routing/engine/reasons';
@@ -56,9 +56,11 @@ test('every variable of the configuration is explained, with its default', () =>
 });
 
 test('every command of the terminal is explained', () => {
-  const declared = [
-    ...read('src/cli/index.ts').matchAll(/^(program|\w+)?\s*\.command\('([\w-]+)'\)/gm),
-  ];
+  const source = readdirSync(join(ROOT, 'src/cli'))
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => read(`src/cli/${name}`))
+    .join('\n');
+  const declared = [...source.matchAll(/^\s*(\w+)?\s*\.command\('([\w-]+)'\)/gm)];
   const shown = firstColumn('docs/operations.md', 'command').join(' ');
   expect(declared.length).toBeGreaterThan(5);
   for (const [, , name] of declared) expect(shown).toContain(name);

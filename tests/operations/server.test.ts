@@ -134,7 +134,10 @@ test('every fault of the configuration is named at once', () => {
 
 test('a port that is taken is said plainly, and the database of the other is left running', () => {
   const second = runScript('src/server.ts', [], { ...environment, PORT: new URL(server.url).port });
-  expect([second.code, second.errors]).toEqual([1, expect.stringMatching(/Port \d+ is taken/)]);
+  expect([second.code, second.errors]).toEqual([
+    1,
+    expect.stringMatching(/Port \d+ is used by another program/),
+  ]);
   expect(existsSync(join(data_dir, 'postgres/postmaster.pid'))).toBe(true);
 });
 

@@ -17,7 +17,7 @@ export interface MailWorld {
 
 /** A world whose jobs run, with a mailer that only records. */
 export async function createMailWorld(): Promise<MailWorld> {
-  const world = await createWorld();
+  const world = await createWorld({ environment: { TRUST_PROXY: '1' } });
   const mails: Mail[] = [];
   const mailer = {
     ...world.deps.mailer,

@@ -117,7 +117,7 @@ describe('the status of a text message', () => {
     await messageStatus(bad, 'undelivered', { ErrorCode: '30003' });
     expect(await rowOf('text_messages', bad)).toMatchObject({
       error_code: 'unreachable',
-      error_message: expect.stringContaining('out of reach'),
+      error_message: expect.stringContaining('out of range'),
       delivered_at: null,
     });
     await messageStatus(odd, 'failed', { ErrorCode: '30410' });

@@ -46,33 +46,6 @@ export const FIND_PLACED_CALL = statement(
   { prepared: false },
 );
 
-export const RECORD_CALL_OF_LEAD = statement(
-  'calls.record_call_of_lead',
-  sql`
-    UPDATE leads
-    SET
-      attempted_call_id = {call_id}::bigint,
-      connected_call_id = CASE
-        WHEN {status} IN ('in_progress', 'completed') THEN {call_id}::bigint
-        ELSE connected_call_id
-      END,
-      status = CASE
-        WHEN is_live
-          AND status IN ('queue', 'scheduled', 'waiting')
-          AND {status} IN ('queued', 'ringing', 'in_progress')
-          THEN 'running'
-        ELSE status
-      END,
-      contact_attempts = contact_attempts + 1,
-      dial_number_id = coalesce(dial_number_id, {number_id}::bigint),
-      last_call_at = {now}::timestamptz,
-      last_action_at = {now}::timestamptz,
-      first_action_at = coalesce(first_action_at, {now}::timestamptz),
-      updated_at = {now}::timestamptz
-    WHERE company_id = {company_id} AND id = {lead_id}::bigint`,
-  { prepared: false },
-);
-
 /** A call that was written before the carrier was asked, and was not placed. */
 export const DELETE_UNPLACED_CALL = statement(
   'calls.delete_unplaced_call',

@@ -85,16 +85,3 @@ export const UPDATE_CALL = statement(
   `,
   { prepared: false },
 );
-
-/** `connected_call_id` null leaves it as it is. */
-export const UPDATE_CALLED_LEAD = statement(
-  'outreach.update_called_lead',
-  sql`
-    UPDATE leads
-    SET updated_at = {now}::timestamptz,
-      connected_call_id = coalesce({connected_call_id}::bigint, connected_call_id),
-      status = {status}
-    WHERE company_id = {company_id}::bigint AND id = {lead_id}::bigint
-  `,
-  { prepared: false },
-);

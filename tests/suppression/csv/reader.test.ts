@@ -56,7 +56,7 @@ describe('a file of numbers', () => {
     expect(rejected).toEqual([
       { line: 4, caller_id: '', reason: 'is empty' },
       { line: 5, caller_id: 'none', reason: 'is not a possible telephone number' },
-      { line: 7, caller_id: expect.any(String), reason: 'has a quote where none may stand' },
+      { line: 7, caller_id: expect.any(String), reason: 'has a quote in the wrong place' },
     ]);
     expect([numbers, total]).toEqual([[B, A, C], 6]);
   });
