@@ -5,11 +5,11 @@ import { type SortKey } from '../db/list-statements';
 
 const MEMBERS =
   'buyer_group_members m WHERE m.company_id = t.company_id AND m.buyer_group_id = t.id';
-const TEAMS = `
+const TEAMS = `ARRAY(
   SELECT a.access_control_list_id
   FROM access_control_list_buyer_groups a
   WHERE a.company_id = t.company_id AND a.buyer_group_id = t.id
-  ORDER BY 1`;
+  ORDER BY 1)`;
 const caps = capColumns('l');
 const maxed_out = `(${caps.maxed_out_by}) IS NOT NULL`;
 
@@ -36,7 +36,7 @@ export const projection = {
     unpaused_at: true,
     dial_buyers_type: true,
     call_limit_id: 'l.id',
-    team_ids: `ARRAY(${TEAMS})`,
+    team_ids: TEAMS,
   },
 } as const satisfies Projection<'BuyerGroup', 'buyer_group', 'buyer_groups'>;
 

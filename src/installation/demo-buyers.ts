@@ -6,10 +6,10 @@ const EVENINGS = WEEKDAYS.map((day) => ({ day, times: ['17:00..21:59'] }));
 
 /** The buyers of the demo company. `fleet` has the ids of the fleets by user_fleet_id. */
 export function buyers(fleet: Record<string, string>): Schemas['BuyerCreate'][] {
-  return [...insurers(fleet), ...nightDesks(fleet)];
+  return [...autoInsurers(fleet), homeInsurer(fleet), ...nightDesks(fleet)];
 }
 
-function insurers(fleet: Record<string, string>): Schemas['BuyerCreate'][] {
+function autoInsurers(fleet: Record<string, string>): Schemas['BuyerCreate'][] {
   return [
     {
       name: 'Acme Insurance, Los Angeles',
@@ -44,30 +44,33 @@ function insurers(fleet: Record<string, string>): Schemas['BuyerCreate'][] {
       current_conversion_duration: 60,
       current_conversion_duplicate_timeframe: 2_592_000,
     },
-    {
-      name: 'Hudson Home',
-      user_buyer_id: 'hudson',
-      number: '+12125550133',
-      route_by_type: 'revenue',
-      buyer_fleet_id: fleet.home!,
-      connection_monthly_limit: 2_000,
-      business_hours_schedule: [{ schedule: OFFICE }],
-      buyer_conversions_schedule: [
-        {
-          buyer_conversions_attributes: [
-            { name: 'Office hours', duration: 120, revenue: 38, duplicate_timeframe: 7_200 },
-          ],
-          schedule: OFFICE,
-        },
-        {
-          buyer_conversions_attributes: [
-            { name: 'Evening', duration: 120, revenue: 27, duplicate_timeframe: 7_200 },
-          ],
-          schedule: EVENINGS,
-        },
-      ],
-    },
   ];
+}
+
+function homeInsurer(fleet: Record<string, string>): Schemas['BuyerCreate'] {
+  return {
+    name: 'Hudson Home',
+    user_buyer_id: 'hudson',
+    number: '+12125550133',
+    route_by_type: 'revenue',
+    buyer_fleet_id: fleet.home!,
+    connection_monthly_limit: 2_000,
+    business_hours_schedule: [{ schedule: OFFICE }],
+    buyer_conversions_schedule: [
+      {
+        buyer_conversions_attributes: [
+          { name: 'Office hours', duration: 120, revenue: 38, duplicate_timeframe: 7_200 },
+        ],
+        schedule: OFFICE,
+      },
+      {
+        buyer_conversions_attributes: [
+          { name: 'Evening', duration: 120, revenue: 27, duplicate_timeframe: 7_200 },
+        ],
+        schedule: EVENINGS,
+      },
+    ],
+  };
 }
 
 function nightDesks(fleet: Record<string, string>): Schemas['BuyerCreate'][] {

@@ -133,8 +133,11 @@ async function changeTiming(db: Db, lead: Lead, fields: Fields, now: Date) {
   return { ...columns, scheduled_callback_id: id };
 }
 
-const dateOf = (sent: string | null | undefined): Date | null | undefined =>
-  sent ? new Date(sent) : sent === undefined ? undefined : null;
+/** Undefined leaves a time as it is; a blank one removes it. */
+function dateOf(sent: string | null | undefined): Date | null | undefined {
+  if (sent === undefined) return undefined;
+  return sent ? new Date(sent) : null;
+}
 
 /** Refuses times that a lead of an offer, or one that has ended, cannot have. */
 async function requirePossibleTimes(db: Db, lead: Lead, fields: Fields): Promise<void> {

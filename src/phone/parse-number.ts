@@ -49,7 +49,7 @@ function northAmerican(text: string, at_home: boolean): number | undefined {
       digits++;
     } else if (!PUNCTUATION.has(code) || (plus && i === 1)) return undefined;
   }
-  const national = digits === 11 ? value - NORTH_AMERICA : digits === 10 && !plus ? value : 0;
+  const national = nationalOf(value, digits, plus);
   // Area code and exchange begin with 2 to 9.
   if (
     national < 2_000_000_000 ||
@@ -58,6 +58,12 @@ function northAmerican(text: string, at_home: boolean): number | undefined {
   )
     return undefined;
   return NORTH_AMERICA + national;
+}
+
+/** The ten digits after the country code; 0 for any other count of digits. */
+function nationalOf(value: number, digits: number, plus: boolean): number {
+  if (digits === 11) return value - NORTH_AMERICA;
+  return digits === 10 && !plus ? value : 0;
 }
 
 function anyNumber(text: string, country: CountryCode | undefined): number | undefined {

@@ -3,7 +3,8 @@ import { commonColumns, type Projection } from '../db/projection';
 import { byReference, findRecord, resolveReferences } from '../db/records';
 import type { Deps } from '../deps';
 import { notFound } from '../errors';
-import type { Handlers } from '../http/handlers';
+import type { Call, Handlers } from '../http/handlers';
+import type { Storage } from '../storage/directory';
 import { keyedList } from '../http/keyed-list';
 import { page } from '../http/list';
 import { written } from '../http/record';
@@ -84,21 +85,7 @@ export const buyerSuppressionFiles = (deps: Deps) => {
       });
     },
 
-    newBuyerSuppressionFile: async (call) => {
-      const { serializer, import_file, ...fields } = call.query;
-      void [serializer, import_file];
-      const { buyer_suppression_id: reference } = fields;
-      const references = reference ? [reference] : [];
-      const [list] = await resolveReferences(call.db, 'buyer_suppressions', references, {
-        field: 'buyer_suppression_id',
-      });
-      return records.unsaved(call, {
-        ...NOTHING_DONE,
-        ...DEFAULTS,
-        ...columnsOf(fields),
-        buyer_suppression_id: list ? Number(list) : null,
-      });
-    },
+    newBuyerSuppressionFile: async (call) => records.unsaved(call, await unsavedFile(call)),
 
     showBuyerSuppressionFile: records.show,
 
@@ -117,30 +104,51 @@ export const buyerSuppressionFiles = (deps: Deps) => {
       return written({ db, now: clock(), projection, serializer: query.serializer }, id);
     },
 
-    listRejectedRows: async ({ params, query, db }) => {
-      const file = await findRecord(db, 'buyer_suppression_files', params.id);
-      return keyedList<Schemas['RejectedRowList']>(query, {
-        db,
-        root: 'rejected_rows',
-        table: 'rejected_rows',
-        key: 'line',
-        conditions: ['t.buyer_suppression_file_id = {file}'],
-        values: { file },
-        item: `json_build_object('line', t.line, 'caller_id', t.caller_id, 'reason', t.reason)`,
-        cells: { line: 't.line', caller_id: safeCell('t.caller_id'), reason: 't.reason' },
-      });
-    },
+    listRejectedRows,
 
-    downloadImportFile: async ({ params, db }) => {
-      const id = await findRecord(db, 'buyer_suppression_files', params.id);
-      const { import_file_key, import_file_name } =
-        await db.prisma.buyerSuppressionFile.findUniqueOrThrow({
-          where: { company_id_id: { company_id: db.company_id, id } },
-          select: { import_file_key: true, import_file_name: true },
-        });
-      const file = import_file_key === null ? undefined : await storage.open(import_file_key);
-      if (!file) throw notFound();
-      return new Download(file.stream, import_file_name ?? 'import.csv', file.bytes);
-    },
+    downloadImportFile: (call) => downloadFile(call, storage),
   } satisfies Partial<Handlers>;
 };
+
+async function unsavedFile({ query, db }: Call<'newBuyerSuppressionFile'>) {
+  const { serializer, import_file, ...fields } = query;
+  void [serializer, import_file];
+  const references = fields.buyer_suppression_id ? [fields.buyer_suppression_id] : [];
+  const field = 'buyer_suppression_id';
+  const [list] = await resolveReferences(db, 'buyer_suppressions', references, { field });
+  return {
+    ...NOTHING_DONE,
+    ...DEFAULTS,
+    ...columnsOf(fields),
+    buyer_suppression_id: list ? Number(list) : null,
+  };
+}
+
+async function listRejectedRows({ params, query, db }: Call<'listRejectedRows'>) {
+  const file = await findRecord(db, 'buyer_suppression_files', params.id);
+  return keyedList<Schemas['RejectedRowList']>(query, {
+    db,
+    root: 'rejected_rows',
+    table: 'rejected_rows',
+    key: 'line',
+    conditions: ['t.buyer_suppression_file_id = {file}'],
+    values: { file },
+    item: `json_build_object('line', t.line, 'caller_id', t.caller_id, 'reason', t.reason)`,
+    cells: { line: 't.line', caller_id: safeCell('t.caller_id'), reason: 't.reason' },
+  });
+}
+
+async function downloadFile(
+  { params, db }: Call<'downloadImportFile'>,
+  storage: Storage,
+): Promise<Download> {
+  const id = await findRecord(db, 'buyer_suppression_files', params.id);
+  const { import_file_key, import_file_name } =
+    await db.prisma.buyerSuppressionFile.findUniqueOrThrow({
+      where: { company_id_id: { company_id: db.company_id, id } },
+      select: { import_file_key: true, import_file_name: true },
+    });
+  const file = import_file_key === null ? undefined : await storage.open(import_file_key);
+  if (!file) throw notFound();
+  return new Download(file.stream, import_file_name ?? 'import.csv', file.bytes);
+}

@@ -90,42 +90,15 @@ export const buyerSuppressions = (deps: Deps) => {
     showBuyerSuppression: records.show,
 
     createBuyerSuppression: (call) =>
-      records.create(call, async (tx, fields: Fields, now) => {
-        const { id } = await tx.prisma.buyerSuppression.create({
-          data: {
-            ...columnsOf(fields),
-            name: fields.name!,
-            company_id: tx.company_id,
-            user_updated_at: now,
-            created_at: now,
-            updated_at: now,
-          },
-          select: { id: true },
-        });
-        await attach(tx, id, fields);
-        const { upload, caller } = call;
-        if (upload) {
-          const file = { list: id, upload, caller, fields: layoutOf(fields) };
-          await addSuppressionFile(tx, file, deps);
-          await moveCount(tx, 'buyer_suppression_files', 1);
-        }
-        return id;
-      }),
+      records.create(call, (tx, fields: Fields, now) =>
+        createList(tx, { call, fields, now }, deps),
+      ),
 
     updateBuyerSuppression: (call) =>
       records.updateAfter(
         call,
         (tx, fields: Fields) => lockBrokenFile(tx, call.params.id, fields),
-        async (tx, id, { fields, now, ahead: broken }) => {
-          await tx.prisma.buyerSuppression.update({
-            where: { company_id_id: { company_id: tx.company_id, id } },
-            data: { ...columnsOf(fields), user_updated_at: now, updated_at: now },
-            select: { id: true },
-          });
-          await attach(tx, id, fields);
-          const changes = { fields: layoutOf(fields), upload: undefined };
-          if (broken !== undefined) await changeSuppressionFile(tx, broken, changes, deps);
-        },
+        (tx, id, update) => updateList(tx, id, update, deps),
       ),
 
     deleteBuyerSuppression: (call) =>
@@ -138,29 +111,88 @@ export const buyerSuppressions = (deps: Deps) => {
     blockBuyerSuppressionCallers: (call) => changeCallers(call, 'block', clock()),
     unblockBuyerSuppressionCallers: (call) => changeCallers(call, 'unblock', clock()),
 
-    listBuyerSuppressionCallerIds: async ({ params, query, db }) => {
-      const list = await findRecord(db, 'buyer_suppressions', params.id);
-      const number = await callerNumber(db, query.caller_id, 'caller_id');
-      return keyedList<Schemas['CallerIdList']>(query, {
-        db,
-        root: 'caller_ids',
-        table: 'buyer_suppression_numbers',
-        key: 'number',
-        conditions: [
-          't.buyer_suppression_id = {list}',
-          ...(number === undefined ? [] : ['t.number = {number}::bigint']),
-        ],
-        values: { list, number },
-        ...(number === undefined && {
-          total: `SELECT blocked FROM buyer_suppressions
-            WHERE company_id = {company_id} AND id = {list}`,
-        }),
-        item: `to_json('+' || t.number)`,
-        cells: { caller_id: `'+' || t.number` },
-      });
-    },
+    listBuyerSuppressionCallerIds,
   } satisfies Partial<Handlers>;
 };
+
+interface Creation {
+  call: Pick<Call<'createBuyerSuppression'>, 'upload' | 'caller'>;
+  fields: Fields;
+  now: Date;
+}
+
+async function createList(
+  tx: Db,
+  { call: { upload, caller }, fields, now }: Creation,
+  deps: Deps,
+): Promise<bigint> {
+  const { id } = await tx.prisma.buyerSuppression.create({
+    data: {
+      ...columnsOf(fields),
+      name: fields.name!,
+      company_id: tx.company_id,
+      user_updated_at: now,
+      created_at: now,
+      updated_at: now,
+    },
+    select: { id: true },
+  });
+  await attach(tx, id, fields);
+  if (upload) {
+    await addSuppressionFile(tx, { list: id, upload, caller, fields: layoutOf(fields) }, deps);
+    await moveCount(tx, 'buyer_suppression_files', 1);
+  }
+  return id;
+}
+
+interface Update {
+  fields: Fields;
+  now: Date;
+  /** A file that failed for its layout, which these fields may correct. */
+  ahead: bigint | undefined;
+}
+
+async function updateList(
+  tx: Db,
+  id: bigint,
+  { fields, now, ahead: broken }: Update,
+  deps: Deps,
+): Promise<void> {
+  await tx.prisma.buyerSuppression.update({
+    where: { company_id_id: { company_id: tx.company_id, id } },
+    data: { ...columnsOf(fields), user_updated_at: now, updated_at: now },
+    select: { id: true },
+  });
+  await attach(tx, id, fields);
+  const changes = { fields: layoutOf(fields), upload: undefined };
+  if (broken !== undefined) await changeSuppressionFile(tx, broken, changes, deps);
+}
+
+/** SQL of the number of numbers, which the list itself counts. */
+const BLOCKED = `(
+  SELECT blocked FROM buyer_suppressions WHERE company_id = {company_id} AND id = {list})`;
+
+async function listBuyerSuppressionCallerIds({
+  params,
+  query,
+  db,
+}: Call<'listBuyerSuppressionCallerIds'>) {
+  const list = await findRecord(db, 'buyer_suppressions', params.id);
+  const number = await callerNumber(db, query.caller_id, 'caller_id');
+  const is_filtered = number !== undefined;
+  const of_list = 't.buyer_suppression_id = {list}';
+  return keyedList<Schemas['CallerIdList']>(query, {
+    db,
+    root: 'caller_ids',
+    table: 'buyer_suppression_numbers',
+    key: 'number',
+    conditions: is_filtered ? [of_list, 't.number = {number}::bigint'] : [of_list],
+    values: { list, number },
+    ...(!is_filtered && { total: BLOCKED }),
+    item: `to_json('+' || t.number)`,
+    cells: { caller_id: `'+' || t.number` },
+  });
+}
 
 /** The fields that say how the files of a list are laid out. */
 const layoutOf = ({ caller_id_column_name, headers }: Fields) => ({

@@ -56,16 +56,16 @@ function forms(text: string): Form[] {
   // Otherwise each `[name]{` would search the rest of a text that has no closing brace.
   const lastBrace = text.lastIndexOf('}');
   for (let at = 0; at < lastBrace;) {
-    const form =
-      text[at] === '{'
-        ? braced(text, at)
-        : text[at] === '['
-          ? bracketed(text, at, lastBrace)
-          : undefined;
+    const form = formAt(text, at, lastBrace);
     if (form) found.push(form);
     at = form ? form.end : at + 1;
   }
   return found;
+}
+
+function formAt(text: string, at: number, lastBrace: number): Form | undefined {
+  if (text[at] === '{') return braced(text, at);
+  return text[at] === '[' ? bracketed(text, at, lastBrace) : undefined;
 }
 
 function braced(text: string, start: number): Form | undefined {

@@ -59,12 +59,7 @@ export async function readNumbers(
     reading.total++;
     if (number !== undefined) return reading.numbers.add(number);
     reading.rejected_count++;
-    if (reading.rejected_count <= MAX_REJECTED_ROWS)
-      reject({
-        line: record.line,
-        caller_id: shown(cell),
-        reason: reasonFor(cell, record.misquoted),
-      });
+    if (reading.rejected_count <= MAX_REJECTED_ROWS) reject(rejected(record, cell));
   };
   let [sample, sampled] = [[] as CsvRecord[] | undefined, 0];
   const begin = () => {
@@ -89,6 +84,12 @@ export async function readNumbers(
     throw error;
   }
 }
+
+const rejected = ({ line, misquoted }: CsvRecord, cell: string): RejectedRow => ({
+  line,
+  caller_id: shown(cell),
+  reason: reasonFor(cell, misquoted),
+});
 
 async function nextText(texts: AsyncGenerator<string>): Promise<string> {
   for (;;) {
