@@ -104,7 +104,10 @@ function limitsOf(
   });
 }
 
-/** JSON lines, written in batches: a system call for every line would cost more than the line; in a terminal, lines for people. */
+/**
+ * JSON lines, written in batches: a system call for every line would cost more than the line; in a
+ * terminal, lines for people.
+ */
 export function createLog({ log_level }: Pick<Config, 'log_level'>): Logger {
   return pino(
     { level: log_level, base: null },
@@ -117,7 +120,10 @@ export function createLog({ log_level }: Pick<Config, 'log_level'>): Logger {
   );
 }
 
-/** The pepper of this installation, made at its first start. Losing it makes every credential invalid. */
+/**
+ * The pepper of this installation, made at its first start. Losing it makes every credential
+ * invalid.
+ */
 function storedPepper(data_dir: string): string {
   const file = join(data_dir, 'key_pepper');
   if (!existsSync(file)) {

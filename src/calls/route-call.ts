@@ -120,8 +120,8 @@ export interface Routed extends Pick<Round, 'round' | 'dial' | 'set'> {
 
 /**
  * Finds the buyers for a call, reserves their caps, and writes all of it, with the call itself if
- * it is new. Needs a transaction, which must be rolled back when the result is that webhooks must be
- * asked first. A known call is locked by the caller.
+ * it is new. Needs a transaction, which must be rolled back when the result is that webhooks must
+ * be asked first. A known call is locked by the caller.
  */
 export async function routeCall(
   db: Statements,

@@ -144,8 +144,8 @@ async function examineDatabase(client: Client, run_by: string): Promise<Finding[
 }
 
 /**
- * Finds numbers whose purchase was interrupted: they may be paid for, and belong to no company until
- * the purchase is finished.
+ * Finds numbers whose purchase was interrupted: they may be paid for, and belong to no company
+ * until the purchase is finished.
  */
 export async function purchases(sql: Sql): Promise<Finding> {
   const numbers = (await sql(UNFINISHED_PURCHASES, {})).map(({ number }) => number);

@@ -243,7 +243,8 @@ function accessHint({ uid }: Account): string {
   if (uid === undefined) return '';
   return (
     'Started as root, PostgreSQL runs as the user "postgres", who must be able to reach this ' +
-    'folder and DATA_DIR: move the project out of a private home folder, or start it as another user.'
+    'folder and DATA_DIR: move the project out of a private home folder, or start it as ' +
+    'another user.'
   );
 }
 

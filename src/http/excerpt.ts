@@ -8,8 +8,8 @@ export const resourceOf = (path: string): string => path.split('/')[1]!;
 
 /**
  * The part of a contract that requests of one resource are validated by. For each operation and
- * media type the validator walks through its whole document and keeps what it finds: with a document
- * for each resource that takes a third of the time and a fraction of the memory.
+ * media type the validator walks through its whole document and keeps what it finds: with a
+ * document for each resource that takes a third of the time and a fraction of the memory.
  */
 export function excerptOf(document: ContractDocument, resource: string): ContractDocument {
   const paths: Paths = {};

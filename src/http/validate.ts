@@ -114,8 +114,8 @@ export type Validator = (operation: Operation, req: Request, res: Response) => P
 
 /**
  * express-openapi-validator, one step of it at a time, made for each resource at its first request.
- * Its route lookup compiles every path again at each request, so it is asked once for each operation
- * and its answer is kept; its security step is `auth.ts`.
+ * Its route lookup compiles every path again at each request, so it is asked once for each
+ * operation and its answer is kept; its security step is `auth.ts`.
  */
 export function validator(app: Application): Validator {
   const document = withoutBodyDefaults(withBodiesOfGets(contract.document));

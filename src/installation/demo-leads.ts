@@ -36,8 +36,8 @@ const ACTIONS: Omit<Schemas['ScheduleActionCreate'], 'schedule_id'>[] = [
 ];
 
 /**
- * Makes an offer and its schedule, at whose end a lead has been texted twice, called twice and mailed
- * once.
+ * Makes an offer and its schedule, at whose end a lead has been texted twice, called twice and
+ * mailed once.
  */
 export async function populateLeads(
   db: Db,

@@ -29,8 +29,8 @@ export async function ensureDemo(deps: Deps): Promise<NewCompany | undefined> {
 }
 
 /**
- * Makes a company with data to look at: buyers of insurance calls, their groups and fleets, an offer
- * and a schedule. All or nothing.
+ * Makes a company with data to look at: buyers of insurance calls, their groups and fleets, an
+ * offer and a schedule. All or nothing.
  */
 export const createDemo = (deps: Deps, name: string): Promise<NewCompany> =>
   createCompany(name, deps, { more: (db, company) => populate(db, company, deps) });
