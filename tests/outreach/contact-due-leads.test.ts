@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterAll(() => world.close());
 
-const { ok, begun, until, hours, texts, told, status } = schedulesOf(() => here, time);
+const { ok, begun, until, hours, texts, events, status } = schedulesOf(() => here, time);
 
 describe('a schedule', () => {
   test('is done in order, each step once; what was sent is stored, counted and logged', async () => {
@@ -202,7 +202,7 @@ describe('a schedule', () => {
     await ok('put', `leads/${lead}`, { data: { state: 'nv' } });
     await hours(1);
     expect(await texts(lead)).toEqual(['grown', 'late']);
-    expect(await told(lead)).toEqual([
+    expect(await events(lead)).toEqual([
       'skipped: token_filter',
       'sms_sent: delivered',
       'waiting: until 2027-01-12T18:00:00.000Z',
