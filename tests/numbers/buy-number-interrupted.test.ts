@@ -32,7 +32,7 @@ describe('a purchase that is cut short', () => {
     return undefined;
   };
 
-  test('between the sale and the record is finished by the next request under its key', async () => {
+  test('between the sale and the record is finished by the next request of its key', async () => {
     const requested_number = '+12125550150';
     market.carrier.trouble.afterSale = loseConnections;
     expect((await buy({ requested_number })).status).toBe(503);

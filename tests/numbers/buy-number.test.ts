@@ -141,7 +141,7 @@ describe('a purchase', () => {
     expect(market.carrier.asked.buy).toHaveLength(1);
   });
 
-  test('of one number, by two companies twenty times at once, has one owner and asks once', async () => {
+  test('of one number, 20 at once by two companies, has one owner and asks once', async () => {
     const requested_number = '+12125550130';
     const all = await Promise.all(
       Array.from({ length: 20 }, (_, n) => buy({ requested_number }, n % 2 ? api : other)),

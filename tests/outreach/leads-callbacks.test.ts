@@ -7,7 +7,7 @@ const env = outreachAtNoon();
 const { ok, begun, until, hours, texts, events, status } = env;
 
 describe('a callback', () => {
-  test('of a lead in a schedule is connected as by its dial action, and the wait goes on', async () => {
+  test('of a lead in a schedule is connected like its dial action; the wait goes on', async () => {
     const { lead, token } = await begun([SMS, wait(9), { ...SMS, body: 'Again' }, DIAL]);
     await submit(env.here, token, { schedule_callback_in_seconds: 3600 });
     await hours(0.99);
@@ -65,7 +65,7 @@ describe('a callback', () => {
     });
   });
 
-  test('that cannot be connected is logged and given up, and the lead waits for a call', async () => {
+  test('that cannot be connected is logged and given up; the lead waits for a call', async () => {
     const { lead } = await atOffer({ expires_in: 60 });
     await hours(0.1);
     expect((await events(lead)).slice(-1)).toEqual([

@@ -21,13 +21,13 @@ describe('what the carrier and the mailer say', () => {
       ['sms_failed: failed: The sandbox was given a number that means: not_a_mobile.'],
     ],
     [
-      'a recipient who told the carrier STOP',
+      'a recipient who sent STOP to the carrier',
       SMS,
       { caller_id: '2125550103' },
       ['sms_failed: failed: The sandbox was given a number that means: opted_out.'],
     ],
     ['a busy line', DIAL, { caller_id: '2125550105' }, ['call_placed: busy']],
-    ['nobody who answers', DIAL, { caller_id: '2125550106' }, ['call_placed: no_answer']],
+    ['no answer', DIAL, { caller_id: '2125550106' }, ['call_placed: no_answer']],
     ['a call that fails', DIAL, { caller_id: '2125550107' }, ['call_placed: failed: unreachable']],
     [
       'a text that does not arrive',
@@ -63,7 +63,7 @@ describe('what the carrier and the mailer say', () => {
           'at most 1600 can be sent',
       ],
     ],
-  ])('%s is told, and the schedule goes on', async (_, action, fields, words) => {
+  ])('%s is logged, and the schedule goes on', async (_, action, fields, words) => {
     const { lead } = await begun(
       [action, { action_type: 'webhook', url: 'https://hooks.example' }],
       fields,
@@ -109,7 +109,7 @@ describe('what the carrier and the mailer say', () => {
     },
   );
 
-  test('a delivery that was being retried when the lead left its schedule is given up', async () => {
+  test('a delivery in retry is given up when the lead leaves its schedule', async () => {
     const { lead } = await begun([SMS], { caller_id: '2125550104', expires_in: 1 });
     await hours(1);
     expect([
@@ -118,7 +118,7 @@ describe('what the carrier and the mailer say', () => {
     ]).toEqual(['expired', 'failed']);
   });
 
-  test('a step is tried again as it by then is, and told so', async () => {
+  test('a retry uses the data that the lead has by then', async () => {
     const { lead } = await begun([{ ...SMS, body: 'Hi {{first_name}}' }], {
       caller_id: '2125550104',
       first_name: 'Ann',

@@ -92,7 +92,7 @@ describe('what stops a lead', () => {
     },
   );
 
-  test('a number that was stopped while nobody looked is not contacted', async () => {
+  test('a number that was stopped unnoticed is not contacted', async () => {
     const { lead } = await submitted([
       { action_type: 'webhook', url: 'https://hooks.example' },
       SMS,
@@ -122,7 +122,7 @@ describe('what stops a lead', () => {
     },
   );
 
-  test('a lead whose next step cannot be determined is put off, others of the batch are not', async () => {
+  test('only leads whose next step cannot be determined are put off, not their batch', async () => {
     const { schedule } = await openShop(env.here, [SMS], {}, env.here.company);
     const leads = await fillSchedule(env.here, schedule.id, {
       first: 13_105_550_110,
@@ -161,7 +161,7 @@ describe('what stops a lead', () => {
 });
 
 describe('the order and the numbers of leads', () => {
-  test('the lowest priorities go first; a quarter of a batch is for leads without one', async () => {
+  test('the lowest priorities go first; a quarter of a batch is for leads without', async () => {
     const { schedule } = await openShop(env.here, [SMS], {}, env.here.company);
     const now = new Date(NOON);
     const plain = await fillSchedule(env.here, schedule.id, {

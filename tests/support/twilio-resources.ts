@@ -69,7 +69,7 @@ const common = (state: State, prefix: string) => {
   };
 };
 
-/** Twilio answers before it knows how a message ends: what is kept knows it already. */
+/** Twilio responds before it knows how a message ends; the stored resource has the end already. */
 function createMessage(state: State, form: URLSearchParams): Reply {
   const [to, from, body] = ['To', 'From', 'Body'].map((name) => form.get(name)) as [
     string,
@@ -124,7 +124,7 @@ function createCall(state: State, form: URLSearchParams): Reply {
   return { status: 201, body: made };
 }
 
-/** Calls under way that it was told to end are over; of others nothing is to be changed. */
+/** Ends a call in progress; calls that are over cannot be changed. */
 function changeCall(state: State, sid: string, form: URLSearchParams): Reply {
   const call = state.calls.find((each) => each.sid === sid);
   if (!call) return refusal(NOT_FOUND);

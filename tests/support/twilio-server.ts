@@ -83,10 +83,10 @@ function fail(
   res: ServerResponse,
   { status, code, text, location }: Exclude<Trouble, string>,
 ): void {
-  if (code) return send(res, refusal({ status, code, message: 'As told' }));
+  if (code) return send(res, refusal({ status, code, message: 'As the test asked' }));
   res
     .writeHead(status, { 'content-type': 'text/html', ...(location && { location }) })
-    .end(text ?? '<h1>As told</h1>');
+    .end(text ?? '<h1>As the test asked</h1>');
 }
 
 function send(res: ServerResponse, { status, body }: Reply): void {
