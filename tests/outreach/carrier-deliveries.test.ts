@@ -61,7 +61,7 @@ describe('what goes out', () => {
     ]);
   });
 
-  test('goes once to each of forty leads by two workers with leases that end too soon', async () => {
+  test('goes once to each of 40 leads from two workers whose leases end early', async () => {
     const { schedule } = await shopOf([SMS, EMAIL]);
     for (let n = 0; n < 40; n++)
       await submit(env.here, schedule.lead_token, {
