@@ -159,7 +159,7 @@ test('mine is refused for callers who are not agents', async () => {
   const token = await world.credentials(world.company, [], {
     kind: 'user_token',
     superuser: true,
-    user_email: 'nobody@example.com',
+    user_email: 'unknown@example.com',
   });
   const res = await api('get', 'agent_messages?mine=true', {
     auth: null,

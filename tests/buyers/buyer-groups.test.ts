@@ -58,8 +58,8 @@ describe('a buyer group', () => {
     expect(await members({ buyer_ids: [ids[3]] })).toEqual([ids[3]]);
     expect(await members({ buyer_ids: ids, remove_buyer_ids: ids.slice(1) })).toEqual([ids[0]]);
     expect(await members({ buyer_ids: '' })).toEqual([]);
-    expect((await put(id, { add_user_buyer_ids: ['b1', 'nobody'] })).body.errors).toEqual({
-      add_user_buyer_ids: ['names no record of yours: nobody'],
+    expect((await put(id, { add_user_buyer_ids: ['b1', 'unknown'] })).body.errors).toEqual({
+      add_user_buyer_ids: ['names no record of yours: unknown'],
     });
     expect(await members({})).toEqual([]);
   });

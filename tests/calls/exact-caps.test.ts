@@ -65,7 +65,7 @@ const PAYS = {
 };
 const limitOf = (metric: string) => (metric === 'revenue' ? CAP * 10 : CAP);
 
-describe(`a cap of ${CAP} allows exactly ${CAP} of ${CALLS} simultaneous calls on two processes`, () => {
+describe(`a cap of ${CAP} allows exactly ${CAP} of ${CALLS} calls at once on two processes`, () => {
   beforeEach(async () => void (here.world.company = await here.world.addCompany()));
 
   const metrics = ['attempt', 'connection', 'buyer_conversion', 'revenue'];

@@ -151,7 +151,7 @@ describe('a call is not placed', () => {
 
   test('without a person to call, a number to call from, or a buyer to connect to', async () => {
     const { schedule } = await shop();
-    const offer = (await ok('post', 'offers', { name: 'Nobody' })).offer.id;
+    const offer = (await ok('post', 'offers', { name: 'Without buyers' })).offer.id;
     expect(await errors({ schedule_id: schedule.id })).toEqual({
       to: [expect.stringContaining('must be given')],
     });

@@ -75,7 +75,7 @@ describe('reports of calls', () => {
       [acme, null],
       [bayline, 'cap_reached'],
     ]);
-    // Nobody is there.
+    // No buyer is available.
     const lost = await call(on('2027-01-12T13:00:00Z', 0, { offer_id: auto }));
     await decision(lost.id, 1, [
       [acme, 'closed'],

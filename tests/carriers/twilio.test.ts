@@ -119,7 +119,7 @@ describe('at most once', () => {
     expect(server.asked.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 
-  test('an older, another or an incoming text with the same words is not the earlier try', async () => {
+  test('an older, another or an incoming text of the same words is not the first try', async () => {
     const request = sms({ tried_at: ago(1000) });
     const one = {
       sid: 'SM1',

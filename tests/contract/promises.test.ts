@@ -172,7 +172,7 @@ describe('when something fails, every operation', () => {
   beforeAll(() => {
     away = createDeps({
       config: testConfig(),
-      database_url: 'postgresql://nobody@127.0.0.1:1/none',
+      database_url: 'postgresql://none@127.0.0.1:1/none',
       log: pino({ level: 'silent' }),
     });
     without_database = caller(appOf(away), world.company.auth);

@@ -22,7 +22,7 @@ const db = () => world.deps.tenants.of(world.company.id);
 const named = (name: string) =>
   world.sql('SELECT FROM traffic_sources WHERE name = $1', [name]).then((rows) => rows.length);
 
-test('Prisma, registered and composed statements run on the connection of the transaction', async () => {
+test('Prisma, registered and composed statements share the connection', async () => {
   const pids = await db().transaction(async (tx) => [
     await tx.prisma.$queryRaw`SELECT pg_backend_pid() AS pid`,
     await tx.sql(BACKEND, {} as never),
@@ -45,7 +45,7 @@ test('a statement after the end of its transaction is refused, and changes nothi
   expect(await named('Too late')).toBe(0);
 });
 
-test('a transaction that takes longer than its time is rolled back, with what comes after', async () => {
+test('a transaction that exceeds its time is rolled back, with what comes after', async () => {
   const slow = db().transaction(async (tx) => {
     await tx.sql(INSERT, { name: 'Slow' } as never);
     await new Promise((done) => setTimeout(done, 10_500));

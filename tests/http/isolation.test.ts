@@ -8,7 +8,7 @@ import { createWorld, type Company, type World } from '../support/world';
 const NOWHERE = {
   id: '999999999',
   uuid: '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001',
-  user_buyer_id: 'nobody',
+  user_buyer_id: 'unknown',
 };
 let world: World;
 let theirs: Company;

@@ -60,7 +60,7 @@ describe('text messages', () => {
       }),
     ).toEqual([answer]);
     expect(
-      (await api('get', 'text_messages', { query: { number: 'nobody' } })).body.errors,
+      (await api('get', 'text_messages', { query: { number: 'unknown' } })).body.errors,
     ).toEqual({ number: [expect.any(String)] });
     expect((await api('get', 'text_messages', { query: { status: 'lost' } })).body.errors).toEqual({
       status: [expect.any(String)],
@@ -128,7 +128,7 @@ describe('a text message that comes in', () => {
   });
 
   test.each([
-    ['with pairs of characters where logs cut it', `STOP ${'x'.repeat(34)}🙂${'x'.repeat(158)}🙂`],
+    ['with surrogate pairs at the cut of logs', `STOP ${'x'.repeat(34)}🙂${'x'.repeat(158)}🙂`],
     ['of nothing but those', '🙂'.repeat(800)],
   ])('%s is kept whole', async (_name, body) => {
     const [{ schedule }, number] = [await openShop(world, []), newNumber()];

@@ -35,7 +35,7 @@ describe.each<MailerName>(['sandbox', 'smtp'])('%s', (name) => {
   );
 
   test.each([...ADDRESS_LISTS, 'Ann <ann@example.com>'])(
-    'to %j is refused, and nobody gets it',
+    'to %j is refused, and nothing is delivered',
     async (to) => {
       expect(await open(name).send(mail({ to }))).toMatchObject({
         ok: false,

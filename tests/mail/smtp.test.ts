@@ -85,7 +85,7 @@ describe('smtp: failures', () => {
     });
   });
 
-  test('nobody listens', async () => {
+  test('no server listens', async () => {
     await new Promise<void>((done) => server().close(() => done()));
     expect(await open('smtp').send(mail())).toMatchObject({
       ok: false,

@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterAll(() => world.close());
 
-const { ok, begun, hours, texts, told, status } = schedulesOf(() => here, time);
+const { ok, begun, hours, texts, events, status } = schedulesOf(() => here, time);
 
 describe('a lead', () => {
   test.each<[string, Fields[], Fields, Fields, string[]]>([
@@ -79,7 +79,7 @@ describe('a lead', () => {
       await hours(0.5);
       await hours(1);
       await hours(2);
-      expect((await told(lead)).slice(-3)).toEqual([
+      expect((await events(lead)).slice(-3)).toEqual([
         told_last[0],
         'email_sent: sent',
         told_last[1],
@@ -163,8 +163,8 @@ describe('the instructions of a schedule', () => {
       ]).toEqual([['Hello'], [], stopped, stopped]);
       const { contacts } = await ok('get', 'contacts?caller_id=3105550123');
       expect(contacts).toMatchObject([{ [stopped]: true }]);
-      expect(await told(lead)).toEqual(['sms_sent: delivered', `${event}: by its schedule`]);
-      expect((await told(other.lead)).at(-1)).toBe(
+      expect(await events(lead)).toEqual(['sms_sent: delivered', `${event}: by its schedule`]);
+      expect((await events(other.lead)).at(-1)).toBe(
         `${event}: by the schedule of a lead of this number`,
       );
     },
@@ -184,7 +184,7 @@ describe('the instructions of a schedule', () => {
     expect(await texts(lead)).toEqual(['Hello']);
     await hours(1 / 60);
     expect([await texts(lead), await status(lead)]).toEqual([['Hello', 'There'], 'completed']);
-    expect(await told(lead)).toEqual([
+    expect(await events(lead)).toEqual([
       'sms_sent: delivered',
       'moved_to_schedule: Target',
       'sms_sent: delivered',
@@ -217,7 +217,7 @@ describe('the instructions of a schedule', () => {
     ]);
     await change(target.schedule);
     await hours(1);
-    expect((await told(lead)).at(-1)).toBe(`ended: completed_connected: ${why}`);
+    expect((await events(lead)).at(-1)).toBe(`ended: completed_connected: ${why}`);
     expect(await leadRow(world, lead)).toMatchObject({
       status: 'completed_connected',
       is_live: false,

@@ -30,10 +30,10 @@ beforeEach(async () => {
 });
 afterAll(() => world.close());
 
-const { ok, begun, until, hours, texts, told, status } = schedulesOf(() => here, time);
+const { ok, begun, until, hours, texts, events, status } = schedulesOf(() => here, time);
 
 describe('a schedule', () => {
-  test('is done in order, each step once; what was sent is stored, counted and logged', async () => {
+  test('is done in order, each step once; what is sent is stored, counted and logged', async () => {
     const actions = [
       { ...SMS, body: 'Hi {{first_name}}' },
       EMAIL,
@@ -112,7 +112,7 @@ describe('a schedule', () => {
     ).toEqual(text_messages.map(({ id }: Fields) => id).toSorted());
   });
 
-  test('fills in tokens of the lead and the system, escapes HTML, keeps subjects on one line', async () => {
+  test('fills in tokens of lead and system, escapes HTML, keeps subjects on one line', async () => {
     const sms =
       '{{first_name}} of {{city}}, [car]{your car} [pet]{your pet} {{nothing}}{{caller_id}} ' +
       '{{offer_name}} {{service_number}}';
@@ -165,7 +165,7 @@ describe('a schedule', () => {
     expect(await sentTo(world, 'emails', body.id)).toMatchObject([{ body: 'Call +12125550100' }]);
   });
 
-  test('sends e-mails from the sender of the action, else the schedule, else the default', async () => {
+  test('sends e-mails from the sender of the action, the schedule or the default', async () => {
     const actions = [EMAIL, { ...EMAIL, from_email: 'Ann <ann@desk.example>' }];
     const from = async (lead: number) =>
       (await sentTo(world, 'emails', lead)).map(({ from_email }) => from_email);
@@ -202,7 +202,7 @@ describe('a schedule', () => {
     await ok('put', `leads/${lead}`, { data: { state: 'nv' } });
     await hours(1);
     expect(await texts(lead)).toEqual(['grown', 'late']);
-    expect(await told(lead)).toEqual([
+    expect(await events(lead)).toEqual([
       'skipped: token_filter',
       'sms_sent: delivered',
       'waiting: until 2027-01-12T18:00:00.000Z',

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterAll(() => world.close());
 
-const { begun, until, hours, texts, told } = schedulesOf(() => here, time);
+const { begun, until, hours, texts, events } = schedulesOf(() => here, time);
 
 describe('the hours of a lead', () => {
   test('are daylight in every zone of area code and ZIP', async () => {
@@ -44,7 +44,7 @@ describe('the hours of a lead', () => {
     expect(await texts(lead)).toEqual(['Hello', 'Late']);
     await until('2027-01-13T16:00:00Z');
     expect(await texts(lead)).toEqual(['Hello', 'Late', 'Too late']);
-    expect(await told(lead)).toContain('delayed: daylight_hours until 2027-01-12T16:00:00.000Z');
+    expect(await events(lead)).toContain('delayed: daylight_hours until 2027-01-12T16:00:00.000Z');
   });
 
   test.each([
@@ -75,7 +75,7 @@ describe('the hours of a lead', () => {
       { caller_id: '2125550177' },
       schedule,
     );
-    expect(await told(lead)).toEqual(['delayed: business_hours until 2027-01-12T18:00:00.000Z']);
+    expect(await events(lead)).toEqual(['delayed: business_hours until 2027-01-12T18:00:00.000Z']);
     await hours(1);
     await hours(3);
     await until('2027-01-13T12:59:59Z');

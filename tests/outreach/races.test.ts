@@ -69,6 +69,17 @@ test('twenty simultaneous submissions of one number, over two servers, make one 
   expect((await here.company.api('get', 'leads')).body.metadata.total_count).toBe(2);
 });
 
+/** Counts the rows of the company. */
+const rows = (table: string, condition = 'true') =>
+  count(`SELECT count(*) AS n FROM ${table} WHERE company_id = $1 AND ${condition}`);
+/** Counts the pairs of a lead and an action. */
+const distinctSteps = (table: string) =>
+  count(
+    `SELECT count(DISTINCT (lead_id, schedule_action_id)) AS n
+      FROM ${table}
+      WHERE company_id = $1`,
+  );
+
 test('four workers on thousands of leads do every step of each once', async () => {
   const leads = repetitions(2_000, 10_000);
   const shop = await shopOf([SMS, { ...SMS, body: 'And' }, EMAIL, { action_type: 'exit' }]);
@@ -78,35 +89,30 @@ test('four workers on thousands of leads do every step of each once', async () =
     now: new Date(),
   });
   await world.sql(
-    `UPDATE leads SET email = 'ann@example.com', lead_priority = CASE WHEN id % 2 = 0 THEN id % 7 END WHERE company_id = $1`,
+    `UPDATE leads
+      SET email = 'ann@example.com', lead_priority = CASE WHEN id % 2 = 0 THEN id % 7 END
+      WHERE company_id = $1`,
     [here.company.id],
   );
   await Promise.all([1, 2, 3, 4].map(() => runEngine({ deps: worker() })));
   expect(
     await world.sql(
-      `SELECT status, is_live, due_at, claim_id, step, count(*)::int FROM leads WHERE company_id = $1 GROUP BY 1, 2, 3, 4, 5`,
+      `SELECT status, is_live, due_at, claim_id, step, count(*)::int
+        FROM leads
+        WHERE company_id = $1
+        GROUP BY 1, 2, 3, 4, 5`,
       [here.company.id],
     ),
   ).toEqual([
     { status: 'completed', is_live: false, due_at: null, claim_id: null, step: 3, count: leads },
   ]);
   for (const table of ['text_messages', 'emails'])
-    expect(
-      await count(
-        `SELECT count(DISTINCT (lead_id, schedule_action_id)) AS n FROM ${table} WHERE company_id = $1`,
-      ),
-    ).toBe(table === 'emails' ? leads : 2 * leads);
-  expect(await count('SELECT count(*) AS n FROM text_messages WHERE company_id = $1')).toBe(
-    2 * leads,
-  );
-  expect(
-    await count(
-      'SELECT count(*) AS n FROM contacts WHERE company_id = $1 AND sms_count = 2 AND emails_count = 1',
-    ),
-  ).toBe(leads);
+    expect(await distinctSteps(table)).toBe(table === 'emails' ? leads : 2 * leads);
+  expect(await rows('text_messages')).toBe(2 * leads);
+  expect(await rows('contacts', 'sms_count = 2 AND emails_count = 1')).toBe(leads);
   const resources = ['text_messages', 'emails', 'contacts'];
   for (const table of resources) {
-    const kept = await count(`SELECT count(*) AS n FROM ${table} WHERE company_id = $1`);
+    const kept = await rows(table);
     expect([
       table,
       await count(
@@ -192,18 +198,14 @@ describe('nothing is sent to a number once it has been answered that it', () => 
     expect(sent.filter(({ to, at }) => at > stopped.get(to)!)).toEqual([]);
     expect(sent.length).toBeGreaterThan(0);
     // What was sent is recorded, and nothing else.
-    expect(
-      await count(
-        `SELECT count(*) AS n FROM text_messages WHERE company_id = $1 AND direction = 'outbound' AND status = 'delivered'`,
-      ),
-    ).toBe(new Set(sent.map(({ key }) => key)).size);
-    expect(
-      await count('SELECT count(*) AS n FROM leads WHERE company_id = $1 AND due_at IS NOT NULL'),
-    ).toBe(0);
+    expect(await rows('text_messages', "direction = 'outbound' AND status = 'delivered'")).toBe(
+      new Set(sent.map(({ key }) => key)).size,
+    );
+    expect(await rows('leads', 'due_at IS NOT NULL')).toBe(0);
   });
 });
 
-test('four workers contact all leads of one number, and its contact counts every message', async () => {
+test('four workers contact all leads of one number; its contact counts each message', async () => {
   const shops = [];
   for (let n = 0; n < 5; n++)
     shops.push(await shopOf([{ ...SMS, body: `From ${n}` }, DIAL, { ...SMS, body: `And ${n}` }]));
@@ -212,21 +214,15 @@ test('four workers contact all leads of one number, and its contact counts every
     await fillSchedule(here, schedule.id, { first: 12_122_000_000, count: 300, now });
   // Not in the order of numbers.
   await world.sql(
-    `UPDATE leads SET due_at = due_at - (id * 7919 % 1000) * interval '1 second' WHERE company_id = $1`,
+    `UPDATE leads
+      SET due_at = due_at - (id * 7919 % 1000) * interval '1 second'
+      WHERE company_id = $1`,
     [here.company.id],
   );
   await Promise.all([1, 2, 3, 4].map(() => runEngine({ deps: worker() })));
-  expect(
-    await count(
-      'SELECT count(*) AS n FROM contacts WHERE company_id = $1 AND sms_count = 10 AND calls_count = 5',
-    ),
-  ).toBe(300);
-  expect(
-    await count(
-      'SELECT count(DISTINCT (lead_id, schedule_action_id)) AS n FROM text_messages WHERE company_id = $1',
-    ),
-  ).toBe(3_000);
-  expect(await count('SELECT count(*) AS n FROM text_messages WHERE company_id = $1')).toBe(3_000);
+  expect(await rows('contacts', 'sms_count = 10 AND calls_count = 5')).toBe(300);
+  expect(await distinctSteps('text_messages')).toBe(3_000);
+  expect(await rows('text_messages')).toBe(3_000);
 });
 
 test('no lead of a number is contacted after one of its schedules opts it out', async () => {
@@ -238,27 +234,28 @@ test('no lead of a number is contacted after one of its schedules opts it out', 
   for (const { schedule } of shops)
     await fillSchedule(here, schedule.id, { first: 12_122_000_000, count: 250, now: new Date() });
   await world.sql(
-    `UPDATE leads SET due_at = due_at - (id * 7919 % 1000) * interval '1 second' WHERE company_id = $1`,
+    `UPDATE leads
+      SET due_at = due_at - (id * 7919 % 1000) * interval '1 second'
+      WHERE company_id = $1`,
     [here.company.id],
   );
   await Promise.all([1, 2, 3, 4].map(() => runEngine({ deps: worker() })));
   // Without statistics the question below may be answered row by row.
   await world.sql('ANALYZE leads, lead_logs');
   // Logs of one number are written under the lock of its contact, one after the other.
-  const late = `SELECT count(*) AS n FROM lead_logs s JOIN leads l ON l.company_id = s.company_id AND l.id = s.lead_id JOIN leads x ON x.company_id = l.company_id AND x.caller_number = l.caller_number
-    JOIN lead_logs o ON o.company_id = x.company_id AND o.lead_id = x.id WHERE s.company_id = $1 AND s.event = 'sms_sent' AND o.message = 'by its schedule' AND s.id > o.id`;
+  const late = `SELECT count(*) AS n
+    FROM lead_logs s
+    JOIN leads l ON l.company_id = s.company_id AND l.id = s.lead_id
+    JOIN leads x ON x.company_id = l.company_id AND x.caller_number = l.caller_number
+    JOIN lead_logs o ON o.company_id = x.company_id AND o.lead_id = x.id
+    WHERE s.company_id = $1
+      AND s.event = 'sms_sent'
+      AND o.message = 'by its schedule'
+      AND s.id > o.id`;
   expect(await count(late)).toBe(0);
-  expect(
-    await count('SELECT count(*) AS n FROM text_messages WHERE company_id = $1'),
-  ).toBeGreaterThan(0);
-  expect(
-    await count(
-      `SELECT count(*) AS n FROM leads WHERE company_id = $1 AND is_live AND status <> 'opt_out'`,
-    ),
-  ).toBe(0);
-  expect(await count('SELECT count(*) AS n FROM contacts WHERE company_id = $1 AND opt_out')).toBe(
-    250,
-  );
+  expect(await rows('text_messages')).toBeGreaterThan(0);
+  expect(await rows('leads', "is_live AND status <> 'opt_out'")).toBe(0);
+  expect(await rows('contacts', 'opt_out')).toBe(250);
 });
 
 test('leads of a killed worker are taken over, and nothing is done twice', async () => {
@@ -269,27 +266,18 @@ test('leads of a killed worker are taken over, and nothing is done twice', async
     count: 3_000,
     now: new Date(),
   });
-  const sent = () => count('SELECT count(*) AS n FROM text_messages WHERE company_id = $1');
+  const sent = () => rows('text_messages');
   await eventually(async () => (await sent()) >= 500);
   await kill(child);
   const before = await sent();
   expect(before).toBeLessThan(6_000);
   const survivor = worker();
-  const left = () => count('SELECT count(*) AS n FROM leads WHERE company_id = $1 AND is_live');
+  const left = () => rows('leads', 'is_live');
   await eventually(
     async () => (await runEngine({ deps: survivor })) === 0 && (await left()) === 0,
     100,
   );
-  expect([
-    await sent(),
-    await count(
-      'SELECT count(DISTINCT (lead_id, schedule_action_id)) AS n FROM text_messages WHERE company_id = $1',
-    ),
-  ]).toEqual([6_000, 6_000]);
-  expect(await count('SELECT count(*) AS n FROM calls WHERE company_id = $1')).toBe(3_000);
-  expect(
-    await count(
-      'SELECT count(*) AS n FROM contacts WHERE company_id = $1 AND sms_count = 2 AND calls_count = 1',
-    ),
-  ).toBe(3_000);
+  expect([await sent(), await distinctSteps('text_messages')]).toEqual([6_000, 6_000]);
+  expect(await rows('calls')).toBe(3_000);
+  expect(await rows('contacts', 'sms_count = 2 AND calls_count = 1')).toBe(3_000);
 });

@@ -203,7 +203,7 @@ describe('a post', () => {
     expect(other.status).toBe(422);
   });
 
-  test('does not offer a buyer to whom calls cannot be forwarded', async () => {
+  test('does not offer a buyer that cannot receive forwarded calls', async () => {
     expect((await ping(await shop([await buyer({ number: 'sip:desk@example.com' })]))).status).toBe(
       'no_buyer_available',
     );

@@ -74,7 +74,10 @@ const REST = '…';
 /** JSON in which a comment `// …` or `/* … *\/` stands for members that are not shown. */
 const parseShown = (text: string): unknown =>
   JSON.parse(
-    text.replace(/,?(\s*)(\/\/ …|\/\* … \*\/)/g, `,$1"${REST}": 0,`).replace(/,(\s*[}\]])/g, '$1'),
+    text
+      .replace(/,?(\s*)(\/\/ …|\/\* … \*\/)/g, `,$1"${REST}": 0,`)
+      // Commas before a closing bracket.
+      .replace(/,(\s*[}\]])/g, '$1'),
   );
 
 /** Takes out of a value what the document does not show. */

@@ -17,7 +17,7 @@ declare global {
   var started: Started;
 }
 
-/** Starts a PostgreSQL for this run alone, with one migrated database that each test file gets a copy of. */
+/** Starts a PostgreSQL for this run alone; each test file gets a copy of its migrated database. */
 export default async function globalSetup(): Promise<void> {
   const folder = mkdtempSync(join(inMemory() ?? tmpdir(), 'trunkline-test-'));
   const database = await startEmbedded({

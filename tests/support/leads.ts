@@ -239,7 +239,7 @@ export function schedulesOf(here: () => World, time: ReturnType<typeof standingC
     texts: async (lead: number) =>
       (await sentTo(here(), 'text_messages', lead)).map(({ body }) => body),
     /** What happened to a lead since it came. */
-    told: async (lead: number) => (await story(here(), lead)).slice(1),
+    events: async (lead: number) => (await story(here(), lead)).slice(1),
     status: async (lead: number) => (await leadRow(here(), lead)).status,
   };
 }

@@ -21,7 +21,8 @@ type Asked = Record<
 >;
 
 /**
- * A carrier that counts its requests, sells each number once, and first does what a test has set up.
+ * A carrier that counts its requests and sells each number once. First it does what a test has set
+ * up.
  */
 export function ownCarrier() {
   const sandbox = openCarrier('sandbox');

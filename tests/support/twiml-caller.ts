@@ -216,7 +216,8 @@ export function twimlCaller(world: World, time: Time) {
       if (winner) await winner.report('completed', { CallDuration: String(talked) });
       if (!action) return undefined;
       const [first] = legs;
-      const status = winner ? 'completed' : legs.length === 1 ? first!.ended : 'no-answer';
+      let status = legs.length === 1 ? first!.ended : 'no-answer';
+      if (winner) status = 'completed';
       const end = {
         ...caller,
         CallStatus: here ? 'in-progress' : 'completed',

@@ -177,7 +177,7 @@ export async function createWorld({
   };
 }
 
-/** A team that may do everything, with this user: what the user's token may do is then what it says. */
+/** A team without restrictions for this user: only the token limits what the user may do. */
 const everything = (db: Db, email: string) =>
   db.transaction(async (tx) => {
     const team = await tx.prisma.accessControlList.create({

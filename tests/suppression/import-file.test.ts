@@ -44,9 +44,10 @@ async function upload(
 
 /** Rows with one in fifty bad, and one in fifty twice. */
 const rowsOf = (n: number) =>
-  Array.from({ length: n }, (_, i) =>
-    i % 50 === 7 ? `bad ${i}` : i % 50 === 9 ? numberAt(i - 1) : numberAt(i),
-  );
+  Array.from({ length: n }, (_, i) => {
+    if (i % 50 === 7) return `bad ${i}`;
+    return numberAt(i % 50 === 9 ? i - 1 : i);
+  });
 const distinct = (rows: string[]) =>
   [...new Set(rows.filter((row) => !row.startsWith('bad')))].map((row) => `+1${row}`).sort();
 

@@ -87,7 +87,7 @@ describe('a suppression list', () => {
     expect(await put({ buyer_ids: `${buyers[0]}`, remove_user_buyer_ids: ['a'] })).toEqual([]);
     expect(await put({ add_buyer_ids: buyers })).toEqual(buyers);
     expect(
-      (await api('put', `buyer_suppressions/${id}`, { body: { add_user_buyer_ids: ['nobody'] } }))
+      (await api('put', `buyer_suppressions/${id}`, { body: { add_user_buyer_ids: ['unknown'] } }))
         .body.errors,
     ).toEqual({
       add_user_buyer_ids: [expect.any(String)],
@@ -127,14 +127,13 @@ describe('a suppression list', () => {
     );
     const ids = many.map(({ body }) => body.buyer.id as number).sort((a, b) => a - b);
     const { id } = await create({ buyer_ids: ids.slice(0, 5) });
+    const change = (body: object) => api('put', `buyer_suppressions/${id}`, { body });
     await Promise.all(
-      ids.map((buyer, n) =>
-        n < 5
-          ? api('put', `buyer_suppressions/${id}`, { body: { remove_buyer_ids: [buyer] } })
-          : n % 2
-            ? api('put', `buyers/${buyer}`, { body: { buyer_suppression_ids: [id] } })
-            : api('put', `buyer_suppressions/${id}`, { body: { add_buyer_ids: [buyer] } }),
-      ),
+      ids.map((buyer, n) => {
+        if (n < 5) return change({ remove_buyer_ids: [buyer] });
+        if (n % 2 === 0) return change({ add_buyer_ids: [buyer] });
+        return api('put', `buyers/${buyer}`, { body: { buyer_suppression_ids: [id] } });
+      }),
     );
     expect((await api('get', `buyer_suppressions/${id}`)).body.buyer_suppression.buyer_ids).toEqual(
       ids.slice(5),
@@ -246,7 +245,7 @@ describe('numbers of a list', () => {
       caller_ids: [],
       metadata: { total_count: 0 },
     });
-    expect((await get({ caller_id: 'nobody' })).errors).toHaveProperty('caller_id');
+    expect((await get({ caller_id: 'unknown' })).errors).toHaveProperty('caller_id');
     const csv = await api('get', `buyer_suppressions/${id}/caller_ids.csv`);
     expect([csv.headers['content-type'], csv.text]).toEqual([
       'text/csv; charset=utf-8',

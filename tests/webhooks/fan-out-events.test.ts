@@ -142,7 +142,7 @@ describe('calls', () => {
     const filled = await hook('new_call_started', {
       ...owner,
       headers: { 'X-State': '{{state}}', Authorization: 'Bearer {{state}}' },
-      body: '{"state": "{{state}}", "who": "[nobody]{none}", "offer": "{{offer_name}}"}',
+      body: '{"state": "{{state}}", "who": "[missing]{none}", "offer": "{{offer_name}}"}',
     });
     await ok('put', `outgoing_webhooks/${filled.id}`, {
       url: `${receiver.url}${filled.path}?s={{state}}`,

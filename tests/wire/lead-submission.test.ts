@@ -87,7 +87,10 @@ describe('a lead is the same', () => {
     ],
     [
       'with what forms add',
-      (own) => ({ query: { format: 'json', utf8: '✓', commit: 'Send' }, body: { ...own, ...ann } }),
+      (own) => ({
+        query: { format: 'json', utf8: '✓', commit: 'Send' },
+        body: { ...own, ...ann },
+      }),
     ],
     [
       'whose data also holds credentials',

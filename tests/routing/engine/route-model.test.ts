@@ -86,9 +86,10 @@ function reasonsOf(
   add('duplicate_caller', pays_again_at?.has(candidate.id));
   add('spacing', spacing_seconds && candidate.last_call_at);
   add('no_number', candidate.number === null);
-  const blocked = candidate.groups.map(({ paused, used_up }) =>
-    paused ? 'group_paused' : used_up ? reasonOf(used_up.cap) : null,
-  );
+  const blocked = candidate.groups.map(({ paused, used_up }) => {
+    if (paused) return 'group_paused';
+    return used_up ? reasonOf(used_up.cap) : null;
+  });
   if (!candidate.direct && blocked.every((reason) => reason !== null))
     found.add(REASONS.find((reason) => blocked.includes(reason))!);
   return found;

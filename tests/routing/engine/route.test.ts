@@ -91,13 +91,8 @@ describe('a route', () => {
           for (const tier of new Set(tiers)) {
             const of_tier = choices.filter((choice) => choice.tier === tier);
             const sum = of_tier.reduce((all, { share }) => all + share, 0);
-            expect(
-              of_tier.every(({ weight }) => weight === 0)
-                ? sum
-                : Math.abs(sum - 1) < 1e-9
-                  ? 0
-                  : sum,
-            ).toBe(0);
+            if (of_tier.every(({ weight }) => weight === 0)) expect(sum).toBe(0);
+            else expect(Math.abs(sum - 1)).toBeLessThan(1e-9);
             const weightless = of_tier.map(({ weight }) => weight === 0);
             expect(weightless).toEqual(weightless.toSorted());
           }

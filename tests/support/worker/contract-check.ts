@@ -7,13 +7,16 @@ import { contract, type Operation } from '../../../src/contract';
 export const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
 ajv.addSchema({ ...contract.document, $id: 'contract' });
 
+const patternOf = ({ path, csv }: Operation): RegExp => {
+  const ending = csv ? '(\\.json|\\.csv)?' : '(\\.json)?';
+  return new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}${ending}/?$`);
+};
+
 const routes = contract.operations
   .toSorted((a, b) => (a.path.replaceAll('{', '~') < b.path.replaceAll('{', '~') ? -1 : 1))
   .map((operation) => ({
     operation,
-    pattern: new RegExp(
-      `^${operation.path.replace(/\{\w+\}/g, '[^/]+')}${operation.csv ? '(\\.json|\\.csv)?' : '(\\.json)?'}/?$`,
-    ),
+    pattern: patternOf(operation),
   }));
 
 export function operationOf(method: string, url: string): Operation | undefined {
@@ -35,7 +38,7 @@ const isOpaque = (operation: Operation, status: string, media: string): boolean 
   ['application/octet-stream', 'text/xml', 'text/event-stream'].includes(media) &&
   media in (operation.responses[status]?.content ?? {});
 
-/** Holds an answer against the contract: its status must be promised and its body of the promised shape. Throws otherwise. */
+/** Throws unless the contract has the status of the response and its body fits the schema. */
 export function checkAnswer(method: string, url: string, res: Response): void {
   const operation = operationOf(method, url);
   if (!operation || res.status === 405) return;
@@ -51,11 +54,13 @@ export function checkAnswer(method: string, url: string, res: Response): void {
     if (!validate) throw new Error(`no schema ${ref}`);
     if (!validate(JSON.parse(res.text)))
       throw new Error(
-        `${operation.id} ${status} is not what the contract says: ${ajv.errorsText(validate.errors)}\n${res.text.slice(0, 3000)}`,
+        `${operation.id} ${status} is not what the contract says: ` +
+          `${ajv.errorsText(validate.errors)}\n${res.text.slice(0, 3000)}`,
       );
   } else if (status !== '304' && media !== 'text/csv' && !isOpaque(operation, status, media))
     throw new Error(
-      `${operation.id} answered ${status} as ${media || 'nothing'}, which the contract does not promise`,
+      `${operation.id} answered ${status} as ${media || 'nothing'}, ` +
+        'which the contract does not promise',
     );
   appendFileSync(
     join(process.env.TRUNKLINE_TEST_FOLDER!, 'produced.txt'),

@@ -63,9 +63,10 @@ describe('a file of numbers', () => {
 
   test('loses no row around any number of misplaced quotes', async () => {
     const good = (i: number) => `310555${1000 + i}`;
-    const rows = Array.from({ length: 3000 }, (_, i) =>
-      i % 3 === 0 ? `"${good(i)}"x,y` : i % 3 === 1 ? `"${good(i)}","a ""b"" c"` : `${good(i)},z`,
-    );
+    const rows = Array.from({ length: 3000 }, (_, i) => {
+      if (i % 3 === 0) return `"${good(i)}"x,y`;
+      return i % 3 === 1 ? `"${good(i)}","a ""b"" c"` : `${good(i)},z`;
+    });
     const { numbers, rejected, total } = await readAll(`phone,name\n${rows.join('\n')}`, {
       size: 10_000,
     });

@@ -1,0 +1,142 @@
+import { createServer, type Server } from 'node:http';
+import { openCarrier } from '../../src/carriers';
+import type { Carrier } from '../../src/carriers/carrier';
+import type { Deps } from '../../src/deps';
+import { openMailer } from '../../src/mail';
+import { contactDueLeads } from '../../src/outreach/contact-due-leads';
+import { eventually, watchedCarrier, workersOf, type Meanwhile } from './engine-process';
+import { openShop, ownNumber, submit, type Shop } from './leads';
+import { startMailServer, type MailServer } from './mail-server';
+import { freePort } from './process';
+import { startTwilio, type TwilioServer } from './twilio-server';
+import { createWorld, type World } from './world';
+
+export const LEASE_MS = 1_000;
+/** How long the carrier may take: enough on a busy machine, as later answers count as unknown. */
+const TIMEOUT_MS = 2_000;
+
+/**
+ * Outreach with a Twilio and a mail server on loopback, which report to the API. Each test gets a
+ * company of its own with one number.
+ */
+export function outreachServers() {
+  let world: World;
+  let here: World;
+  let server: TwilioServer;
+  let api: Server;
+  let mail: MailServer;
+  const workers = workersOf(() => world);
+  let companies = 0;
+  let public_url: string;
+
+  beforeAll(async () => {
+    server = await startTwilio();
+    const port = await freePort();
+    public_url = `http://127.0.0.1:${port}`;
+    world = await createWorld({
+      environment: { PUBLIC_URL: public_url, TWILIO_AUTH_TOKEN: server.auth_token },
+    });
+    api = createServer(world.app as never);
+    await new Promise<void>((done) => api.listen(port, '127.0.0.1', done));
+    mail = await startMailServer();
+  });
+  beforeEach(async () => {
+    here = { ...world, company: await world.addCompany() };
+    await ownNumber(here, here.company, String(12_125_550_110 + companies++));
+    server.trouble([]);
+    for (const list of [server.asked, server.messages, server.calls, mail.taken]) list.splice(0);
+    await server.settle().catch(() => undefined);
+  });
+  afterEach(() => workers.closeAll());
+  afterAll(async () => {
+    api.close().closeAllConnections();
+    await Promise.all([mail.close(), server.close()]);
+    await world.close();
+  });
+
+  const smtp = (url = mail.url) => openMailer('smtp', { url, timeout_ms: 2_000 });
+  const twilio = () =>
+    openCarrier('twilio', {
+      account_sid: server.account_sid,
+      auth_token: server.auth_token,
+      base_url: server.url,
+      public_url,
+      timeout_ms: TIMEOUT_MS,
+    });
+  /** What a process of its own would work with. */
+  const worker = (edges: Parameters<typeof workers.open>[0] = {}): Deps =>
+    workers.open({ carrier: twilio(), mailer: smtp(), ...edges });
+  const run = (deps: Deps) => contactDueLeads(deps, { lease_ms: LEASE_MS });
+  /** Has everything done that is due, and what is due once the leases of dead workers are over. */
+  async function settleAll(deps = worker()): Promise<void> {
+    const waiting = () =>
+      world.sql('SELECT FROM leads WHERE company_id = $1 AND claim_id IS NOT NULL', [
+        here.company.id,
+      ]);
+    await eventually(async () => (await run(deps)) === 0 && (await waiting()).length === 0, 50);
+  }
+  /** What was put off is due now. */
+  const hurry = () =>
+    world.sql(
+      'UPDATE leads SET due_at = now(), next_action_at = now() WHERE company_id = $1 AND is_live',
+      [here.company.id],
+    );
+
+  const shopOf = (actions: object[]): Promise<Shop> =>
+    openShop(here, actions as never, { daylight_hours: '00:00..23:59' }, here.company);
+  async function submitted(actions: object[], fields: object = {}): Promise<number> {
+    const { schedule } = await shopOf(actions);
+    return (
+      await submit(here, schedule.lead_token, {
+        caller_id: '3102000001',
+        email: 'ann@example.com',
+        ...fields,
+      })
+    ).body.id;
+  }
+  const bodies = () => server.messages.map(({ body }) => body).toReversed();
+
+  const watched = (meanwhile: Meanwhile): Carrier => watchedCarrier(twilio(), meanwhile);
+  /** Breaks the connections of workers inside a transaction, as the end of a process would. */
+  const breakWorkers = () =>
+    world.sql(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND state = 'idle in transaction'`,
+    );
+  const dying = () => watched(async (phase) => phase === 'after' && breakWorkers());
+
+  return {
+    smtp,
+    twilio,
+    worker,
+    run,
+    settleAll,
+    hurry,
+    shopOf,
+    submitted,
+    bodies,
+    watched,
+    breakWorkers,
+    dying,
+    get world(): World {
+      return world;
+    },
+    /** The world with the company of the test. */
+    get here(): World {
+      return here;
+    },
+    get server(): TwilioServer {
+      return server;
+    },
+    get mail(): MailServer {
+      return mail;
+    },
+    get public_url(): string {
+      return public_url;
+    },
+    /** How many companies tests have had. */
+    get companies(): number {
+      return companies;
+    },
+  };
+}

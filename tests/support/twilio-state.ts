@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+export type Resource = Record<string, string | null | object> & { sid: string };
+
+export interface Asked {
+  method: string;
+  /** Behind /2010-04-01/Accounts/{sid}/. */
+  path: string;
+  query: URLSearchParams;
+  form: URLSearchParams;
+  headers: IncomingMessage['headers'];
+}
+
+/**
+ * What goes wrong with the next requests: a status, silence, or a connection that breaks before or
+ * after the request was carried out.
+ */
+export type Trouble =
+  | { status: number; code?: number; text?: string; location?: string }
+  | 'hang'
+  | 'break'
+  | 'break after accepting'
+  | 'hang after accepting';
+
+export interface TwilioServer {
+  url: string;
+  account_sid: string;
+  auth_token: string;
+  /** Everything that came with the right credentials, oldest first. */
+  asked: Asked[];
+  messages: Resource[];
+  calls: Resource[];
+  numbers: Resource[];
+  /** Numbers for sale, as + and digits; the account's own drop out. */
+  stock: string[];
+  /** Next come these troubles, one a request; `only` leaves requests of the other method alone. */
+  trouble(troubles: Trouble[], only?: 'GET' | 'POST' | 'DELETE'): void;
+  /** Sends the final status callbacks of everything accepted since, and returns their statuses. */
+  settle(): Promise<number[]>;
+  /** Sends a signed webhook. */
+  hook(url: string, params: Record<string, string>): Promise<{ status: number; text: string }>;
+  close(): Promise<void>;
+}
+
+export interface State extends Omit<TwilioServer, 'trouble' | 'settle' | 'hook' | 'close'> {
+  troubles: Trouble[];
+  only?: string;
+  pending: { url: string; params: Record<string, string> }[];
+}
+
+export interface Refused {
+  status: number;
+  code: number;
+  message: string;
+}
+
+export type Reply = { status: number; body: object };
+
+export const refusal = ({ status, code, message }: Refused): Reply => ({
+  status,
+  body: { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status },
+});
+export const NOT_FOUND: Refused = {
+  status: 404,
+  code: 20404,
+  message: 'The requested resource was not found',
+};
+
+export const sidOf = (prefix: string): string => prefix + randomBytes(16).toString('hex');
