@@ -2,8 +2,13 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Pool, type PoolClient } from 'pg';
 import { projection } from '../../src/buyers/buyers-columns';
-import { cachedCount, keysTemplate, listTemplate, type ListShape } from "../../src/db/list-statements";
-import { recordsTemplate, recordTemplate } from "../../src/db/record-statements";
+import {
+  cachedCount,
+  keysTemplate,
+  listTemplate,
+  type ListShape,
+} from '../../src/db/list-statements';
+import { recordsTemplate, recordTemplate } from '../../src/db/record-statements';
 
 // The floor: node:http and prepared statements, nothing else. The same SQL as the service, no
 // authentication, no validation, no log.
