@@ -155,7 +155,7 @@ async function read(req: IncomingMessage): Promise<never> {
   return JSON.parse(text) as never;
 }
 
-async function answer(req: IncomingMessage): Promise<string> {
+async function reply(req: IncomingMessage): Promise<string> {
   const url = new URL(req.url ?? '/', 'http://x');
   const id = url.pathname.split('/')[4];
   if (url.pathname === '/livez' || url.pathname === '/api/v1/me') return '{"me":{}}';
@@ -168,7 +168,7 @@ async function answer(req: IncomingMessage): Promise<string> {
 }
 
 createServer((req: IncomingMessage, res: ServerResponse) => {
-  answer(req).then(
+  reply(req).then(
     (text) =>
       res
         .writeHead(200, {
