@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 
-// What a database consists of, as lines that can be compared: one line for each table, column,
+// Describes a database as lines that can be compared: one line for each table, column,
 // constraint, index, sequence, function, trigger and extension of the schema "public".
 
 export interface Item {
@@ -11,7 +11,7 @@ export interface Item {
 }
 
 export interface Catalogs {
-  /** what the migrations make */
+  /** what the migrations create */
   migrated: Item[];
   /** what schema.prisma, supplement.sql and functions.sql declare */
   declared: Item[];
@@ -123,14 +123,14 @@ const QUERIES = [
   EXTENSIONS,
 ];
 
-/** Everything in the schema "public" of the database, without Prisma's own table of migrations. */
+/** Everything in the schema "public" of the database except Prisma's own table of migrations. */
 export async function readCatalog(client: Client): Promise<Item[]> {
   const items: Item[] = [];
   for (const query of QUERIES) items.push(...(await client.query<Item>(query)).rows);
   return items.filter(({ name }) => !name.startsWith('_prisma_migrations'));
 }
 
-/** One line for each item that differs; empty when the migrations make what is declared. */
+/** Returns a line for each item that differs; none when the migrations match the declarations. */
 export function compareCatalogs({ migrated, declared }: Catalogs): string[] {
   const made = byName(migrated);
   const wanted = byName(declared);

@@ -28,12 +28,12 @@ async function statementTypes(): Promise<string[]> {
   return ['src/generated/sql.ts does not match the statements: run npm run generate:sql'];
 }
 
-/** Makes an empty database into what the files in prisma/ declare, without the migrations. */
+/** Applies the files in prisma/ to an empty database, without the migrations. */
 async function declare(url: string): Promise<void> {
   const declared = (file: string) => readFileSync(join(PRISMA_FOLDER, file), 'utf8');
   await run(url, await schemaScript(url));
   await run(url, declared('supplement.sql'));
-  // Twice, because an installation runs it again whenever it has changed.
+  // Twice, because an installation runs it again after every change.
   for (let time = 1; time <= 2; time++) await run(url, declared('functions.sql'));
 }
 

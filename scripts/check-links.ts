@@ -14,7 +14,7 @@ const CODE = /^( *)```[\s\S]*?^\1```$/gm;
 const withoutCode = (markdown: string): string =>
   markdown.replace(CODE, (block) => block.replace(/[^\n]/g, ' '));
 
-/** The anchors that GitHub makes of the headings of a file. */
+/** The anchors that GitHub generates for the headings of a file. */
 function anchorsOf(file: string): Set<string> {
   const seen = new Map<string, number>();
   const anchors = new Set<string>();

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { startEmbedded } from '../src/db/embedded-postgres';
 
-/** Makes an empty database and returns its URL. */
+/** Creates an empty database and returns its URL. */
 export type CreateDatabase = (name: string) => Promise<string>;
 
-/** Runs `work` with a PostgreSQL server of its own, which is removed afterwards. */
+/** Runs `work` with a new PostgreSQL server, which is removed afterwards. */
 export async function withScratchServer<T>(
   work: (create: CreateDatabase) => Promise<T>,
 ): Promise<T> {
@@ -24,12 +24,12 @@ export async function withScratchServer<T>(
   }
 }
 
-/** Runs SQL on a connection of its own and returns the rows. */
+/** Runs SQL on a new connection and returns the rows. */
 export function run<Row = Record<string, unknown>>(url: string, text: string): Promise<Row[]> {
   return withClient(url, async (client) => (await client.query(text)).rows as Row[]);
 }
 
-/** Runs `work` with a connection of its own. */
+/** Runs `work` with a new connection. */
 export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
   await client.connect();

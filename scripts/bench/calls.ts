@@ -4,7 +4,7 @@ import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { end, option, ready, say, startService } from './tools';
 import { copyWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
 
-// The list of five million calls, a page of 25 by each filter with its exact count.
+// Lists five million calls: a page of 25 with its exact count, for each filter.
 
 const PORT = '4112';
 const MILLION = 1_000_000;
@@ -13,13 +13,44 @@ const SECONDS = Number(option('seconds', '5'));
 const CONNECTIONS = 2;
 const DAYS = 100;
 
-/**
- * Calls of a hundred days to 40 offers, by 50 sources, to 1,000 buyers. Indexes are made
- * afterwards, which is faster.
- */
-async function fill(world: BenchWorld): Promise<void> {
-  const { url, company_id, first_id } = world;
-  const run = (text: string, values: unknown[] = []) => query(url, text, values);
+/** $1 company, $2 first buyer, $3 and $4 first and last number of the calls, $5 calls in all. */
+const INSERT_CALLS = `
+  WITH o AS (SELECT min(id) AS id FROM offers WHERE company_id = $1),
+    s AS (SELECT min(id) AS id FROM traffic_sources WHERE company_id = $1)
+  INSERT INTO calls (company_id, uuid, created_at, updated_at, direction, status, carrier,
+    carrier_call_id, from_number, caller_number, to_number, connect_to, offer_id,
+    traffic_source_id, buyer_id, token_values, answered_at, connected_at, ended_at, total_duration,
+    answered_duration, buyer_converted, traffic_source_converted, buyer_revenue, revenue, payout,
+    recording_url, hangup_cause)
+  SELECT $1, uuidv7(), t.at, t.at, CASE WHEN n % 10 = 0 THEN 'outbound' ELSE 'inbound' END,
+    CASE WHEN n > $5 - 200 THEN 'in_progress' WHEN r < 0.85 THEN 'completed' ELSE 'no_answer' END,
+    'twilio', 'CA' || n,
+    12120000000 + n % 9999999, 12120000000 + n % 9999999, 13105550000 + n % 100,
+    CASE WHEN r < 0.9 THEN '+1415' || lpad((n % 1000)::text, 7, '0') END,
+    o.id + n % 40, s.id + n % 50, CASE WHEN r < 0.9 THEN $2::bigint + n % 1000 END,
+    jsonb_build_object('state', 'S' || n % 50, 'zip', lpad((n % 30000)::text, 5, '0')),
+    t.at, CASE WHEN r < 0.85 THEN t.at END,
+    CASE WHEN n > $5 - 200 THEN NULL ELSE t.at + interval '3 minutes' END, 180, 120,
+    r < 0.2, r < 0.15, CASE WHEN r < 0.2 THEN 25 ELSE 0 END, CASE WHEN r < 0.2 THEN 25 ELSE 0 END,
+    CASE WHEN r < 0.15 THEN 12 ELSE 0 END,
+    CASE WHEN n % 10 < 3 THEN 'https://example.com/' || n END, 'caller'
+  FROM (SELECT n, random() AS r FROM generate_series($3::bigint, $4::bigint) n) x, o, s,
+    LATERAL (SELECT now() - (($5 - n) * interval '${DAYS} days' / $5) AS at) t`;
+
+const COUNT_CALLS = `
+  INSERT INTO record_counts (company_id, resource, slot, n)
+  SELECT company_id, 'calls' || x.kind, 0, count(*)
+  FROM calls, LATERAL (VALUES ('', true), ('/buyer_converted', buyer_converted),
+    ('/either_converted', buyer_converted OR traffic_source_converted),
+    ('/has_recording', recording_url IS NOT NULL), ('/no_buyer', buyer_id IS NULL),
+    ('/offer_converted', traffic_source_converted),
+    ('/outbound', direction = 'outbound')) AS x (kind, holds)
+  WHERE x.holds
+  GROUP BY 1, 2`;
+
+type Run = (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
+
+async function fillOffersAndSources(run: Run, company_id: string): Promise<void> {
   await run(
     `INSERT INTO offers (company_id, uuid, name, time_zone, lead_token)
       SELECT $1, uuidv7(), 'Offer ' || i, 'America/New_York', md5(random()::text)
@@ -32,6 +63,10 @@ async function fill(world: BenchWorld): Promise<void> {
       FROM generate_series(1, 50) i`,
     [company_id],
   );
+}
+
+/** Drops the indexes of calls that belong to no constraint and returns their definitions. */
+async function dropIndexes(run: Run): Promise<string[]> {
   const indexes = await run(
     `SELECT indexname, indexdef
       FROM pg_indexes
@@ -39,48 +74,29 @@ async function fill(world: BenchWorld): Promise<void> {
         conrelid = 'calls'::regclass)`,
   );
   for (const { indexname } of indexes) await run(`DROP INDEX ${indexname as string}`);
-  // Counted once at the end: a transaction that changes one count a million times takes for ever.
+  return indexes.map(({ indexdef }) => indexdef as string);
+}
+
+/**
+ * Inserts the calls of a hundred days: 40 offers, 50 sources, 1,000 buyers. The indexes are created
+ * after the rows because that is faster.
+ */
+async function fill({ url, company_id, first_id }: BenchWorld): Promise<void> {
+  const run: Run = (text, values = []) => query(url, text, values);
+  await fillOffersAndSources(run, company_id);
+  const indexes = await dropIndexes(run);
+  // The triggers would update one row of record_counts for every call; the calls are counted once
+  // at the end.
   await run('ALTER TABLE calls DISABLE TRIGGER USER');
   const step = Math.min(CALLS, MILLION);
   for (let first = 0; first < CALLS; first += step) {
     process.stderr.write(`making calls: ${first} of ${CALLS} ...\n`);
-    await run(
-      `WITH o AS (SELECT min(id) AS id FROM offers WHERE company_id = $1), s AS (SELECT min(id) AS
-        id FROM traffic_sources WHERE company_id = $1)
-      INSERT INTO calls (company_id, uuid, created_at, updated_at, direction, status, carrier,
-        carrier_call_id, from_number, caller_number, to_number, connect_to, offer_id,
-        traffic_source_id, buyer_id, token_values,
-        answered_at, connected_at, ended_at, total_duration, answered_duration, buyer_converted,
-          traffic_source_converted, buyer_revenue, revenue, payout, recording_url, hangup_cause)
-      SELECT $1, uuidv7(), t.at, t.at, CASE WHEN n % 10 = 0 THEN 'outbound' ELSE 'inbound' END, CASE
-      WHEN n > $5 - 200 THEN 'in_progress' WHEN r < 0.85 THEN 'completed' ELSE 'no_answer' END,
-        'twilio', 'CA' || n,
-        12120000000 + n % 9999999, 12120000000 + n % 9999999, 13105550000 + n % 100, CASE WHEN r <
-          0.9 THEN '+1415' || lpad((n % 1000)::text, 7, '0') END, o.id + n % 40, s.id + n % 50,
-        CASE WHEN r < 0.9 THEN $2::bigint + n % 1000 END, jsonb_build_object('state', 'S' || n % 50,
-          'zip', lpad((n % 30000)::text, 5, '0')), t.at, CASE WHEN r < 0.85 THEN t.at END,
-        CASE WHEN n > $5 - 200 THEN NULL ELSE t.at + interval '3 minutes' END, 180, 120, r < 0.2, r
-          < 0.15, CASE WHEN r < 0.2 THEN 25 ELSE 0 END, CASE WHEN r < 0.2 THEN 25 ELSE 0 END,
-        CASE WHEN r < 0.15 THEN 12 ELSE 0 END, CASE WHEN n % 10 < 3 THEN 'https://example.com/' || n
-        END, 'caller'
-      FROM (SELECT n, random() AS r FROM generate_series($3::bigint, $4::bigint) n) x, o, s, LATERAL
-        (SELECT now() - (($5 - n) * interval '${DAYS} days' / $5) AS at) t`,
-      [company_id, first_id, first, first + step - 1, CALLS],
-    );
+    await run(INSERT_CALLS, [company_id, first_id, first, first + step - 1, CALLS]);
   }
   process.stderr.write('making their indexes ...\n');
-  for (const { indexdef } of indexes)
-    await run(`SET maintenance_work_mem = '1GB'; ${indexdef as string}`);
+  for (const definition of indexes) await run(`SET maintenance_work_mem = '1GB'; ${definition}`);
   await run('ALTER TABLE calls ENABLE TRIGGER USER');
-  await run(
-    `INSERT INTO record_counts (company_id, resource, slot, n)
-      SELECT company_id, 'calls' || x.kind, 0, count(*)
-      FROM calls, LATERAL (VALUES ('', true), ('/buyer_converted', buyer_converted),
-      ('/either_converted', buyer_converted OR traffic_source_converted), ('/has_recording',
-        recording_url IS NOT NULL), ('/no_buyer', buyer_id IS NULL), ('/offer_converted',
-        traffic_source_converted), ('/outbound', direction = 'outbound')) AS x (kind, holds)
-      WHERE x.holds GROUP BY 1, 2`,
-  );
+  await run(COUNT_CALLS);
   await query(url, 'VACUUM ANALYZE calls');
   await run('CREATE TABLE bench_calls AS SELECT 1');
 }
@@ -98,8 +114,8 @@ async function prepare(server: EmbeddedDatabase): Promise<BenchWorld> {
   return world;
 }
 
-export async function benchCalls(server: EmbeddedDatabase): Promise<void> {
-  const world = await prepare(server);
+/** The query strings of the requests, with ids and days of this world. */
+async function queryStrings(world: BenchWorld): Promise<string[]> {
   const [ids] = await query(
     world.url,
     `SELECT (SELECT min(id) FROM offers WHERE company_id = $1)::int AS offer, (SELECT min(id) FROM
@@ -114,7 +130,7 @@ export async function benchCalls(server: EmbeddedDatabase): Promise<void> {
     day: string;
     next: string;
   };
-  const queries = [
+  return [
     '',
     `offer_id=${offer}`,
     `buyer_id=${world.first_id}`,
@@ -140,26 +156,39 @@ export async function benchCalls(server: EmbeddedDatabase): Promise<void> {
     'order=created_at&order_dir=desc',
     `offer_id=${offer}&buyer_converted=true`,
   ];
+}
+
+interface Row {
+  query: string;
+  p50_ms: number;
+  p99_ms: number;
+}
+
+async function measure(world: BenchWorld, search: string): Promise<Row> {
+  await quiet(world);
+  const headers = { Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}` };
+  const load = {
+    url: `http://127.0.0.1:${PORT}/api/v1/calls?${search}`,
+    headers,
+    connections: CONNECTIONS,
+  };
+  await autocannon({ ...load, duration: 1 });
+  const { latency, errors, non2xx } = await autocannon({ ...load, duration: SECONDS });
+  say(
+    `${(search || 'all').padEnd(52)} p50 ${latency.p50} ms  p99 ${latency.p99} ` +
+      `ms${errors + non2xx ? `  ERRORS ${errors + non2xx}` : ''}`,
+  );
+  return { query: search, p50_ms: latency.p50, p99_ms: latency.p99 };
+}
+
+export async function benchCalls(server: EmbeddedDatabase): Promise<void> {
+  const world = await prepare(server);
+  const searches = await queryStrings(world);
   const service = startService(world.url, PORT, { RUN_JOBS: 'false' });
-  const report: { query: string; p50_ms: number; p99_ms: number }[] = [];
+  const report: Row[] = [];
   try {
     await ready(PORT);
-    for (const asked of queries) {
-      await quiet(world);
-      const headers = { Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}` };
-      const load = {
-        url: `http://127.0.0.1:${PORT}/api/v1/calls?${asked}`,
-        headers,
-        connections: CONNECTIONS,
-      };
-      await autocannon({ ...load, duration: 1 });
-      const { latency, errors, non2xx } = await autocannon({ ...load, duration: SECONDS });
-      report.push({ query: asked, p50_ms: latency.p50, p99_ms: latency.p99 });
-      say(
-        `${(asked || 'all').padEnd(52)} p50 ${latency.p50} ms  p99 ${latency.p99} ` +
-          `ms${errors + non2xx ? `  ERRORS ${errors + non2xx}` : ''}`,
-      );
-    }
+    for (const search of searches) report.push(await measure(world, search));
   } finally {
     await end([service]);
   }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 
-// Takes whatever comes and counts it; GET /count answers how much that was, and GET /livez that it
-// is there.
+// Accepts and counts every request that is not a GET. GET /count returns the count; GET /livez
+// returns ok.
 
 let received = 0;
 createServer((req, res) => {

@@ -7,8 +7,8 @@ import { keysAt, signed } from '../../src/egress/standard-webhooks';
 import { end, median, option, ready, round, say, startRival, startWorker } from './tools';
 import { copyWorld, dropWorld, PEPPER, prepareWorld, query, quiet, type BenchWorld } from './world';
 
-// One webhook whose deliveries wait: how many a second one worker sends, against a loop of undici's
-// that signs and sends the same one after the other.
+// One webhook with many due deliveries: how many a second one worker sends, compared with a loop
+// over undici that signs and sends the same deliveries one after the other.
 
 const PORT = '4113';
 const DELIVERIES = Number(option('deliveries', '20000'));
@@ -17,7 +17,7 @@ const URL_OF = `http://127.0.0.1:${PORT}`;
 
 const count = async () => Number(await (await fetch(`${URL_OF}/count`)).text());
 
-/** A webhook, and so many deliveries of calls as large as calls are. */
+/** Creates a webhook and its deliveries, with payloads as large as those of calls. */
 async function fill({ url, company_id }: BenchWorld, body: string): Promise<void> {
   const run = (text: string, values: unknown[] = []) => query(url, text, values);
   const [hook] = await run(
@@ -44,7 +44,7 @@ async function fill({ url, company_id }: BenchWorld, body: string): Promise<void
   );
 }
 
-/** As many as a call has in its JSON. */
+/** As many fields as a call has in its JSON. */
 const bodyOf = (): string =>
   JSON.stringify({
     type: 'every_call',
@@ -67,15 +67,15 @@ async function plain(body: string): Promise<number> {
       'Content-Type': 'application/json',
       ...signed(keys, { id: uuidv7(), at: new Date(), body }),
     };
-    const answer = await request(URL_OF, { dispatcher: agent, method: 'POST', headers, body });
-    await answer.body.text();
+    const response = await request(URL_OF, { dispatcher: agent, method: 'POST', headers, body });
+    await response.body.text();
   }
   const seconds = (performance.now() - started) / 1000;
   await agent.close();
   return Math.round(DELIVERIES / seconds);
 }
 
-/** From the first that comes to the last, which is written too. */
+/** Measures how many a second are received, and how many are recorded as sent. */
 async function ours(
   server: EmbeddedDatabase,
   body: string,

@@ -11,8 +11,8 @@ import { fillLeads, openShop, type Shop } from './shop';
 import { median, percentile, round, say } from './tools';
 import { copyWorld, dropWorld, PEPPER, prepareWorld, query, quiet, type BenchWorld } from './world';
 
-// What it costs to look for due leads when there are none, while very many wait: every worker does
-// so twice a second.
+// The cost of looking for due leads when there are none but very many wait. Every worker looks
+// twice a second.
 
 const MILLION = 1_000_000;
 const MILLIONS = process.argv.includes('--full') ? 10 : 1;
@@ -40,8 +40,8 @@ async function tick({ url }: BenchWorld): Promise<Figures> {
 }
 
 /**
- * Leads that wait from a day to a hundred days, one in ten with a priority. Indexes are made
- * afterwards, which is faster.
+ * Inserts leads that wait from one to a hundred days, one in ten with a priority. The indexes are
+ * created after the rows because that is faster.
  */
 async function fill(world: BenchWorld, shop: Shop): Promise<void> {
   const indexes = await query(
@@ -72,8 +72,8 @@ async function fill(world: BenchWorld, shop: Shop): Promise<void> {
 }
 
 /**
- * The plans that a worker runs after its first rounds: prepared, and used often enough for
- * PostgreSQL to choose what it stays with.
+ * Returns the plans that a worker runs after its first rounds. The statements are prepared and run
+ * often enough for PostgreSQL to choose between a generic and a custom plan.
  */
 async function plans({ url }: BenchWorld): Promise<Record<string, string>> {
   const statements: BoundStatement[] = [];

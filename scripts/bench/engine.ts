@@ -6,8 +6,8 @@ import { fillLeads, openShop } from './shop';
 import { end, median, memory, option, ready, round, say, startService, startWorker } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
 
-// Very many leads that are due at once: how fast job processes text them all, and what a usual
-// request to a server beside them takes meanwhile.
+// Many leads due at once: how fast the job processes text all of them, and how long a typical
+// request to a server on the same machine takes meanwhile.
 
 const PORT = '4108';
 const ROUNDS = Number(option('rounds', '3'));
@@ -26,13 +26,13 @@ interface Figures {
   p50_ms: number;
   p99_ms: number;
   errors: number;
-  /** Transactions that the database ended because two waited for each other. */
+  /** Transactions that the database aborted because two waited for each other. */
   deadlocks: number;
-  /** Of the process that took most. */
+  /** Memory of the job process that used most. */
   worker_mb: number;
 }
 
-/** GET /buyers/:id, RATE times a second, until it is stopped. */
+/** Sends GET /buyers/:id RATE times a second until it is stopped. */
 function load({ auth, first_id, last_id }: BenchWorld): { stop: () => Promise<autocannon.Result> } {
   const headers = { Authorization: `Basic ${Buffer.from(auth).toString('base64')}` };
   const path = () =>
@@ -71,13 +71,13 @@ async function loadFor(world: BenchWorld, seconds: number): Promise<autocannon.R
   return running.stop();
 }
 
-/** Steps a second from the first text message to the last, while the load runs. */
+/** Measures steps a second from the first text message to the last, while the load runs. */
 async function race(
   world: BenchWorld,
 ): Promise<{ steps_s: number; seconds: number; meanwhile: autocannon.Result }> {
   const client = new Client({ connectionString: world.url });
   await client.connect();
-  // The kept count costs the database nothing; a count of rows would be part of what is measured.
+  // Reading the maintained count is cheap; counting rows would slow what is measured.
   const text = `SELECT coalesce(sum(n), 0)::int AS n, clock_timestamp() AS at
     FROM record_counts
     WHERE resource = 'text_messages'`;
@@ -97,7 +97,7 @@ async function race(
   return { steps_s: Math.round((last.n - first.n) / seconds), seconds: round(seconds), meanwhile };
 }
 
-/** Every lead has had one message, and waits. */
+/** Checks that every lead got one message and waits for its next step. */
 async function check({ url }: BenchWorld): Promise<void> {
   const [row] = await query(
     url,
@@ -107,11 +107,11 @@ async function check({ url }: BenchWorld): Promise<void> {
         waiting`,
   );
   if (Object.values(row!).some((n) => n !== LEADS))
-    throw new Error(`not what ${LEADS} leads should have come to: ${JSON.stringify(row)}`);
+    throw new Error(`wrong counts for ${LEADS} leads: ${JSON.stringify(row)}`);
 }
 
 async function deadlocks({ url }: BenchWorld): Promise<number> {
-  // What a session has counted is told a second later at most.
+  // A session reports its counts to pg_stat_database within a second.
   await pause(1_500);
   return Number(
     (
@@ -158,50 +158,44 @@ async function measure(server: EmbeddedDatabase, workers: number): Promise<Figur
   }
 }
 
+/** Medians over the rounds. */
+function summarize(workers: number, all: Figures[]) {
+  const of = (key: keyof Figures) => median(all.map((figures) => figures[key]));
+  return {
+    workers,
+    steps_s: of('steps_s'),
+    seconds: of('seconds'),
+    quiet_p50_ms: of('quiet_p50_ms'),
+    quiet_p99_ms: of('quiet_p99_ms'),
+    p50_ms: of('p50_ms'),
+    p99_ms: of('p99_ms'),
+    ratio: round(median(all.map(({ p99_ms, quiet_p99_ms }) => p99_ms / quiet_p99_ms))),
+    errors: of('errors'),
+    deadlocks: of('deadlocks'),
+    worker_mb: of('worker_mb'),
+  };
+}
+
+function print(row: ReturnType<typeof summarize>, steps_s_of_one: number): void {
+  const { workers, steps_s, p50_ms, p99_ms, ratio, errors, deadlocks } = row;
+  const gain = workers === 1 ? '' : `, ${(steps_s / steps_s_of_one).toFixed(2)} x one`;
+  say(
+    `${LEADS.toLocaleString('en')} leads due at once, ${workers} ` +
+      `worker${workers === 1 ? '' : 's'}: ${steps_s} steps/s (${row.seconds} s${gain}), ` +
+      `${row.worker_mb} MB each at most; GET /buyers/:id at ${RATE}/s: p50 ${row.quiet_p50_ms} ` +
+      `and p99 ${row.quiet_p99_ms} ms before, p50 ${p50_ms} and p99 ${p99_ms} ms meanwhile ` +
+      `(${ratio} x)${errors ? `  ERRORS ${errors}` : ''}` +
+      `${deadlocks ? `  DEADLOCKS ${deadlocks}` : ''}`,
+  );
+}
+
 export async function benchEngine(server: EmbeddedDatabase): Promise<void> {
   const runs = new Map(WORKERS.map((workers) => [workers, [] as Figures[]]));
   for (let turn = 0; turn < ROUNDS; turn++) {
     for (const workers of WORKERS) runs.get(workers)!.push(await measure(server, workers));
   }
-  const report = [...runs].map(([workers, all]) => {
-    const of = (key: keyof Figures) => median(all.map((figures) => figures[key]));
-    const ratio = round(median(all.map(({ p99_ms, quiet_p99_ms }) => p99_ms / quiet_p99_ms)));
-    return {
-      workers,
-      steps_s: of('steps_s'),
-      seconds: of('seconds'),
-      quiet_p50_ms: of('quiet_p50_ms'),
-      quiet_p99_ms: of('quiet_p99_ms'),
-      p50_ms: of('p50_ms'),
-      p99_ms: of('p99_ms'),
-      ratio,
-      errors: of('errors'),
-      deadlocks: of('deadlocks'),
-      worker_mb: of('worker_mb'),
-    };
-  });
-  for (const {
-    workers,
-    steps_s,
-    seconds,
-    quiet_p50_ms,
-    quiet_p99_ms,
-    p50_ms,
-    p99_ms,
-    ratio,
-    errors,
-    deadlocks,
-    worker_mb,
-  } of report) {
-    const gain = workers === 1 ? '' : `, ${(steps_s / report[0]!.steps_s).toFixed(2)} x one`;
-    say(
-      `${LEADS.toLocaleString('en')} leads due at once, ${workers} ` +
-        `worker${workers === 1 ? '' : 's'}: ${steps_s} steps/s (${seconds} s${gain}), ` +
-        `${worker_mb} MB each at most; GET /buyers/:id at ${RATE}/s: p50 ${quiet_p50_ms} and p99 ` +
-        `${quiet_p99_ms} ms before, p50 ${p50_ms} and p99 ${p99_ms} ms meanwhile (${ratio} ` +
-        `x)${errors ? `  ERRORS ${errors}` : ''}${deadlocks ? `  DEADLOCKS ${deadlocks}` : ''}`,
-    );
-  }
+  const report = [...runs].map(([workers, all]) => summarize(workers, all));
+  for (const row of report) print(row, report[0]!.steps_s);
   writeFileSync(
     '.bench/engine.json',
     JSON.stringify(

@@ -3,7 +3,7 @@ import Fastify from 'fastify';
 import { Pool } from 'pg';
 import { PrismaClient, type Prisma } from '../../src/generated/prisma/client';
 
-// What a team would else write: fastify and Prisma's own API over the same schema. No
+// What a team would typically write: fastify and Prisma's own API over the same schema. No
 // authentication, no contract, no log.
 
 const { BENCH_URL, BENCH_COMPANY, BENCH_PORT } = process.env;

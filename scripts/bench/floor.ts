@@ -2,8 +2,13 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Pool, type PoolClient } from 'pg';
 import { projection } from '../../src/buyers/buyers-columns';
-import { cachedCount, keysTemplate, listTemplate, type ListShape } from "../../src/db/list-statements";
-import { recordsTemplate, recordTemplate } from "../../src/db/record-statements";
+import {
+  cachedCount,
+  keysTemplate,
+  listTemplate,
+  type ListShape,
+} from '../../src/db/list-statements';
+import { recordsTemplate, recordTemplate } from '../../src/db/record-statements';
 
 // The floor: node:http and prepared statements, nothing else. The same SQL as the service, no
 // authentication, no validation, no log.
@@ -150,7 +155,7 @@ async function read(req: IncomingMessage): Promise<never> {
   return JSON.parse(text) as never;
 }
 
-async function answer(req: IncomingMessage): Promise<string> {
+async function reply(req: IncomingMessage): Promise<string> {
   const url = new URL(req.url ?? '/', 'http://x');
   const id = url.pathname.split('/')[4];
   if (url.pathname === '/livez' || url.pathname === '/api/v1/me') return '{"me":{}}';
@@ -163,7 +168,7 @@ async function answer(req: IncomingMessage): Promise<string> {
 }
 
 createServer((req: IncomingMessage, res: ServerResponse) => {
-  answer(req).then(
+  reply(req).then(
     (text) =>
       res
         .writeHead(200, {

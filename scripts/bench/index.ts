@@ -5,17 +5,19 @@ import { benchDecisions } from './decisions';
 import { benchDeliveries } from './deliveries';
 import { benchEngine } from './engine';
 import { benchEngineTick } from './engine-tick';
-import { benchImports, benchLookup } from './imports';
+import { benchLookup } from './import-lookup';
+import { benchImports } from './imports';
 import { benchLeads } from './leads';
 import { benchRequests } from './requests';
 import { benchTeams } from './teams';
 import { option } from './tools';
 import { startDatabase } from './world';
 
-// npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only
-// requests|imports|lookup|leads|engine|engine-tick|calls|decisions|teams|deliveries|NAME OF A
-// REQUEST] Side by side in one run, in turns, because machines are noisy: medians and ratios count,
-// not single figures.
+// npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only BENCH]
+//
+// BENCH is requests, imports, lookup, leads, engine, engine-tick, calls, decisions, teams,
+// deliveries or part of the name of a request. All contenders take turns in one run because
+// machines are noisy: medians and ratios count, not single figures.
 
 type Bench = (server: EmbeddedDatabase) => Promise<unknown>;
 const BENCHES: Record<string, Bench> = {
@@ -42,7 +44,7 @@ const ALL: Bench[] = [
 ];
 
 async function main(): Promise<void> {
-  // What is measured is what is built: an older build would be another program.
+  // The benches run the build, which must not be older than the source.
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
   const server = await startDatabase();
   const only = option('only', '');

@@ -3,9 +3,9 @@ import Fastify from 'fastify';
 import { Pool } from 'pg';
 import { Prisma, PrismaClient } from '../../src/generated/prisma/client';
 
-// What a team would else write for submissions: fastify and Prisma's own API over the same schema,
-// the same rows written. Nobody asks whether token, number or values are right, or what the number
-// is known for.
+// What a team would typically write for submissions: fastify and Prisma's own API over the same
+// schema, writing the same rows. It does not check the token, the number or the values, and does
+// not look up the number.
 
 const { BENCH_URL, BENCH_COMPANY, BENCH_OFFER, BENCH_SCHEDULE, BENCH_PORT } = process.env;
 const pool = new Pool({ connectionString: BENCH_URL, max: 16, options: '-c timezone=UTC' });
@@ -39,8 +39,8 @@ interface Submission {
 }
 
 /**
- * Prisma's upsert cannot name a unique index of some rows only: the live lead is looked for, and
- * the index decides between two that make one.
+ * Prisma's upsert cannot use a partial unique index, so this looks for the live lead first; the
+ * index rejects the second of two concurrent inserts.
  */
 async function submit({ caller_number, data, ...fields }: Submission) {
   return prisma.$transaction(async (tx) => {

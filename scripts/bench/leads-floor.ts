@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Pool } from 'pg';
 import { uuidv7 } from '../../src/db/uuid';
 
-// The floor of submissions: node:http and one prepared statement that writes the lead. Nobody asks
-// whether token, number or values are right, what the number is known for, or what happened to the
-// lead, and no record is answered.
+// The floor of submissions: node:http and one prepared statement that writes the lead. It does not
+// check the token, the number or the values, does not look up the number or the history of the
+// lead, and returns no record.
 
 const { BENCH_URL, BENCH_COMPANY, BENCH_OFFER, BENCH_SCHEDULE, BENCH_PORT } = process.env;
 const pool = new Pool({ connectionString: BENCH_URL, max: 16, options: '-c timezone=UTC' });
@@ -42,8 +42,8 @@ async function submit(req: IncomingMessage): Promise<{ status: number; text: str
 }
 
 createServer((req: IncomingMessage, res: ServerResponse) => {
-  const answer = req.method === 'POST' ? submit(req) : Promise.resolve({ status: 200, text: '{}' });
-  answer.then(
+  const reply = req.method === 'POST' ? submit(req) : Promise.resolve({ status: 200, text: '{}' });
+  reply.then(
     ({ status, text }) =>
       res
         .writeHead(status, {

@@ -6,18 +6,17 @@ import { fillContacts, fillLeads, openShop, phoneNumber, type Shop } from './sho
 import { end, median, memory, option, ready, round, say, startRival, startService } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
 
-// POST /leads by query string with ten tokens, new leads and a mix with repeated ones: the service,
-// the floor and a usual stack in turns. Each has a schedule of its own in the one table, which
-// holds leads already. The service leaves the schedules' actions to nobody here: they are another
-// bench.
+// POST /leads by query string with ten tokens, for new leads and for a mix with repeated ones: the
+// service, the floor and a usual stack in turns. Each has its own schedule in the same table, which
+// already holds leads. No worker runs the actions of the schedules: engine.ts measures those.
 
 const SECONDS = Number(option('seconds', '4'));
 const ROUNDS = Number(option('rounds', '3'));
-/** Until the engines have compiled what is hot. */
+/** Long enough for V8 to compile the hot code. */
 const WARM_SECONDS = 3;
 const CONNECTIONS = 16;
 const KEPT_LEADS = 100_000;
-/** Their numbers are none of those that are submitted. */
+/** Above the index of every submitted number, so that the leads already there do not match. */
 const FIRST_KEPT = 2_000_000;
 const MIXES = [
   { mix: 'new leads', repeats: 0 },
@@ -28,7 +27,7 @@ const PORTS = { floor: '4105', 'fastify+prisma': '4106', trunkline: '4107' };
 type Contender = keyof typeof PORTS;
 const CONTENDERS = Object.keys(PORTS) as Contender[];
 
-/** One contender, and how many numbers it has been sent so far. */
+/** One contender, and how many numbers were sent to it so far. */
 interface Runner {
   contender: Contender;
   child: ChildProcess;
@@ -41,7 +40,7 @@ interface Figures {
   p50_ms: number;
   p99_ms: number;
   errors: number;
-  /** Part of the answers that told of a lead that was there already. */
+  /** The share of responses for a lead that already existed. */
   repeated: number;
   rss_mb: number;
 }
@@ -63,7 +62,7 @@ function start(
   });
 }
 
-/** Ten tokens; of a repeated number some are new. */
+/** Ten tokens; some of them change when a number is repeated. */
 function path({ lead_token }: Runner, n: number): string {
   const some = Math.floor(Math.random() * 1_000);
   const tokens = {
@@ -114,7 +113,7 @@ async function measure(
   };
 }
 
-/** Submissions a second of the service, the floor and a usual stack, into the same table. */
+/** Compares submissions a second of the service, the floor and a usual stack on one table. */
 export async function benchLeads(server: EmbeddedDatabase): Promise<void> {
   const world = await copyWorld(server, await prepareWorld(server, 1_000), 'bench_leads');
   const shop = await openShop(world, CONTENDERS.length + 1);

@@ -6,7 +6,7 @@ import { createHandlers } from '../../src/handlers';
 import type { ChangeLog } from '../../src/http/change-log';
 import { PEPPER } from './world';
 
-// The service with its change log, or without one: what the log costs is the difference.
+// The service with or without its change log; the difference is the cost of the log.
 
 const { BENCH_URL, BENCH_PORT, BENCH_LOG } = process.env;
 const deps = createDeps({

@@ -16,8 +16,8 @@ interface Part {
 }
 
 /**
- * What one request to show a buyer spends in each part of the service, in one process and one after
- * the other.
+ * Measures how long a request for one buyer spends in each part of the service, in one process and
+ * without concurrency.
  */
 export async function measureParts(world: BenchWorld): Promise<Part[]> {
   const deps = createDeps({

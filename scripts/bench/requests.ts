@@ -18,7 +18,7 @@ interface Work {
     world: BenchWorld,
     n: number,
   ) => { method: 'GET' | 'POST' | 'PUT'; path: string; body?: string };
-  /** Only the service itself is measured. */
+  /** Measures only the service itself. */
   service_only?: boolean;
 }
 
@@ -77,6 +77,7 @@ interface Figures {
 }
 type Contender = 'floor' | 'fastify+prisma' | 'trunkline';
 const PORTS: Record<Contender, number> = { floor: 4101, 'fastify+prisma': 4102, trunkline: 4103 };
+const CONTENDERS: Contender[] = ['floor', 'fastify+prisma', 'trunkline'];
 
 function start(contender: Contender, { url, company_id }: BenchWorld): ChildProcess {
   const port = String(PORTS[contender]);
@@ -124,57 +125,67 @@ async function measure({
   };
 }
 
-/** Requests a second of the service, the floor and a usual stack, over the same database. */
-export async function benchRequests(server: EmbeddedDatabase): Promise<void> {
-  const report: {
-    buyers: number;
-    work: string;
-    contender: Contender;
-    req_s: number;
-    p50_ms: number;
-    p99_ms: number;
-    errors: number;
-    rss_mb: number;
-  }[] = [];
-  for (const size of SIZES) {
-    const world = await prepareWorld(server, size);
-    const contenders: Contender[] = ['floor', 'fastify+prisma', 'trunkline'];
-    const children = new Map(contenders.map((contender) => [contender, start(contender, world)]));
-    await Promise.all(contenders.map((contender) => ready(PORTS[contender])));
-    for (const work of WORKS.filter(({ name }) => name.includes(ONLY))) {
-      const runs = new Map<Contender, Figures[]>();
-      const racing = work.service_only ? (['trunkline'] as const) : contenders;
-      for (const contender of racing)
-        await measure({ work, world, contender, pid: children.get(contender)!.pid!, seconds: 1 });
-      for (let round = 0; round < ROUNDS; round++) {
-        for (const contender of racing) {
-          const figures = await measure({
-            work,
-            world,
-            contender,
-            pid: children.get(contender)!.pid!,
-            seconds: SECONDS,
-          });
-          runs.set(contender, [...(runs.get(contender) ?? []), figures]);
-        }
-      }
-      for (const [contender, all] of runs) {
-        const of = (key: keyof Figures) => median(all.map((figures) => figures[key]));
-        report.push({
-          buyers: size,
-          work: work.name,
-          contender,
-          req_s: Math.round(of('req_s')),
-          p50_ms: of('p50_ms'),
-          p99_ms: of('p99_ms'),
-          errors: of('errors'),
-          rss_mb: of('rss_mb'),
-        });
-      }
-      print(report.filter((row) => row.buyers === size && row.work === work.name));
+interface Row extends Figures {
+  buyers: number;
+  work: string;
+  contender: Contender;
+}
+
+type Children = Map<Contender, ChildProcess>;
+
+/** Measures one kind of request: a warm-up of each contender, then all of them in turns. */
+async function measureInTurns(
+  work: Work,
+  world: BenchWorld,
+  children: Children,
+): Promise<Map<Contender, Figures[]>> {
+  const runs = new Map<Contender, Figures[]>();
+  const racing: Contender[] = work.service_only ? ['trunkline'] : CONTENDERS;
+  const run = (contender: Contender, seconds: number) =>
+    measure({ work, world, contender, pid: children.get(contender)!.pid!, seconds });
+  for (const contender of racing) await run(contender, 1);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const contender of racing) {
+      const figures = await run(contender, SECONDS);
+      runs.set(contender, [...(runs.get(contender) ?? []), figures]);
     }
-    await end(children.values());
   }
+  return runs;
+}
+
+async function measureSize(server: EmbeddedDatabase, size: number): Promise<Row[]> {
+  const world = await prepareWorld(server, size);
+  const children: Children = new Map(
+    CONTENDERS.map((contender) => [contender, start(contender, world)]),
+  );
+  await Promise.all(CONTENDERS.map((contender) => ready(PORTS[contender])));
+  const report: Row[] = [];
+  for (const work of WORKS.filter(({ name }) => name.includes(ONLY))) {
+    const runs = await measureInTurns(work, world, children);
+    const rows = [...runs].map(([contender, all]): Row => {
+      const of = (key: keyof Figures) => median(all.map((figures) => figures[key]));
+      return {
+        buyers: size,
+        work: work.name,
+        contender,
+        req_s: Math.round(of('req_s')),
+        p50_ms: of('p50_ms'),
+        p99_ms: of('p99_ms'),
+        errors: of('errors'),
+        rss_mb: of('rss_mb'),
+      };
+    });
+    print(rows);
+    report.push(...rows);
+  }
+  await end(children.values());
+  return report;
+}
+
+/** Compares requests a second of the service, the floor and a usual stack on the same database. */
+export async function benchRequests(server: EmbeddedDatabase): Promise<void> {
+  const report: Row[] = [];
+  for (const size of SIZES) report.push(...(await measureSize(server, size)));
   const world = await prepareWorld(server, SIZES[0]!);
   const parts = await measureParts(world);
   console.table(parts);
@@ -189,18 +200,7 @@ export async function benchRequests(server: EmbeddedDatabase): Promise<void> {
   process.stdout.write('written: .bench/report.json\n');
 }
 
-function print(
-  rows: {
-    work: string;
-    buyers: number;
-    contender: Contender;
-    req_s: number;
-    p50_ms: number;
-    p99_ms: number;
-    errors: number;
-    rss_mb: number;
-  }[],
-): void {
+function print(rows: Row[]): void {
   const of = (contender: Contender) => rows.find((row) => row.contender === contender)?.req_s;
   const [service, floor, other] = [of('trunkline') ?? 0, of('floor'), of('fastify+prisma')];
   for (const { work, buyers, contender, req_s, p50_ms, p99_ms, errors, rss_mb } of rows) {

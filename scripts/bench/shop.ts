@@ -1,9 +1,6 @@
 import { query, type BenchWorld } from './world';
 
-/**
- * Where leads are submitted to: an offer and schedules of it, which text at once and then wait a
- * day.
- */
+/** An offer with schedules that send a text message immediately and then wait a day. */
 export interface Shop {
   company_id: string;
   offer_id: string;
@@ -11,8 +8,8 @@ export interface Shop {
 }
 
 /**
- * The n-th telephone number of North America in an order that looks random, each once; exact for
- * the first three million.
+ * Returns the n-th North American telephone number in an order that looks random, without repeats.
+ * Exact for the first three million.
  */
 export function phoneNumber(n: number): number {
   const k = (n * 2_654_435_761) % 6_400_000_000;
@@ -29,7 +26,7 @@ const NUMBER = (k: string) =>
   `10000000000 + (200 + ${k} / 8000000) * 10000000 + (200 + ${k} / 10000 % 800) * 10000 + ${k} ` +
   `% 10000`;
 
-/** Opens a shop with a number of its own. Its schedules contact by day and by night. */
+/** Creates a shop with its own number. Its schedules contact leads by day and by night. */
 export async function openShop({ url, company_id }: BenchWorld, schedules: number): Promise<Shop> {
   const made = async (text: string, values: unknown[]) =>
     (await query(url, `${text} RETURNING *`, [company_id, ...values])) as {
@@ -81,12 +78,13 @@ export interface Filling {
   /** The first lead has the number phoneNumber(first). */
   first: number;
   count: number;
-  /** SQL over the number of the lead, n, of when it is due; and of its priority. */
+  /** SQL for the time the lead is due; n is the number of the lead. */
   due_at: string;
+  /** SQL for its priority, also with n. */
   lead_priority?: string;
 }
 
-/** Leads as submissions make them, with eight tokens each. */
+/** Inserts leads as submissions create them, with eight tokens each. */
 export async function fillLeads(
   { url }: BenchWorld,
   { company_id, offer_id }: Shop,
@@ -119,7 +117,7 @@ export async function fillLeads(
   );
 }
 
-/** What is known of the numbers of all leads, as it is once they have been contacted. */
+/** Inserts the contact records that the numbers of all leads have after a first contact. */
 export async function fillContacts({ url, company_id }: BenchWorld): Promise<void> {
   await query(
     url,

@@ -62,7 +62,7 @@ interface Contender {
   load: Load;
 }
 
-/** In turns, after a turn that does not count; the ratio is the median of the turns. */
+/** Measures in turns after a warm-up; the ratio is the median of the turns. */
 async function race(contenders: [Contender, Contender], key: 'req_s' | 'p99_ms'): Promise<void> {
   const runs = new Map(
     contenders.map(({ name }) => [name, [] as Awaited<ReturnType<typeof load>>[]]),
@@ -89,10 +89,7 @@ async function race(contenders: [Contender, Contender], key: 'req_s' | 'p99_ms')
   );
 }
 
-/**
- * What the change log costs a write, and what a list costs a user who is granted few of many
- * buyers.
- */
+/** The cost of the change log for a write, and of a list for a user with few of many buyers. */
 export async function benchTeams(server: EmbeddedDatabase): Promise<void> {
   const source = await prepareWorld(server, BUYERS);
   const world = await copyWorld(server, source, 'bench_teams');
@@ -135,16 +132,16 @@ export async function benchTeams(server: EmbeddedDatabase): Promise<void> {
   await dropWorld(server, 'bench_teams');
 }
 
-/** A token of a user whose team is granted a few buyers among all. */
+/** Returns a token of a user with access to a few of all buyers. */
 async function limitedUser(world: BenchWorld): Promise<string> {
   const post = async (path: string, body: object) => {
     const headers = { Authorization: basic(world), 'Content-Type': 'application/json' };
-    const answer = await fetch(`http://127.0.0.1:4113/api/v1/${path}`, {
+    const response = await fetch(`http://127.0.0.1:4113/api/v1/${path}`, {
       method: 'POST',
       headers,
       body: JSON.stringify(body),
     });
-    return (await answer.json()) as { token?: string; success: boolean };
+    return (await response.json()) as { token?: string; success: boolean };
   };
   const step = Math.floor((world.last_id - world.first_id) / GRANTED);
   const buyer_ids = Array.from({ length: GRANTED }, (_, n) => world.first_id + n * step);

@@ -15,7 +15,7 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   scripts: Record<'start' | 'worker', string>;
 };
 
-/** A process that must not outlive a bench that breaks off. */
+/** Starts a process that ends with the bench, even when the bench fails. */
 function launch(command: string, args: string[], env: NodeJS.ProcessEnv): ChildProcess {
   const child = spawn(command, args, {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -27,14 +27,14 @@ function launch(command: string, args: string[], env: NodeJS.ProcessEnv): ChildP
   return child;
 }
 
-/** What an npm script runs once everything is built. Its log is on; the lines go to /dev/null. */
+/** Runs what an npm script runs after its build. Logging is on; the lines go to /dev/null. */
 const built = (script: 'start' | 'worker', url: string, settings: NodeJS.ProcessEnv) =>
   launch('sh', ['-c', scripts[script].split(' && ').at(-1)!], {
     DATABASE_URL: url,
     KEY_PEPPER: PEPPER,
     DATA_DIR: '.bench',
     LOG_LEVEL: 'info',
-    // Counted as always, and never used up.
+    // Requests are counted as usual, but the limits are never reached.
     RATE_LIMIT_PER_MINUTE: '1000000000',
     LEAD_RATE_LIMIT_PER_MINUTE: '1000000000',
     ...settings,
@@ -51,7 +51,7 @@ export const startService = (
 export const startWorker = (url: string, settings: NodeJS.ProcessEnv = {}): ChildProcess =>
   built('worker', url, settings);
 
-/** Somebody else's way to do the same: a file of this folder. */
+/** Another implementation of the same requests: a file of this folder. */
 export const startRival = (file: string, settings: NodeJS.ProcessEnv): ChildProcess =>
   launch('node', ['--import', 'tsx', `scripts/bench/${file}.ts`], settings);
 
@@ -79,7 +79,7 @@ export async function ready(port: number | string): Promise<void> {
   throw new Error(`nothing listens on ${port}`);
 }
 
-/** Memory of a process now, and the most it ever had. */
+/** The memory of a process now and at its peak. */
 export function memory(pid: number): { now_mb: number; peak_mb: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const mb = (field: string) =>
@@ -100,8 +100,8 @@ export interface Paced {
 }
 
 /**
- * Sends a request each time its turn has come, whether or not those before were answered, and
- * answers how long each took from then on.
+ * Sends each request when it is due, even if earlier ones still wait for their response, and
+ * returns how long each took from the time it was due.
  */
 export async function paced({
   url,

@@ -31,7 +31,7 @@ export function startDatabase(): Promise<EmbeddedDatabase> {
   });
 }
 
-/** A database with one company of `buyers` buyers among fifty companies; kept for the next run. */
+/** Creates a database with fifty companies, one with `buyers` buyers, or reuses an earlier one. */
 export async function prepareWorld(server: EmbeddedDatabase, buyers: number): Promise<BenchWorld> {
   const name = `bench_${buyers}`;
   const url = server.url.replace(/\/postgres$/, `/${name}`);
@@ -59,7 +59,7 @@ export async function prepareWorld(server: EmbeddedDatabase, buyers: number): Pr
   };
 }
 
-/** A copy of a world under a name of its own, to be written to and dropped. */
+/** Copies a world to a database that the bench may change and then drops. */
 export async function copyWorld(
   server: EmbeddedDatabase,
   world: BenchWorld,
@@ -75,8 +75,8 @@ export async function dropWorld(server: EmbeddedDatabase, name: string): Promise
 }
 
 /**
- * Waits until the database has nothing left to do of the run before: a slow contender's last
- * statements must not slow the next.
+ * Waits until the database is idle, so that the last statements of a slow contender do not slow the
+ * next one.
  */
 export async function quiet({ url }: BenchWorld): Promise<void> {
   const busy = `SELECT count(*)::int AS n
@@ -121,10 +121,7 @@ async function populate(url: string, buyers: number): Promise<void> {
   );
 }
 
-/**
- * Buyers as they are in use: caps on all, hours on half, a conversion on each, a group for every
- * hundred.
- */
+/** Inserts realistic buyers: all have caps and a conversion, half have hours, 100 per group. */
 async function fill(url: string, company_id: bigint, count: number): Promise<void> {
   const statements = [
     `INSERT INTO buyers (company_id, uuid, name, number, user_buyer_id, buyer_type, time_zone,
