@@ -3,7 +3,7 @@ import { resolveReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { LIST_TARGETS } from './queries/messages';
 
-/** The fields of a request that say for whom a message is. */
+/** The fields of a request that name the recipients of a message. */
 export interface TargetFields {
   agent_status_id?: Reference | null;
   buyer_ids?: Reference[] | null;

@@ -31,7 +31,7 @@ type CallDraft = Extract<Draft, { table: 'calls' }>;
 /**
  * Places an outbound call as the schedules do, and returns its uuid. It is connected to where the
  * calls of the schedule go, else to the next buyer of the offer. The contact is locked, so that
- * nobody is called after an opt-out or a block. The call is written before the carrier is asked; if
+ * no one is called after an opt-out or a block. The call is written before the carrier is asked; if
  * the answer was lost, the same order asks the carrier first what became of that call.
  */
 export async function placeCall(db: Db, order: CallOrder, placing: Placing): Promise<string> {

@@ -5,12 +5,8 @@ import type { Db } from './tenant';
 
 // Exact counts of records without count(*): record_counts has several rows (slots) for each company
 // and resource, so that parallel transactions do not wait for one another; the count is their sum.
-
-/**
- * The slot that this connection writes to, in SQL. It is the same throughout a transaction, so that
- * a transaction that counts several times locks one row, and two of them never deadlock.
- */
-export const SLOT = 'pg_backend_pid() % 64';
+// A connection always writes to the same slot: a transaction that counts several times locks one
+// row of each count.
 
 /**
  * Adds rows to the count of their resource, or subtracts them (-1): a CTE of the statement that

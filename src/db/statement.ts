@@ -1,3 +1,5 @@
+import type { Pool, PoolClient } from 'pg';
+
 /**
  * A statement as the pg driver takes it. With a name, PostgreSQL keeps its plan on the connection.
  */
@@ -6,6 +8,15 @@ export interface BoundStatement {
   text: string;
   values: unknown[];
 }
+
+/** Runs a statement and returns its rows. */
+export type Query = <Row>(statement: BoundStatement) => Promise<Row[]>;
+
+/** Runs statements on what `choose` picks for each. */
+export const queryOn =
+  (choose: (statement: BoundStatement) => Pool | PoolClient): Query =>
+  async <Row>(statement: BoundStatement) =>
+    (await choose(statement).query(statement)).rows as Row[];
 
 /** A composed statement whose parameters are given by name. */
 export type Template = (params: Record<string, unknown>) => BoundStatement;

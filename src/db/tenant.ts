@@ -3,10 +3,8 @@ import type { AccessScope } from './access-scope';
 import type { Database } from './client';
 import { bindToCompany, prismaTransaction, type TenantClient } from './prisma-client';
 import { sqlOn, tenantSql, type TenantSql } from './sql';
-import type { BoundStatement } from './statement';
+import { queryOn, type Query } from './statement';
 import { inTransaction, retryOnDeadlock } from './transaction';
-
-type Query = <Row>(statement: BoundStatement) => Promise<Row[]>;
 
 /** What a request brings along for everything that is done on its behalf. */
 export interface RequestContext {
@@ -136,11 +134,6 @@ const onConnection = (
   query: queryOn(connection),
   sql: tenantSql(sqlOn(connection), company_id),
 });
-
-const queryOn =
-  (choose: (statement: BoundStatement) => Pool | PoolClient): Query =>
-  async <Row>(statement: BoundStatement) =>
-    (await choose(statement).query(statement)).rows as Row[];
 
 /** The same part of the database, with what a request brings along. */
 export function withContext(db: Db, context: RequestContext): Db {

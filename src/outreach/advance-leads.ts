@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import { sqlOn, tenantSql, type Sql } from '../db/sql';
-import type { Db } from '../db/tenant';
+import { queryOn } from '../db/statement';
 import type { Deps } from '../deps';
 import { changeContacts } from '../leads/change-contacts';
 import { writeLogs } from '../leads/write-logs';
@@ -94,7 +94,7 @@ async function queueWebhooks(
     const { company_id } = lead;
     for (const index of webhooks) {
       const lead_log_id = log_ids[first_log + index]!;
-      await deps.queue.add(queryOn(client), 'send_action_webhook', {
+      await deps.queue.add({ query: queryOn(() => client) }, 'send_action_webhook', {
         company_id,
         lead_log_id,
       });
@@ -116,9 +116,3 @@ async function changeAllContacts(
       await changeContacts(company, change, [Number(lead.caller_number)], { now, message });
     }
 }
-
-/** The open transaction as the job queue takes it. */
-const queryOn = (client: PoolClient): Pick<Db, 'query'> => ({
-  query: async <Row>(statement: { text: string; values: unknown[] }) =>
-    (await client.query(statement)).rows as Row[],
-});

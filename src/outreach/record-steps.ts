@@ -8,7 +8,7 @@ import {
   MARK_NUMBERS_ASSIGNED,
 } from './queries/end-steps';
 import { COUNT_CONTACTED } from './queries/contacts';
-import { saveLeads } from '../leads/save-progress';
+import { saveLeads, type LeadProgress } from '../leads/save-progress';
 import { RECORD_CALLS, RECORD_EMAILS, RECORD_TEXT_MESSAGES } from './queries/record-steps';
 
 interface Delivery {
@@ -52,38 +52,11 @@ export interface EmailRow extends Delivery {
   message_id: string | null;
 }
 
-/** Columns of a lead that steps change. Times are ISO 8601. */
-export interface LeadState {
-  company_id: string;
-  id: string;
-  status: string;
-  is_live: boolean;
-  due_at: string | null;
-  next_action_at: string | null;
-  callback_at: string | null;
-  entered_at: string;
-  first_action_at: string | null;
-  last_action_at: string | null;
-  last_call_at: string | null;
-  schedule_ended_at: string | null;
-  phase: string;
-  position: number | null;
-  exit_reason: string | null;
-  contact_attempts: number;
-  delay_reason: string | null;
-  suppressed: boolean;
-  unreachable: boolean;
-  step: number;
-  tries: number;
-  sms_number_id: string | null;
-  dial_number_id: string | null;
-  /** uuids of calls in the same recording; null leaves the columns as they are. */
+/** The state of a lead after its steps, with its calls named by their uuids in the recording. */
+export interface LeadState extends Omit<LeadProgress, 'attempted_call_id' | 'connected_call_id'> {
+  /** Null keeps the call that the lead has. */
   attempted_call: string | null;
   connected_call: string | null;
-  /** The callback that the lead asked for was made or dropped. */
-  called_back: boolean;
-  /** The lead stays claimed because a delivery of it follows. */
-  keeps_claim: boolean;
 }
 
 /** An entry of a lead's history; `call`, `text_message` and `email` are uuids of the recording. */

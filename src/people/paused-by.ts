@@ -5,8 +5,8 @@ export interface Pausable {
 }
 
 /**
- * Returns the columns that record when and by whom a record was paused or unpaused; none where
- * `paused` does not change.
+ * Returns the columns that record when a record was paused or unpaused, and by which user; none
+ * where `paused` does not change.
  */
 export function pauseColumns(
   before: Pausable,

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import type { PoolClient } from 'pg';
 import { sqlOn } from '../db/sql';
+import { queryOn } from '../db/statement';
 import { inTransaction } from '../db/transaction';
 import type { Deps } from '../deps';
 import { claimAlert } from './alert-owner';
@@ -117,12 +117,7 @@ async function write(
       const { company_id, outgoing_webhook_id } = by_queue.get(key)!;
       if (!(await claimAlert(sql, { company_id, outgoing_webhook_id }, clock()))) continue;
       const alert = { company_id, outgoing_webhook_id, news: 'dead' as const };
-      await queue.add(queryOn(client), 'tell_of_webhook', alert);
+      await queue.add({ query: queryOn(() => client) }, 'tell_of_webhook', alert);
     }
   });
 }
-
-const queryOn = (client: PoolClient) => ({
-  query: async <Row>(statement: { text: string; values: unknown[] }) =>
-    (await client.query(statement)).rows as Row[],
-});

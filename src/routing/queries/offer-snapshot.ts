@@ -101,7 +101,7 @@ export const VERSION_OF_OFFER = statement(
   { prepared: true },
 );
 
-/** The same of one buyer, whom a number forwards to. */
+/** The same for the one buyer that a number forwards to. */
 export const VERSION_OF_BUYER = statement(
   'routing.version_of_buyer',
   sql`
