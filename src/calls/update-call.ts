@@ -5,7 +5,6 @@ import { HttpProblem, notFound, rejectInvalidData, type FieldErrors } from '../e
 import { carrierUnavailable } from '../numbers/find-numbers';
 import { receiveCallStatus } from '../outreach/receive-status';
 import { cents } from '../routing/engine/payout';
-import { parsePair, splitPairs } from '../tokens/filters';
 import { LIMITS, tokensOf, type Data } from '../tokens/lead-data';
 import { addPayout, addRevenue, addTokens, floorUsedDollars } from './change-call';
 import { addUsage, convertCall } from './convert-call';
@@ -19,8 +18,7 @@ export interface CallChanges {
   add_revenue?: number | undefined;
   payout?: number | undefined;
   buyer_converted?: boolean | undefined;
-  /** An object, or `key:value,key2:value2`. */
-  post_call_tokens?: Data | string | undefined;
+  post_call_tokens?: Data | undefined;
   data?: Data | undefined;
   hang_up?: boolean | undefined;
 }
@@ -70,25 +68,9 @@ export async function updateCall(
 }
 
 function tokensIn({ post_call_tokens = {}, data = {} }: CallChanges): Data {
-  const named =
-    typeof post_call_tokens === 'string' ? parsePairs(post_call_tokens) : post_call_tokens;
-  const { tokens, faults } = tokensOf(named, data);
+  const { tokens, faults } = tokensOf(post_call_tokens, data);
   rejectInvalidData(faults);
   return tokens;
-}
-
-/** Tokens written as `key:value,key2:value2`. Throws 422. */
-function parsePairs(text: string): Data {
-  const pairs = splitPairs(text).map((pair) => {
-    const parsed = parsePair(pair);
-    if (parsed) return parsed;
-    throw HttpProblem.field(
-      'post_call_tokens',
-      'must be key:value,key2:value2, with keys of lowercase letters, digits and underscores; ' +
-        `${pair.slice(0, 100)} is not`,
-    );
-  });
-  return Object.fromEntries(pairs);
 }
 
 function requirePossible(

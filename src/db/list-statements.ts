@@ -81,6 +81,26 @@ export function csvTemplate(projection: Projection, shape: ListShape): Template 
   });
 }
 
+/**
+ * A statement that returns the sort key of one record, deleted ones included, as text: where the
+ * page after that record begins. `condition` limits which records may be asked about.
+ */
+export function positionTemplate(
+  projection: Projection,
+  { sql }: SortKey,
+  condition: string | undefined,
+): Template {
+  return cached(`position|${projection.schema}|${sql}|${condition ?? ''}`, () => {
+    const where = ['t.company_id = {company_id}', 't.id = {after_id}::bigint', condition ?? 'true'];
+    const joins = joinsFor(projection, `${sql} ${where.join(' ')}`);
+    return template(
+      `SELECT (${sql})::text AS key FROM ${projection.plural} t ${joins}
+WHERE ${where.join(' AND ')}`,
+      { prepared: true },
+    );
+  });
+}
+
 /** SQL of a count that each write maintains (db/counters.ts). */
 export const cachedCount = (resource: string): string =>
   `(SELECT coalesce(sum(n), 0) FROM record_counts

@@ -3081,894 +3081,11 @@ export interface paths {
         trace?: never;
     };
 }
-export interface webhooks {
-    new_lead_created: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A lead was submitted
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookLeadEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    lead_changed: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A lead has changed
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookLeadEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    lead_opted_out: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A lead has opted out
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookLeadEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    contact_fields_changed: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * The data of a lead has changed
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookLeadEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    new_call_started: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A call has begun
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookCallEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    buyer_dialled: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A buyer is being dialed
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookAttemptEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    buyer_answered: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A buyer has answered
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookAttemptEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    buyer_converted: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A buyer pays for a call
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookConversionEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    buyer_did_not_convert: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A buyer does not pay for a call
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookCallEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    offer_converted: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A traffic source earns a payout for a call
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookCallEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    every_call: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A call has ended
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookCallEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    call_changed: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * An ended call has changed
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookCallEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    agent_online: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * An agent can take calls
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookAgentEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    agent_offline: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * An agent can no longer take calls
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookAgentEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    manual: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A webhook was fired by hand
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookManualEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    before_buyer_dialled: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A buyer is about to be dialed
-         * @description Asked before a buyer is dialed, with the `timeout_seconds` of the webhook, at most 3. The buyer is not dialed when the response is a 4xx, or a 2xx with `accept` false in its JSON. With any other response, or none, it is dialed. Asked once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookVetoQuestion"];
-                };
-            };
-            responses: {
-                /** @description The receiver's decision. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["WebhookVetoAnswer"];
-                    };
-                };
-                /** @description The buyer must not be dialed. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
+export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /** @description Id or uuid of a record. */
-        RecordId: string | number;
+        RecordId: string;
         RecordIds: components["schemas"]["RecordId"][] | null;
         UserBuyerIds: string[] | null;
         /**
@@ -3981,35 +3098,17 @@ export interface components {
         Count: number;
         /** @description The allowed number; null for no limit. */
         CountLimit: number | null;
-        /**
-         * Format: money
-         * @description The allowed number of dollars; null for no limit.
-         */
+        /** @description The allowed number of dollars; null for no limit. */
         MoneyLimit: number | null;
-        /**
-         * Format: time-zone
-         * @description An IANA name (America/New_York) or a display name (Eastern Time (US & Canada)); see /collections/time_zone.
-         */
+        /** @description An IANA name (America/New_York) or a display name (Eastern Time (US & Canada)); see /collections/time_zone. */
         TimeZoneName: string;
-        /**
-         * Format: call-destination
-         * @description `+`, the country code and the digits of a telephone number, or `sip:` and the address of a SIP endpoint.
-         */
+        /** @description `+`, the country code and the digits of a telephone number, or `sip:` and the address of a SIP endpoint. */
         CallDestination: string;
-        /**
-         * Format: token-pair
-         * @description key:value; the key consists of lowercase letters, digits and underscores.
-         */
+        /** @description key:value; the key consists of lowercase letters, digits and underscores. */
         TokenPair: string;
-        /**
-         * Format: token-filter
-         * @description key:value. The value may begin with an operator: `>=`, `<=`, `>`, `<` (numbers), `!=`, `=~` (regular expression), `in` or `not in` (values separated by commas or bars).
-         */
+        /** @description key:value. The value may begin with an operator: `>=`, `<=`, `>`, `<` (numbers), `!=`, `=~` (regular expression), `in` or `not in` (values separated by commas or bars). */
         TokenFilter: string;
-        /**
-         * @default asc
-         * @enum {string}
-         */
+        /** @enum {string} */
         OrderDirection: "asc" | "desc";
         /** @enum {string} */
         ListFormat: "json" | "csv";
@@ -4042,9 +3141,9 @@ export interface components {
         ImportStatus: "pending" | "running" | "succeeded" | "failed" | "stopped";
         /**
          * @description `block` adds the numbers of the file to the list, `unblock` removes them.
-         * @enum {string|null}
+         * @enum {string}
          */
-        ApplyBlockOrUnblock: "block" | "unblock" | null;
+        ApplyBlockOrUnblock: "block" | "unblock";
         /** @enum {string} */
         AccessTokenKind: "key_pair" | "user_token";
         /**
@@ -4062,41 +3161,26 @@ export interface components {
         BuyerSuppressionFileSerializer: "buyer_suppression_file" | "buyer_suppression_file_grid" | "";
         /** @enum {string} */
         BuyerFleetSerializer: "buyer_fleet" | "buyer_fleet_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         BuyerOrder: "id" | "name" | "calls_count" | "recent_calls_count" | "outgoing_webhooks_count" | "paused" | "number" | "created_at" | "last_call_at" | "tier" | "weight" | "time_zone" | "user_buyer_id" | "attempt_daily_used" | "attempt_hourly_used" | "attempt_monthly_used" | "attempt_total_used" | "buyer_conversion_daily_used" | "buyer_conversion_hourly_used" | "buyer_conversion_monthly_used" | "buyer_conversion_total_used" | "connection_daily_used" | "connection_hourly_used" | "connection_monthly_used" | "connection_total_used" | "earned_revenue_daily_used" | "earned_revenue_hourly_used" | "earned_revenue_monthly_used" | "earned_revenue_total_used" | "revenue_daily_used" | "revenue_hourly_used" | "revenue_monthly_used" | "revenue_total_used";
         /**
          * @description By default, groups are in the order of their ids.
          * @enum {string}
          */
         BuyerGroupOrder: "name" | "maxed_out" | "weight" | "tier" | "cap_reset_at" | "time_zone" | "created_at" | "updated_at" | "paused" | "paused_at" | "paused_by_user_id" | "unpaused_at" | "user_updated_at" | "dial_buyers_type" | "call_limits.in_progress_count" | "call_limits.in_progress_used" | "call_limits.revenue_hourly_used" | "call_limits.revenue_daily_used" | "call_limits.revenue_monthly_used" | "call_limits.revenue_total_used" | "call_limits.earned_revenue_hourly_used" | "call_limits.earned_revenue_daily_used" | "call_limits.earned_revenue_monthly_used" | "call_limits.earned_revenue_total_used" | "call_limits.buyer_conversion_hourly_used" | "call_limits.buyer_conversion_daily_used" | "call_limits.buyer_conversion_monthly_used" | "call_limits.buyer_conversion_total_used" | "call_limits.connection_hourly_used" | "call_limits.connection_daily_used" | "call_limits.connection_monthly_used" | "call_limits.connection_total_used" | "call_limits.attempt_hourly_used" | "call_limits.attempt_daily_used" | "call_limits.attempt_monthly_used" | "call_limits.attempt_total_used";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         BuyerFleetOrder: "id" | "name" | "user_fleet_id" | "created_at" | "updated_at";
         /** @enum {string} */
         OfferSerializer: "offer" | "offer_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         OfferOrder: "id" | "name" | "user_offer_id" | "created_at" | "updated_at" | "paused";
         /** @enum {string} */
         TrafficSourceSerializer: "traffic_source" | "traffic_source_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         TrafficSourceOrder: "id" | "name" | "user_traffic_source_id" | "created_at" | "updated_at";
         /** @enum {string} */
         NumberSerializer: "number" | "number_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         NumberOrder: "id" | "created_at" | "phone_number" | "country" | "name";
         /**
          * @description The country in which to search for numbers, by default US.
@@ -4110,27 +3194,21 @@ export interface components {
         NumberForwardType: "offer_id" | "buyer_id";
         /** @enum {string} */
         ScheduleSerializer: "schedule" | "schedule_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         ScheduleOrder: "id" | "name" | "user_schedule_id" | "created_at" | "updated_at" | "paused";
         /** @enum {string} */
         ScheduleActionSerializer: "schedule_action" | "schedule_action_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         ScheduleActionOrder: "id" | "position" | "created_at" | "updated_at";
         /**
          * @description `dial` calls the lead and connects it, `sms` and `email` send it a message, `wait` waits, `webhook` sends a request, `exit` ends the schedule and runs its end-of-schedule actions, `opt_out` and `block` end all contact with the number, `restart` starts the schedule again, `move_to_schedule` continues in another schedule.
          * @enum {string}
          */
         ActionType: "dial" | "sms" | "email" | "wait" | "webhook" | "exit" | "opt_out" | "block" | "restart" | "move_to_schedule";
-        /** @enum {string|null} */
-        WaitUnit: "seconds" | "minutes" | "hours" | "days" | null;
-        /** @enum {string|null} */
-        WebhookMethod: "get" | "post" | "put" | "patch" | "delete" | null;
+        /** @enum {string} */
+        WaitUnit: "seconds" | "minutes" | "hours" | "days";
+        /** @enum {string} */
+        WebhookMethod: "get" | "post" | "put" | "patch" | "delete";
         /** @enum {string} */
         ContactSerializer: "contact" | "contact_grid" | "";
         /** @enum {string} */
@@ -4156,10 +3234,7 @@ export interface components {
         LeadEvent: "created" | "updated" | "restarted" | "moved_to_end" | "moved_to_schedule" | "next_action_changed" | "callback_scheduled" | "expired" | "deleted" | "removed" | "opted_out" | "opted_in" | "blocked" | "unblocked" | "disabled" | "resumed" | "call_placed" | "call_failed" | "call_changed" | "sms_sent" | "sms_failed" | "sms_changed" | "sms_received" | "email_sent" | "email_failed" | "webhook_queued" | "webhook_delivered" | "webhook_failed" | "waiting" | "delayed" | "skipped" | "left_schedule" | "ended";
         /** @enum {string} */
         LeadSerializer: "lead" | "lead_grid" | "lead_external" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         LeadOrder: "id" | "created_at" | "updated_at" | "status" | "lead_priority" | "next_action_at" | "last_action_at" | "email";
         /**
          * @description `queue`: waits at an offer for a call. `scheduled`: has a next action. `waiting`: waits because of its schedule or for a callback. `running`: is being called. `completed`: has finished its schedule without being called; `completed_attempted`: after being called; `completed_connected`: after answering; `completed_converted`: after a buyer paid. `exceeded_max_calls` and `expired`: left the schedule early. `dnc`: was suppressed. `failure`: could not be contacted at all. `disabled`: is removed, or waits while its offer or schedule is paused. `blocked`: is on the blacklist. `opt_out`: has opted out.
@@ -4168,10 +3243,7 @@ export interface components {
         LeadStatus: "queue" | "scheduled" | "waiting" | "running" | "completed" | "completed_attempted" | "completed_connected" | "completed_converted" | "exceeded_max_calls" | "expired" | "dnc" | "failure" | "disabled" | "blocked" | "opt_out";
         /** @enum {string} */
         CallSerializer: "call" | "call_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         CallOrder: "id" | "created_at" | "ended_at" | "total_duration" | "revenue" | "payout" | "status";
         /** @enum {string} */
         CallCategory: "inbound" | "outbound";
@@ -4185,20 +3257,11 @@ export interface components {
          * @enum {string}
          */
         CallAttemptStatus: "ringing" | "answered" | "connected" | "completed" | "no_answer" | "busy" | "failed" | "declined" | "released" | "canceled";
-        /**
-         * @default buyer
-         * @enum {string}
-         */
+        /** @enum {string} */
         CallReportCategory: "buyer" | "offer" | "traffic_source" | "day" | "hour";
-        /**
-         * @default offer
-         * @enum {string}
-         */
+        /** @enum {string} */
         LeadReportCategory: "offer" | "schedule" | "traffic_source" | "status" | "day" | "hour";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         AccessTokenOrder: "id" | "name" | "created_at";
         /**
          * @description What is wrong, where, and what is allowed (RFC 9457).
@@ -4226,8 +3289,8 @@ export interface components {
             detail: string;
             /** @description Path of the request. */
             instance: string;
-            /** @constant */
-            success: false;
+            /** @description False. */
+            success: boolean;
             /** @description The same as `detail`. */
             message: string;
             /** @description Field by field, what is wrong and what is allowed. */
@@ -4247,7 +3310,7 @@ export interface components {
             /** @description The exact total number of records. */
             total_count: number;
             /** @description `cursor` of the next page; 0 when there is none. */
-            next_cursor: number | string;
+            next_cursor: number;
             /** @description Names in `columns` that the resource does not have. */
             unknown_columns?: string[];
         };
@@ -4256,9 +3319,25 @@ export interface components {
             root: string;
         };
         /** @description Always empty here. */
-        NoErrors: Record<string, never>;
+        NoErrors: {
+            [key: string]: string[];
+        };
         /** @description Changes whenever the record changes. Also sent as `ETag`. */
         Checksum: string;
+        /** @description Tokens by name. */
+        TokenValues: {
+            [key: string]: unknown;
+        };
+        /** @description What is known, by name. */
+        EventDetails: {
+            [key: string]: unknown;
+        };
+        /** @description HTTP headers by name. */
+        RequestHeaders: {
+            [key: string]: string;
+        };
+        /** @description Key of an agent status. */
+        StatusKey: string | null;
         /** @description Opening times of one weekday, in the buyer's time zone. */
         ScheduleEntry: {
             /** @description Sunday is 0. */
@@ -4283,16 +3362,10 @@ export interface components {
             conversion_type?: components["schemas"]["ConversionType"];
             /** @description Seconds before a call pays out; 0 when the buyer is dialed. */
             duration?: number;
-            /**
-             * Format: money
-             * @description Dollars paid.
-             */
+            /** @description Dollars paid. */
             revenue?: number;
-            /** Format: money */
             revenue_min?: number | null;
-            /** Format: money */
             revenue_max?: number | null;
-            /** Format: money */
             revenue_increment?: number | null;
             /** @description Seconds in which the buyer pays only once for the same caller. */
             duplicate_timeframe?: number;
@@ -4315,62 +3388,38 @@ export interface components {
             /** Format: email */
             email?: string | null;
             external_record_id?: string | null;
-            /** @default buyer */
             buyer_type?: components["schemas"]["BuyerType"];
-            /**
-             * @description Ring time. When the buyer does not answer within it, the call goes on to the next buyer.
-             * @default 120
-             */
+            /** @description Ring time. When the buyer does not answer within it, the call goes on to the next buyer. */
             timeout_seconds?: number;
             /** @description Tones played when the call is answered. Each `w` waits 0.5 s and each `W` 1 s. */
             dtmf_tones?: string | null;
-            /** @default Eastern Time (US & Canada) */
             time_zone?: components["schemas"]["TimeZoneName"];
-            /** @default false */
             paused?: boolean;
-            /** @default false */
             record_calls?: boolean;
-            /**
-             * @description After answering, the buyer must press 1 to be connected.
-             * @default false
-             */
+            /** @description After answering, the buyer must press 1 to be connected. */
             press_one_to_accept?: boolean | null;
             ping_timeout_seconds?: number | null;
             /** @description Calls and leads go to this buyer only when all of these match. */
             record_token_filter_list?: components["schemas"]["TokenFilter"][] | null;
-            /**
-             * Format: token-pairs
-             * @description key:value pairs, separated by commas, added to the calls and leads of this buyer.
-             */
+            /** @description key:value pairs, separated by commas, added to the calls and leads of this buyer. */
             record_token_additional_list?: string | null;
-            /** @default tier */
             route_by_type?: components["schemas"]["RouteByType"];
-            /**
-             * @description The lowest tier is considered first. May be negative. Ignored when routing by revenue.
-             * @default 1
-             */
+            /** @description The lowest tier is considered first. May be negative. Ignored when routing by revenue. */
             tier?: number | null;
-            /**
-             * @description The buyer's share of the calls in its tier is its weight divided by the total weight of the tier.
-             * @default 1
-             */
+            /** @description The buyer's share of the calls in its tier is its weight divided by the total weight of the tier. */
             weight?: number | null;
             /** @description Hours over which earnings per call are calculated. */
             epc_timeframe?: number | null;
-            /**
-             * Format: money
-             * @description Used as the earnings per call until `epc_assumed_calls_count` calls fall within the time frame.
-             */
+            /** @description Used as the earnings per call until `epc_assumed_calls_count` calls fall within the time frame. */
             epc_assumed_amount?: number | null;
             epc_assumed_calls_count?: number | null;
-            /** @default display_caller_id */
             display_caller_id_type?: components["schemas"]["DisplayCallerIdType"];
             /** @description Id or uuid of the telephone number that is shown with `display_service_number_id`. */
-            display_service_number_id?: string | number | null;
+            display_service_number_id?: string | null;
             /** @description Suppression lists of the buyer. Replaces all current ones. */
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
             /** @description Id or uuid of the fleet the buyer belongs to. */
-            buyer_fleet_id?: string | number | null;
+            buyer_fleet_id?: string | null;
             /** @description Maximum number of simultaneous calls. */
             concurrency_cap_limit?: components["schemas"]["CountLimit"];
             attempt_total_limit?: components["schemas"]["CountLimit"];
@@ -4392,25 +3441,13 @@ export interface components {
             business_hours_schedule?: components["schemas"]["BusinessHours"][] | null;
             /** @description All conversions of the buyer. Replaces all current ones; `current_conversion_*` in the same request is applied afterwards. */
             buyer_conversions_schedule?: components["schemas"]["ConversionTimeFrame"][] | null;
-            /**
-             * Format: money
-             * @description Highest revenue allowed in the current time frame.
-             */
+            /** @description Highest revenue allowed in the current time frame. */
             current_conversion_revenue_max?: number | null;
-            /**
-             * Format: money
-             * @description Lowest revenue allowed in the current time frame.
-             */
+            /** @description Lowest revenue allowed in the current time frame. */
             current_conversion_revenue_min?: number | null;
-            /**
-             * Format: money
-             * @description A change of the revenue must be a multiple of this.
-             */
+            /** @description A change of the revenue must be a multiple of this. */
             current_conversion_revenue_increment?: number | null;
-            /**
-             * Format: money
-             * @description Dollars paid per call.
-             */
+            /** @description Dollars paid per call. */
             current_conversion_revenue?: number;
             /** @description Seconds before a call pays out; 0 when the buyer is dialed. */
             current_conversion_duration?: number;
@@ -4432,7 +3469,7 @@ export interface components {
         };
         BuyerCreate: {
             /** @description Id or uuid of a buyer whose settings are copied; the fields of this request take precedence. */
-            copy_another_buyer?: string | number;
+            copy_another_buyer?: string;
         } & components["schemas"]["BuyerFields"];
         BuyerUpdate: {
             /** @description Sets the total counters back to 0. */
@@ -4443,8 +3480,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Buyer";
+            /** @description Always `Buyer`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -4579,27 +3616,24 @@ export interface components {
         };
         BuyerReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             buyer: components["schemas"]["Buyer"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        BuyerList: components["schemas"]["BuyerPage"] | components["schemas"]["Buyer"][];
         BuyerPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             buyers: components["schemas"]["Buyer"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         BuyerGroupFields: {
-            /** @default false */
             paused?: boolean;
             /** @description Sets the total counters back to 0. */
             reset_total_caps?: boolean;
-            /** @default sequentially */
             dial_buyers_type?: components["schemas"]["DialBuyersType"];
             /** @description The buyers of the group. Replaces all current ones. */
             buyer_ids?: components["schemas"]["RecordIds"];
@@ -4611,20 +3645,10 @@ export interface components {
             add_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
             /** @description Buyers to remove, by their `user_buyer_id`. */
             remove_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
-            /**
-             * @description The lowest tier is considered first. May be negative.
-             * @default 1
-             */
+            /** @description The lowest tier is considered first. May be negative. */
             tier?: number | null;
-            /**
-             * @description The buyer's share of the calls in its tier is its weight divided by the total weight of the tier.
-             * @default 1
-             */
+            /** @description The buyer's share of the calls in its tier is its weight divided by the total weight of the tier. */
             weight?: number | null;
-            /**
-             * Format: time-zone
-             * @default Eastern Time (US & Canada)
-             */
             time_zone?: string | null;
             /** @description Maximum number of simultaneous calls. Returned as `concurrency_cap_limit`. */
             concurrency_cap?: components["schemas"]["CountLimit"];
@@ -4658,9 +3682,9 @@ export interface components {
             /** @description Teams that are granted the group and its buyers. Replaces all current ones. */
             team_ids?: components["schemas"]["RecordIds"];
             /** @description Id or uuid of an offer that the teams of the group are granted access to. */
-            grant_team_offer_id?: string | number | null;
+            grant_team_offer_id?: string | null;
             /** @description Id or uuid of an offer that the teams of the group lose access to. */
-            revoke_team_offer_id?: string | number | null;
+            revoke_team_offer_id?: string | null;
             serializer?: components["schemas"]["BuyerGroupSerializer"];
         };
         BuyerGroupCreate: {
@@ -4674,8 +3698,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "BuyerGroup";
+            /** @description Always `BuyerGroup`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -4759,18 +3783,17 @@ export interface components {
         };
         BuyerGroupReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             buyer_group: components["schemas"]["BuyerGroup"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        BuyerGroupList: components["schemas"]["BuyerGroupPage"] | components["schemas"]["BuyerGroup"][];
         BuyerGroupPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             buyer_groups: components["schemas"]["BuyerGroup"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -4789,8 +3812,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "BuyerFleet";
+            /** @description Always `BuyerFleet`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -4816,18 +3839,17 @@ export interface components {
         };
         BuyerFleetReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             buyer_fleet: components["schemas"]["BuyerFleet"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        BuyerFleetList: components["schemas"]["BuyerFleetPage"] | components["schemas"]["BuyerFleet"][];
         BuyerFleetPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             buyer_fleets: components["schemas"]["BuyerFleet"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -4843,7 +3865,7 @@ export interface components {
             /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. If a later file of the list names no column, this one is looked for first. */
             caller_id_column_name?: string | null;
             /** @description Names of the columns of the file that is sent with the list, or of its failed import, which starts again with these names. */
-            headers?: components["schemas"]["CsvHeaders"];
+            csv_headers?: components["schemas"]["CsvHeaders"];
             /** @description The buyers the list is attached to. Replaces all current ones. */
             buyer_ids?: components["schemas"]["RecordIds"];
             /** @description Buyers to attach the list to. Buyers that already have it are left unchanged. */
@@ -4862,17 +3884,14 @@ export interface components {
             serializer?: components["schemas"]["BuyerSuppressionSerializer"];
         };
         BuyerSuppressionCreate: WithRequired<components["schemas"]["BuyerSuppressionFields"], "name">;
-        BuyerSuppressionUpload: {
-            import_file?: components["schemas"]["ImportFile"];
-        } & WithRequired<components["schemas"]["BuyerSuppressionFields"], "name">;
         BuyerSuppressionUpdate: components["schemas"]["BuyerSuppressionFields"];
         BuyerSuppression: {
             /** @description Id of the record. Null in a response to `new`. */
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "BuyerSuppression";
+            /** @description Always `BuyerSuppression`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -4925,24 +3944,23 @@ export interface components {
         };
         BuyerSuppressionReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             buyer_suppression: components["schemas"]["BuyerSuppression"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        BuyerSuppressionList: components["schemas"]["BuyerSuppressionPage"] | components["schemas"]["BuyerSuppression"][];
         BuyerSuppressionPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             buyer_suppressions: components["schemas"]["BuyerSuppression"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         CallerIds: {
             /** @description Telephone numbers in any format. Without `+` and country code they are read as numbers of the company's country. */
-            caller_ids: (string | number)[];
+            caller_ids: string[];
             serializer?: components["schemas"]["BuyerSuppressionSerializer"];
         };
         /** @description Values that were not telephone numbers. */
@@ -4952,8 +3970,8 @@ export interface components {
         }[];
         CallerIdsReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             buyer_suppression: components["schemas"]["BuyerSuppression"];
             /** @description How many of `caller_ids` were telephone numbers. */
@@ -4966,11 +3984,10 @@ export interface components {
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        CallerIdList: components["schemas"]["CallerIdPage"] | string[];
         CallerIdPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             caller_ids: string[];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -4978,12 +3995,11 @@ export interface components {
             /** @description By default, the name of the uploaded file. */
             name?: string | null;
             /** @description Id or uuid of the list. */
-            buyer_suppression_id?: string | number | null;
-            /** @default block */
-            apply_block_or_unblock?: components["schemas"]["ApplyBlockOrUnblock"];
+            buyer_suppression_id?: string | null;
+            apply_block_or_unblock?: components["schemas"]["ApplyBlockOrUnblock"] | null;
             /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. */
             caller_id_column_name?: string | null;
-            headers?: components["schemas"]["CsvHeaders"];
+            csv_headers?: components["schemas"]["CsvHeaders"];
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerSuppressionFileSerializer"];
         };
@@ -4997,8 +4013,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "BuyerSuppressionFile";
+            /** @description Always `BuyerSuppressionFile`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -5050,18 +4066,17 @@ export interface components {
         };
         BuyerSuppressionFileReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             buyer_suppression_file: components["schemas"]["BuyerSuppressionFile"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        BuyerSuppressionFileList: components["schemas"]["BuyerSuppressionFilePage"] | components["schemas"]["BuyerSuppressionFile"][];
         BuyerSuppressionFilePage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             buyer_suppression_files: components["schemas"]["BuyerSuppressionFile"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -5072,11 +4087,10 @@ export interface components {
             caller_id: string;
             reason: string;
         };
-        RejectedRowList: components["schemas"]["RejectedRowPage"] | components["schemas"]["RejectedRow"][];
         RejectedRowPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             rejected_rows: components["schemas"]["RejectedRow"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -5085,15 +4099,8 @@ export interface components {
             /** @description Your own identifier for the offer. Unique. */
             user_offer_id?: string | null;
             description?: string | null;
-            /**
-             * Format: time-zone
-             * @default Eastern Time (US & Canada)
-             */
             time_zone?: string | null;
-            /**
-             * @description No lead of a paused offer becomes active: its leads are kept as `disabled`, and become active when it is unpaused.
-             * @default false
-             */
+            /** @description No lead of a paused offer becomes active: its leads are kept as `disabled`, and become active when it is unpaused. */
             paused?: boolean;
             /** @description The buyers that calls to the offer may go to. Replaces all current ones. */
             buyer_ids?: components["schemas"]["RecordIds"];
@@ -5109,31 +4116,17 @@ export interface components {
             buyer_group_ids?: components["schemas"]["RecordIds"];
             /** @description What callers hear first. */
             greeting_message?: string | null;
-            /** @default hang_up */
             fallback_type?: components["schemas"]["FallbackType"];
             /** @description What the caller hears with `message`, and before leaving a voicemail. */
             fallback_message?: string | null;
-            /**
-             * Format: call-destination
-             * @description Where the caller is sent with `number`.
-             */
+            /** @description Where the caller is sent with `number`. */
             fallback_number?: string | null;
-            /** @default route_as_new */
             callback_behavior?: components["schemas"]["CallbackBehavior"];
-            /**
-             * @description Skips buyers that would not pay for the caller because they already did within the `duplicate_timeframe` of their current conversion.
-             * @default false
-             */
+            /** @description Skips buyers that would not pay for the caller because they already did within the `duplicate_timeframe` of their current conversion. */
             skip_duplicates?: boolean;
-            /**
-             * @description Minimum number of seconds between two calls to the same buyer.
-             * @default 0
-             */
+            /** @description Minimum number of seconds between two calls to the same buyer. */
             spacing_seconds?: number;
-            /**
-             * @description What traffic sources are paid for a call. The first entry that matches applies.
-             * @default []
-             */
+            /** @description What traffic sources are paid for a call. The first entry that matches applies. */
             payouts?: components["schemas"]["OfferPayout"][];
             /** @description Suppression lists of the offer: calls from their numbers are refused and leads with their numbers are not contacted. Replaces all current ones. */
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
@@ -5150,8 +4143,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Offer";
+            /** @description Always `Offer`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -5196,18 +4189,17 @@ export interface components {
         };
         OfferReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             offer: components["schemas"]["Offer"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        OfferList: components["schemas"]["OfferPage"] | components["schemas"]["Offer"][];
         OfferPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             offers: components["schemas"]["Offer"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -5249,7 +4241,7 @@ export interface components {
         /** @description The facts behind the reason: `cap`, `used`, `limit` and `resets_at`; `opens_at`; `buyer_suppression_ids`; `filter`; `pays_again_at`; `next_call_at`; `previous_buyer_id`; `outgoing_webhook_id` and `veto`. */
         SkipDetails: {
             [key: string]: unknown;
-        } | null;
+        };
         ConsideredBuyer: {
             buyer_id: number;
             name: string | null;
@@ -5260,7 +4252,7 @@ export interface components {
             reason: components["schemas"]["SkipReason"] | null;
             /** @description The same, in words. */
             message: string | null;
-            details: components["schemas"]["SkipDetails"];
+            details: components["schemas"]["SkipDetails"] | null;
             route_by_type: components["schemas"]["RouteByType"];
             /** @description The value it is ranked by: the tier, or the revenue or earnings per call times -1. */
             tier: number;
@@ -5305,19 +4297,16 @@ export interface components {
         };
         CallDecisionReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             decisions: components["schemas"]["RoutingDecision"][];
             metadata: components["schemas"]["RecordMetadata"];
         };
         RoutingQuestion: {
             /** @description Id or uuid of the offer. */
-            offer_id: string | number;
-            /**
-             * Format: telephone
-             * @description The number of the caller. Null or omitted: withheld.
-             */
+            offer_id: string;
+            /** @description The number of the caller. Null or omitted: withheld. */
             caller_number?: string | null;
             tokens?: components["schemas"]["CallTokens"];
             /**
@@ -5327,16 +4316,13 @@ export interface components {
             at?: string | null;
             /** @description Repeats an earlier draw. By default a new seed. */
             seed?: string | null;
-            /**
-             * Format: time-zone
-             * @description The zone of `at` when it has no offset.
-             */
+            /** @description The zone of `at` when it has no offset. */
             time_zone?: string | null;
         };
         RoutingExplanation: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             decision: components["schemas"]["RoutingDecision"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -5344,9 +4330,9 @@ export interface components {
         /** @description What differs for one buyer or one group of the offer. The fields have the same names and meaning as in the update of the record; omitted fields stay as they are. */
         SimulatedChange: {
             /** @description Id or uuid of a buyer of the offer. Send either this or `buyer_group_id`. */
-            buyer_id?: string | number;
+            buyer_id?: string;
             /** @description Id or uuid of a group of the offer. */
-            buyer_group_id?: string | number;
+            buyer_group_id?: string;
             paused?: boolean;
             tier?: number;
             weight?: number;
@@ -5405,7 +4391,7 @@ export interface components {
         };
         RoutingSimulationCreate: {
             /** @description Id or uuid of the offer. */
-            offer_id: string | number;
+            offer_id: string;
             /**
              * Format: date-time
              * @description Replays the calls of the offer that came in at or after this time.
@@ -5422,10 +4408,7 @@ export interface components {
             changes: components["schemas"]["SimulatedChange"][];
             /** @description Repeats an earlier simulation. By default a new seed. */
             seed?: string | null;
-            /**
-             * Format: time-zone
-             * @description The zone of times without an offset.
-             */
+            /** @description The zone of times without an offset. */
             time_zone?: string | null;
         };
         SimulatedCounts: {
@@ -5496,32 +4479,26 @@ export interface components {
         };
         RoutingSimulationReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             simulation: components["schemas"]["RoutingSimulation"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        /** @description What is known about the call. Names consist of lowercase letters, digits and underscores. Where no value is given, the one from the caller's lead is used. */
+        /** @description What is known about the call: text of up to 5,000 characters, numbers and booleans. Names consist of lowercase letters, digits and underscores. Where no value is given, the one from the caller's lead is used. */
         CallTokens: {
-            [key: string]: string | number | boolean | null;
+            [key: string]: unknown;
         };
         CallSessionCreate: {
-            /**
-             * Format: telephone
-             * @description A number of yours: determines the offer, or the buyer that the number forwards to, and the traffic source. Send this or `offer_id`.
-             */
+            /** @description A number of yours: determines the offer, or the buyer that the number forwards to, and the traffic source. Send this or `offer_id`. */
             number_called?: string;
             /** @description Id or uuid of the offer. */
-            offer_id?: string | number;
-            /**
-             * Format: telephone
-             * @description The number of the caller. Null, blank, `anonymous` or omitted: withheld.
-             */
+            offer_id?: string;
+            /** @description The number of the caller. Null, blank, `anonymous` or omitted: withheld. */
             caller_number?: string | null;
             tokens?: components["schemas"]["CallTokens"];
             /** @description Id or uuid. By default the traffic source of the number called. */
-            traffic_source_id?: string | number | null;
+            traffic_source_id?: string | null;
             sub_id?: string | null;
             /** @description Your own identifier of the call; one per call. */
             call_sid?: string | null;
@@ -5608,18 +4585,15 @@ export interface components {
         };
         CallSessionReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             call_session: components["schemas"]["CallSession"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         /** @enum {string} */
         OutgoingWebhookSerializer: "outgoing_webhook" | "outgoing_webhook_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         OutgoingWebhookOrder: "id" | "name" | "trigger_type" | "created_at" | "updated_at" | "paused";
         /**
          * @description The events that are sent. `lead_changed`: a change to a lead that matters to people. `contact_fields_changed`: its data or e-mail address has changed. `buyer_answered`: also while a key press is still pending. `buyer_did_not_convert`: a call that a buyer took has ended without being paid for. `every_call`: a call has ended. `call_changed`: facts about an ended call have changed. `manual`: only what is fired by hand. `before_buyer_dialled`: a question asked each time before a buyer is dialed, which the receiver can answer with no.
@@ -5633,37 +4607,25 @@ export interface components {
         WebhookOwnerType: "Company" | "Offer" | "Buyer" | "BuyerGroup" | "TrafficSource" | "ScheduleAction";
         OutgoingWebhookFields: {
             name?: string;
-            /** @default Company */
             owner_type?: components["schemas"]["WebhookOwnerType"] | null;
             /** @description Id or uuid of the record of the type in `owner_type`; omit it for `Company`. */
-            owner_id?: string | number | null;
+            owner_id?: string | null;
             trigger_type?: components["schemas"]["WebhookTriggerType"];
             /** @description http or https, to an address on the internet. The part after the host may contain tokens, `{{token}}` or `[token]{default}`, whose values are escaped. */
             url?: string;
-            /**
-             * @description The HTTP method, by default post.
-             * @default post
-             */
-            method?: components["schemas"]["WebhookMethod"];
+            /** @description The HTTP method, by default post. */
+            method?: components["schemas"]["WebhookMethod"] | null;
             /** @description Sent in addition to the service's own headers. Values may contain tokens. */
-            headers?: {
-                [key: string]: string;
-            } | null;
+            headers?: components["schemas"]["RequestHeaders"] | null;
             /** @description A template with tokens, whose values are escaped as the `Content-Type` requires. Blank: the event as JSON. get and delete have no body. */
             body?: string | null;
             /** @description How long to wait for a response: 3 to 29, by default 15. For `before_buyer_dialled` 1 to 3, by default 3, because the caller is waiting. */
             timeout_seconds?: number | null;
             /** @description Statuses that mean the delivery succeeded; any 2xx when blank. A redirect or a 410 never does. */
             success_codes?: number[] | null;
-            /**
-             * @description How often to try again: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h after the previous attempt. After the last one the delivery is dead, and can be redelivered.
-             * @default 9
-             */
+            /** @description How often to try again: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h after the previous attempt. After the last one the delivery is dead, and can be redelivered. */
             retries?: number | null;
-            /**
-             * @description Nothing is sent. Events that happen in the meantime are never sent; deliveries that were already waiting continue when the webhook is unpaused.
-             * @default false
-             */
+            /** @description Nothing is sent. Events that happen in the meantime are never sent; deliveries that were already waiting continue when the webhook is unpaused. */
             paused?: boolean | null;
             /** @description Only events for which all of these match are sent, judged by the tokens of the call and of its lead. */
             record_token_filter_list?: components["schemas"]["TokenFilter"][] | null;
@@ -5679,8 +4641,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "OutgoingWebhook";
+            /** @description Always `OutgoingWebhook`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -5723,8 +4685,8 @@ export interface components {
         };
         OutgoingWebhookReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             outgoing_webhook: components["schemas"]["OutgoingWebhook"];
             checksum: components["schemas"]["Checksum"];
@@ -5732,8 +4694,8 @@ export interface components {
         };
         OutgoingWebhookWritten: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             outgoing_webhook: components["schemas"]["OutgoingWebhook"];
             /** @description The new secret, shown only in this response: `whsec_` and base64, the format that Standard Webhooks libraries accept. */
@@ -5741,11 +4703,10 @@ export interface components {
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        OutgoingWebhookList: components["schemas"]["OutgoingWebhookPage"] | components["schemas"]["OutgoingWebhook"][];
         OutgoingWebhookPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             outgoing_webhooks: components["schemas"]["OutgoingWebhook"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -5754,8 +4715,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "WebhookLog";
+            /** @description Always `WebhookLog`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -5791,9 +4752,7 @@ export interface components {
             request_body?: string | null;
             /** @description Status of the response; null when there was none, in which case `notes` gives the reason. */
             code?: number | null;
-            response_headers?: {
-                [key: string]: string;
-            } | null;
+            response_headers?: components["schemas"]["RequestHeaders"] | null;
             /** @description The beginning of the response body. */
             response_body?: string | null;
             started_at?: components["schemas"]["Timestamp"];
@@ -5813,30 +4772,29 @@ export interface components {
         };
         WebhookLogReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             webhook_log: components["schemas"]["WebhookLog"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        WebhookLogList: components["schemas"]["WebhookLogPage"] | components["schemas"]["WebhookLog"][];
         WebhookLogPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             webhook_logs: components["schemas"]["WebhookLog"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         WebhookManualFireCreate: {
             /** @description Id or uuid of the webhook. Required. */
-            outgoing_webhook_id?: string | number | null;
+            outgoing_webhook_id?: string | null;
             /** @description Id or uuid of the conversion it is about, which is a call that a buyer pays for: the `id` of `data.conversion` in events of type `buyer_converted`. */
-            buyer_conversion_id?: string | number | null;
+            buyer_conversion_id?: string | null;
             /** @description Id or uuid of the lead it is about. */
-            lead_id?: string | number | null;
+            lead_id?: string | null;
             /** @description Id or uuid of the call it is about. One of these three is required. */
-            call_id?: string | number | null;
+            call_id?: string | null;
             /**
              * Format: date-time
              * @description By default now.
@@ -5855,8 +4813,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "WebhookManualFire";
+            /** @description Always `WebhookManualFire`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -5888,18 +4846,17 @@ export interface components {
         };
         WebhookManualFireReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             webhook_manual_fire: components["schemas"]["WebhookManualFire"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        WebhookManualFireList: components["schemas"]["WebhookManualFirePage"] | components["schemas"]["WebhookManualFire"][];
         WebhookManualFirePage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             webhook_manual_fires: components["schemas"]["WebhookManualFire"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -5953,11 +4910,8 @@ export interface components {
              * @description When it happened.
              */
             timestamp: string;
-            /**
-             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
-             * @constant
-             */
-            truncated?: true;
+            /** @description True. */
+            truncated?: boolean;
             data: {
                 lead: components["schemas"]["Lead"];
             };
@@ -5971,11 +4925,8 @@ export interface components {
              * @description When it happened.
              */
             timestamp: string;
-            /**
-             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
-             * @constant
-             */
-            truncated?: true;
+            /** @description True. */
+            truncated?: boolean;
             data: {
                 call: components["schemas"]["Call"];
                 lead?: components["schemas"]["Lead"];
@@ -5991,11 +4942,8 @@ export interface components {
              * @description When it happened.
              */
             timestamp: string;
-            /**
-             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
-             * @constant
-             */
-            truncated?: true;
+            /** @description True. */
+            truncated?: boolean;
             data: {
                 call: components["schemas"]["Call"];
                 lead?: components["schemas"]["Lead"];
@@ -6005,18 +4953,15 @@ export interface components {
         };
         /** @description A buyer pays for a call. */
         WebhookConversionEvent: {
-            /** @constant */
-            type: "buyer_converted";
+            /** @description Always `buyer_converted`. */
+            type: string;
             /**
              * Format: date-time
              * @description When it happened.
              */
             timestamp: string;
-            /**
-             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
-             * @constant
-             */
-            truncated?: true;
+            /** @description True. */
+            truncated?: boolean;
             data: {
                 call: components["schemas"]["Call"];
                 lead?: components["schemas"]["Lead"];
@@ -6033,29 +4978,23 @@ export interface components {
              * @description When it happened.
              */
             timestamp: string;
-            /**
-             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
-             * @constant
-             */
-            truncated?: true;
+            /** @description True. */
+            truncated?: boolean;
             data: {
                 agent: components["schemas"]["ToldAgent"];
             };
         };
         /** @description The webhook was fired by hand. */
         WebhookManualEvent: {
-            /** @constant */
-            type: "manual";
+            /** @description Always `manual`. */
+            type: string;
             /**
              * Format: date-time
              * @description When it happened.
              */
             timestamp: string;
-            /**
-             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
-             * @constant
-             */
-            truncated?: true;
+            /** @description True. */
+            truncated?: boolean;
             data: {
                 call?: components["schemas"]["Call"];
                 lead?: components["schemas"]["Lead"];
@@ -6065,8 +5004,8 @@ export interface components {
         };
         /** @description A buyer is about to be dialed. */
         WebhookVetoQuestion: {
-            /** @constant */
-            type: "before_buyer_dialled";
+            /** @description Always `before_buyer_dialled`. */
+            type: string;
             /**
              * Format: date-time
              * @description When it happened.
@@ -6085,35 +5024,23 @@ export interface components {
         };
         /** @enum {string} */
         InboundWebhookSerializer: "inbound_webhook" | "inbound_webhook_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         InboundWebhookOrder: "id" | "name" | "vanity_uri" | "created_at" | "updated_at" | "paused";
         InboundWebhookFields: {
             name?: string;
             /** @description The last part of the endpoint's URLs: 3 to 100 of a-z, 0-9, - and _. Unique in this installation. */
             vanity_uri?: string;
             /** @description Id or uuid of the offer that receives the calls. */
-            offer_id?: string | number;
+            offer_id?: string;
             /** @description Id or uuid of the traffic source of the calls when the sender names none. */
-            traffic_source_id?: string | number | null;
-            /**
-             * @description How long a buyer is held for a ping, and again for its post.
-             * @default 60
-             */
+            traffic_source_id?: string | null;
+            /** @description How long a buyer is held for a ping, and again for its post. */
             hold_seconds?: number | null;
-            /**
-             * @description A paused endpoint accepts no pings and no posts. Buyers already held stay held until the hold expires, and can still be posted.
-             * @default false
-             */
+            /** @description A paused endpoint accepts no pings and no posts. Buyers already held stay held until the hold expires, and can still be posted. */
             paused?: boolean;
             /** @description Whether senders must present a token. `true` creates one if there is none; `false` removes it. */
             has_auth_token?: boolean;
-            /**
-             * @description Creates a new token. The previous one is refused from then on.
-             * @default false
-             */
+            /** @description Creates a new token. The previous one is refused from then on. */
             reset_auth_token?: boolean;
             external_record_id?: string | null;
             serializer?: components["schemas"]["InboundWebhookSerializer"];
@@ -6125,8 +5052,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "InboundWebhook";
+            /** @description Always `InboundWebhook`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -6165,8 +5092,8 @@ export interface components {
         };
         InboundWebhookReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             inbound_webhook: components["schemas"]["InboundWebhook"];
             checksum: components["schemas"]["Checksum"];
@@ -6174,8 +5101,8 @@ export interface components {
         };
         InboundWebhookWritten: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             inbound_webhook: components["schemas"]["InboundWebhook"];
             /** @description The new token, shown only in this response. */
@@ -6183,40 +5110,28 @@ export interface components {
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        InboundWebhookList: components["schemas"]["InboundWebhookPage"] | components["schemas"]["InboundWebhook"][];
         InboundWebhookPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             inbound_webhooks: components["schemas"]["InboundWebhook"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         PingFields: {
-            /**
-             * Format: telephone
-             * @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country.
-             */
-            caller_id?: string | number | null;
-            /**
-             * Format: telephone
-             * @description The same; used when `caller_id` is omitted.
-             */
-            caller_number?: string | number | null;
-            /**
-             * Format: telephone
-             * @description The same; used when both are omitted.
-             */
-            phone?: string | number | null;
+            /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
+            caller_id?: string | null;
+            /** @description The same; used when `caller_id` is omitted. */
+            caller_number?: string | null;
+            /** @description The same; used when both are omitted. */
+            phone?: string | null;
             /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
-            traffic_source_id?: string | number | null;
+            traffic_source_id?: string | null;
             /** @description Your own label for where the call comes from. */
             sub_id?: string | null;
             /** @description The token of the endpoint, if it has one. */
             auth_token?: string | null;
             /** @description Tokens of the call. Parameters may be sent here too; parameters outside `data` take precedence. */
-            data?: {
-                [key: string]: unknown;
-            } | null;
+            data?: components["schemas"]["TokenValues"] | null;
         };
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
         PingRequest: {
@@ -6225,7 +5140,7 @@ export interface components {
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
         PostRequest: ({
             /** @description The `ping_id` of a buyer, or `try_all_buyers_ping_id`, from the response to the ping. The caller can then be omitted. */
-            ping_id?: string | number | null;
+            ping_id?: string | null;
         } & {
             [key: string]: unknown;
         }) & components["schemas"]["PingFields"];
@@ -6338,8 +5253,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "TrafficSource";
+            /** @description Always `TrafficSource`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -6364,38 +5279,34 @@ export interface components {
         };
         TrafficSourceReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             traffic_source: components["schemas"]["TrafficSource"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        TrafficSourceList: components["schemas"]["TrafficSourcePage"] | components["schemas"]["TrafficSource"][];
         TrafficSourcePage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             traffic_sources: components["schemas"]["TrafficSource"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         NumberFields: {
             name?: string | null;
             /** @description Id or uuid of the offer that receives its calls. Leads of the offer are called and texted from it in preference to other numbers. */
-            offer_id?: string | number | null;
+            offer_id?: string | null;
             /** @description Id or uuid of the traffic source that its calls come from. */
-            traffic_source_id?: string | number | null;
+            traffic_source_id?: string | null;
             forward_type?: components["schemas"]["NumberForwardType"];
             /** @description Id or uuid of the buyer. Required with `forward_type` `buyer_id`. */
-            buyer_id?: string | number | null;
+            buyer_id?: string | null;
             external_record_id?: string | null;
             serializer?: components["schemas"]["NumberSerializer"];
         };
         NumberCreate: {
-            /**
-             * Format: telephone
-             * @description The number to buy, as a search returns it. By default, the first that a search finds is bought.
-             */
+            /** @description The number to buy, as a search returns it. By default, the first that a search finds is bought. */
             requested_number?: string;
             country?: components["schemas"]["NumberCountry"];
             /** @description Whether to buy a toll-free number, by default `false`. */
@@ -6409,8 +5320,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Number";
+            /** @description Always `Number`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -6460,18 +5371,17 @@ export interface components {
         };
         NumberReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             number: components["schemas"]["Number"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        NumberList: components["schemas"]["NumberPage"] | components["schemas"]["Number"][];
         NumberPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             numbers: components["schemas"]["Number"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -6480,18 +5390,17 @@ export interface components {
             id: string;
             /** @description The telephone number. */
             legacy_id: string;
-            /** @constant */
-            type: "PhoneNumberSearchResult";
+            /** @description Always `PhoneNumberSearchResult`. */
+            type: string;
             /** @description `+` and the digits. */
             phone_number: string;
             /** @description Two-letter country code. */
             country: string;
         };
-        PhoneNumberSearchResultList: components["schemas"]["PhoneNumberSearchResultPage"] | components["schemas"]["PhoneNumberSearchResult"][];
         PhoneNumberSearchResultPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             phone_number_search_results: components["schemas"]["PhoneNumberSearchResult"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -6501,37 +5410,20 @@ export interface components {
             user_schedule_id?: string | null;
             description?: string | null;
             /** @description Id or uuid of the offer that its leads belong to. */
-            offer_id?: string | number | null;
-            /**
-             * Format: time-zone
-             * @description Zone of its business hours, of waits until a time of day, and of leads whose own zone is unknown.
-             * @default Eastern Time (US & Canada)
-             */
+            offer_id?: string | null;
+            /** @description Zone of its business hours, of waits until a time of day, and of leads whose own zone is unknown. */
             time_zone?: string | null;
-            /**
-             * Format: time-range
-             * @description HH:MM..HH:MM, both minutes included. Leads are contacted only within these hours, in every zone that their area code and zip allow.
-             * @default 08:00..20:59
-             */
+            /** @description HH:MM..HH:MM, both minutes included. Leads are contacted only within these hours, in every zone that their area code and zip allow. */
             daylight_hours?: string | null;
-            /**
-             * @description Business hours of the schedule, in its `time_zone`. Leads are contacted only within them. An empty list means always.
-             * @default []
-             */
+            /** @description Business hours of the schedule, in its `time_zone`. Leads are contacted only within them. An empty list means always. */
             business_hours_schedule?: components["schemas"]["ScheduleEntry"][] | null;
             /** @description Hours after which a lead leaves the schedule and its end-of-schedule actions run. A lead may have its own value. */
             hours_to_expire?: number | null;
             /** @description Calls and text messages after which a lead leaves the schedule and its end-of-schedule actions run. A lead may have its own value. */
             max_contact_attempts?: number | null;
-            /**
-             * Format: mailbox
-             * @description The sender of its e-mails: `desk@example.com` or `Desk <desk@example.com>`. An action may have its own.
-             */
+            /** @description The sender of its e-mails: `desk@example.com` or `Desk <desk@example.com>`. An action may have its own. */
             from_email?: string | null;
-            /**
-             * @description No lead of a paused schedule is contacted: its leads are kept as `disabled`, and continue when it is unpaused.
-             * @default false
-             */
+            /** @description No lead of a paused schedule is contacted: its leads are kept as `disabled`, and continue when it is unpaused. */
             paused?: boolean;
             /** @description Suppression lists of the schedule: its calls and messages skip leads with their numbers. Replaces all current ones. */
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
@@ -6548,8 +5440,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Schedule";
+            /** @description Always `Schedule`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -6590,30 +5482,26 @@ export interface components {
         };
         ScheduleReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             schedule: components["schemas"]["Schedule"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        ScheduleList: components["schemas"]["SchedulePage"] | components["schemas"]["Schedule"][];
         SchedulePage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             schedules: components["schemas"]["Schedule"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         ScheduleActionFields: {
             /** @description Id or uuid of the schedule. */
-            schedule_id?: string | number;
+            schedule_id?: string;
             action_type?: components["schemas"]["ActionType"];
             name?: string | null;
-            /**
-             * @description Whether it runs when the lead leaves the schedule, rather than as one of its regular steps.
-             * @default false
-             */
+            /** @description Whether it runs when the lead leaves the schedule, rather than as one of its regular steps. */
             end_of_schedule?: boolean;
             /** @description Its position among the actions of its kind, which run in ascending order. By default, the last position. Unique. */
             position?: number | null;
@@ -6622,13 +5510,10 @@ export interface components {
             /** @description For `wait`. */
             wait_amount?: number | null;
             /** @description For `wait`. */
-            wait_unit?: components["schemas"]["WaitUnit"];
+            wait_unit?: components["schemas"]["WaitUnit"] | null;
             /** @description For `wait`, instead of an amount: the next occurrence of this time of day, HH:MM in the zone of the schedule. */
             wait_until?: string | null;
-            /**
-             * Format: call-destination
-             * @description For `dial`. Where the call goes when the lead answers.
-             */
+            /** @description For `dial`. Where the call goes when the lead answers. */
             connect_to?: string | null;
             /** @description For `dial`. How long it rings; by default 30. */
             timeout_seconds?: number | null;
@@ -6638,24 +5523,16 @@ export interface components {
             subject?: string | null;
             /** @description For `email`: whether `body` is HTML; if so, the values of tokens are escaped. */
             html?: boolean | null;
-            /**
-             * Format: mailbox
-             * @description For `email`, instead of the sender of the schedule.
-             */
+            /** @description For `email`, instead of the sender of the schedule. */
             from_email?: string | null;
-            /**
-             * Format: webhook-url
-             * @description For `webhook`. Tokens in it are replaced and encoded.
-             */
+            /** @description For `webhook`. Tokens in it are replaced and encoded. */
             url?: string | null;
             /** @description For `webhook`; by default post. */
-            method?: components["schemas"]["WebhookMethod"];
+            method?: components["schemas"]["WebhookMethod"] | null;
             /** @description For `webhook`. */
-            headers?: {
-                [key: string]: string;
-            } | null;
+            headers?: components["schemas"]["RequestHeaders"] | null;
             /** @description For `move_to_schedule`. */
-            to_schedule_id?: string | number | null;
+            to_schedule_id?: string | null;
             external_record_id?: string | null;
             serializer?: components["schemas"]["ScheduleActionSerializer"];
         };
@@ -6666,8 +5543,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "ScheduleAction";
+            /** @description Always `ScheduleAction`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -6702,34 +5579,28 @@ export interface components {
             from_email?: string | null;
             url?: string | null;
             method?: string | null;
-            headers?: {
-                [key: string]: string;
-            } | null;
+            headers?: components["schemas"]["RequestHeaders"] | null;
             to_schedule_id?: number | null;
         };
         ScheduleActionReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             schedule_action: components["schemas"]["ScheduleAction"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        ScheduleActionList: components["schemas"]["ScheduleActionPage"] | components["schemas"]["ScheduleAction"][];
         ScheduleActionPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             schedule_actions: components["schemas"]["ScheduleAction"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         /** @enum {string} */
         CallCenterSerializer: "call_center" | "call_center_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         CallCenterOrder: "id" | "name" | "user_call_center_id" | "created_at" | "updated_at";
         CallCenterFields: {
             name?: string;
@@ -6746,8 +5617,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "CallCenter";
+            /** @description Always `CallCenter`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -6773,41 +5644,31 @@ export interface components {
         };
         CallCenterReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             call_center: components["schemas"]["CallCenter"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        CallCenterList: components["schemas"]["CallCenterPage"] | components["schemas"]["CallCenter"][];
         CallCenterPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             call_centers: components["schemas"]["CallCenter"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         /** @enum {string} */
         AgentStatusSerializer: "agent_status" | "agent_status_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         AgentStatusOrder: "id" | "position" | "key" | "name" | "created_at" | "updated_at";
         AgentStatusFields: {
             /** @description Unique among your statuses; lowercase letters, digits and underscores. */
             key?: string;
             name?: string;
-            /**
-             * @description Whether an agent in this status counts as online.
-             * @default true
-             */
+            /** @description Whether an agent in this status counts as online. */
             is_online?: boolean | null;
-            /**
-             * @description Its position in menus, the lowest first.
-             * @default 0
-             */
+            /** @description Its position in menus, the lowest first. */
             position?: number | null;
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentStatusSerializer"];
@@ -6819,8 +5680,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "AgentStatus";
+            /** @description Always `AgentStatus`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -6838,7 +5699,7 @@ export interface components {
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             company_id?: number;
-            key?: string | null;
+            key?: components["schemas"]["StatusKey"];
             name?: string | null;
             is_online?: boolean;
             position?: number;
@@ -6847,33 +5708,29 @@ export interface components {
         };
         AgentStatusReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             agent_status: components["schemas"]["AgentStatus"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        AgentStatusList: components["schemas"]["AgentStatusPage"] | components["schemas"]["AgentStatus"][];
         AgentStatusPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             agent_statuses: components["schemas"]["AgentStatus"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         /** @enum {string} */
         AgentSerializer: "agent" | "agent_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         AgentOrder: "id" | "status_changed_at" | "created_at" | "updated_at";
         AgentFields: {
             /** @description Shown to others; by default the name of the user. */
             name?: string | null;
             /** @description Id or uuid of the agent's current status. */
-            agent_status_id?: string | number;
+            agent_status_id?: string;
             call_center_ids?: components["schemas"]["RecordIds"];
             /** @description Buyers that the agent takes calls for. */
             buyer_ids?: components["schemas"]["RecordIds"];
@@ -6882,7 +5739,7 @@ export interface components {
         };
         AgentCreate: {
             /** @description Id or uuid of the user. */
-            user_id?: string | number;
+            user_id?: string;
             /**
              * Format: email
              * @description Address of the user, who is created if it is new. Instead of `user_id`.
@@ -6891,7 +5748,7 @@ export interface components {
             /** @description Shown to others; by default the name of the user. */
             name?: string | null;
             /** @description Id or uuid of the agent's current status. */
-            agent_status_id?: string | number;
+            agent_status_id?: string;
             call_center_ids?: components["schemas"]["RecordIds"];
             /** @description Buyers that the agent takes calls for. */
             buyer_ids?: components["schemas"]["RecordIds"];
@@ -6901,7 +5758,7 @@ export interface components {
         AgentUpdate: components["schemas"]["AgentFields"];
         AgentStatusChange: {
             /** @description Id or uuid of the status. */
-            agent_status_id?: string | number;
+            agent_status_id?: string;
             /** @description Key of the status. Instead of `agent_status_id`. */
             key?: string;
             serializer?: components["schemas"]["AgentSerializer"];
@@ -6911,8 +5768,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Agent";
+            /** @description Always `Agent`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -6935,7 +5792,7 @@ export interface components {
             user_email?: string | null;
             agent_status_id?: number | null;
             /** @description Key of the agent's current status. */
-            status_key?: string | null;
+            status_key?: components["schemas"]["StatusKey"];
             /** @description When the agent entered its current status. */
             status_changed_at?: components["schemas"]["Timestamp"];
             /** @description Whether the current status counts as online. */
@@ -6945,18 +5802,17 @@ export interface components {
         };
         AgentReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             agent: components["schemas"]["Agent"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        AgentList: components["schemas"]["AgentPage"] | components["schemas"]["Agent"][];
         AgentPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             agents: components["schemas"]["Agent"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -6977,11 +5833,10 @@ export interface components {
             /** @description The key of the status at that time. */
             key?: string;
         };
-        AgentStatusTimestampList: components["schemas"]["AgentStatusTimestampPage"] | components["schemas"]["AgentStatusTimestamp"][];
         AgentStatusTimestampPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             agent_status_timestamps: components["schemas"]["AgentStatusTimestamp"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -6991,7 +5846,7 @@ export interface components {
             /** @description Text of the message. */
             content: string;
             /** @description Only agents in this status; null for any status. */
-            agent_status_id?: string | number | null;
+            agent_status_id?: string | null;
             /** @description Sent to the agents of these buyers. */
             buyer_ids?: components["schemas"]["RecordIds"];
             /** @description Sent to the agents of the buyers in these groups. */
@@ -7005,7 +5860,7 @@ export interface components {
             /** @description Text of the message; may be blank. */
             content?: string | null;
             /** @description Only agents in this status; null for any status. */
-            agent_status_id?: string | number | null;
+            agent_status_id?: string | null;
             /** @description Sent to the agents of these buyers. */
             buyer_ids?: components["schemas"]["RecordIds"];
             /** @description Sent to the agents of the buyers in these groups. */
@@ -7020,8 +5875,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "AgentMessage";
+            /** @description Always `AgentMessage`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -7051,18 +5906,17 @@ export interface components {
         };
         AgentMessageReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             agent_message: components["schemas"]["AgentMessage"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        AgentMessageList: components["schemas"]["AgentMessagePage"] | components["schemas"]["AgentMessage"][];
         AgentMessagePage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             agent_messages: components["schemas"]["AgentMessage"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -7071,8 +5925,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Contact";
+            /** @description Always `Contact`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -7111,29 +5965,28 @@ export interface components {
         };
         ContactReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             contact: components["schemas"]["Contact"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        ContactList: components["schemas"]["ContactPage"] | components["schemas"]["Contact"][];
         ContactPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             contacts: components["schemas"]["Contact"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         ContactCallerIds: {
             /** @description Telephone numbers in any format. Without `+` and country code they are read as numbers of the company's country. */
-            caller_ids: (string | number)[];
+            caller_ids: string[];
         };
         ContactCallerIdsReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             /** @description How many of `caller_ids` were telephone numbers. */
             accepted: number;
@@ -7149,8 +6002,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "TextMessage";
+            /** @description Always `TextMessage`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -7192,18 +6045,17 @@ export interface components {
         };
         TextMessageReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             text_message: components["schemas"]["TextMessage"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        TextMessageList: components["schemas"]["TextMessagePage"] | components["schemas"]["TextMessage"][];
         TextMessagePage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             text_messages: components["schemas"]["TextMessage"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -7212,8 +6064,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Email";
+            /** @description Always `Email`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -7255,31 +6107,24 @@ export interface components {
         };
         EmailReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             email: components["schemas"]["Email"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        EmailList: components["schemas"]["EmailPage"] | components["schemas"]["Email"][];
         EmailPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             emails: components["schemas"]["Email"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         TextMessageReceive: {
-            /**
-             * Format: telephone
-             * @description Number of the sender.
-             */
+            /** @description Number of the sender. */
             from: string;
-            /**
-             * Format: telephone
-             * @description A number of the company.
-             */
+            /** @description A number of the company. */
             to: string;
             body: string;
             serializer?: components["schemas"]["TextMessageSerializer"];
@@ -7288,8 +6133,8 @@ export interface components {
             id?: number;
             /** @description The same number as `id`. */
             legacy_id?: number;
-            /** @constant */
-            type?: "LeadLog";
+            /** @description Always `LeadLog`. */
+            type?: string;
             created_at?: components["schemas"]["Timestamp"];
             company_id?: number;
             lead_id?: number;
@@ -7301,24 +6146,18 @@ export interface components {
             text_message_id?: number | null;
             email_id?: number | null;
             /** @description Further details of the event. */
-            details?: {
-                [key: string]: unknown;
-            } | null;
+            details?: components["schemas"]["EventDetails"] | null;
         };
-        LeadLogList: components["schemas"]["LeadLogPage"] | components["schemas"]["LeadLog"][];
         LeadLogPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             lead_logs: components["schemas"]["LeadLog"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         LeadFields: {
-            /**
-             * Format: telephone
-             * @description The number that is called and texted, in any format. Without `+` and country code it is read as a number of the company's country. If it is omitted, `phone` is used.
-             */
-            caller_id?: string | number;
+            /** @description The number that is called and texted, in any format. Without `+` and country code it is read as a number of the company's country. If it is omitted, `phone` is used. */
+            caller_id?: string;
             /**
              * Format: email
              * @description One address; needed for e-mails.
@@ -7333,65 +6172,37 @@ export interface components {
             schedule_callback_at?: string | null;
             /** @description The same, as a number of seconds from now. */
             schedule_callback_in_seconds?: number | null;
-            /**
-             * @description Applies the data to all leads of this number at the offer or schedule, including those that have ended.
-             * @default false
-             */
+            /** @description Applies the data to all leads of this number at the offer or schedule, including those that have ended. */
             update_all_matching_leads?: boolean;
             /**
              * @description `calls` applies the data to the calls of the lead too.
              * @enum {string|null}
              */
             apply_to?: "calls" | null;
-            /**
-             * @description Removes the number from the company's blacklist. Needs an `auth_token` with the permission `leads:update`.
-             * @default false
-             */
+            /** @description Removes the number from the company's blacklist. Needs an `auth_token` with the permission `leads:update`. */
             unblock_contact?: boolean;
             /** @description `true` adds the number to the company's blacklist: its calls are refused and no outbound action is taken for it. */
             blocked?: boolean;
-            /**
-             * @description Assigns a number of the company from which the lead is called; returned as `service_number_plain`.
-             * @default false
-             */
+            /** @description Assigns a number of the company from which the lead is called; returned as `service_number_plain`. */
             assign_service_number?: boolean;
             /**
              * @deprecated
              * @description The same as `assign_service_number`.
-             * @default false
              */
             assign_trackdrive_number?: boolean;
-            /**
-             * @description Assigns a number of the company from which the lead is texted; returned as `sms_number_plain`.
-             * @default false
-             */
+            /** @description Assigns a number of the company from which the lead is texted; returned as `sms_number_plain`. */
             assign_sms_number?: boolean;
-            /**
-             * @description Expires the live lead of this number in the schedule first, so that a new one is created.
-             * @default false
-             */
+            /** @description Expires the live lead of this number in the schedule first, so that a new one is created. */
             expire_existing?: boolean;
-            /**
-             * @description Deletes the leads of this number at the offer or schedule first, so that a new one is created.
-             * @default false
-             */
+            /** @description Deletes the leads of this number at the offer or schedule first, so that a new one is created. */
             delete_existing?: boolean;
-            /**
-             * @description Only updates a live lead; never creates one.
-             * @default false
-             */
+            /** @description Only updates a live lead; never creates one. */
             update_only?: boolean;
             /** @description Among leads that are due at the same time, lower values go first, and leads without a value last. */
             lead_priority?: number | null;
-            /**
-             * @description Starts its schedule again from the beginning.
-             * @default false
-             */
+            /** @description Starts its schedule again from the beginning. */
             restart_schedule?: boolean;
-            /**
-             * @description Finds contact fields that are nested or have other names (`phone`, `phoneNumber`, `firstName`) and stores them in the right fields.
-             * @default false
-             */
+            /** @description Finds contact fields that are nested or have other names (`phone`, `phoneNumber`, `firstName`) and stores them in the right fields. */
             auto_format_nested_fields?: boolean;
             /**
              * Format: date-time
@@ -7405,7 +6216,7 @@ export interface components {
             /** @description Calls and text messages after which it leaves the schedule, instead of the schedule's own value. */
             max_contact_attempts?: number | null;
             /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
-            traffic_source_id?: string | number | null;
+            traffic_source_id?: string | null;
             /** @description Your own label for where the lead came from. */
             sub_id?: string | null;
             /** @description IP address of the person; by default the address of the request. */
@@ -7415,9 +6226,7 @@ export interface components {
             /** @description Zone in which times without an offset are read. */
             time_zone?: components["schemas"]["TimeZoneName"];
             /** @description Tokens, which the lead's calls, text messages and e-mails inherit. Names consist of lowercase letters, digits and underscores; other names are converted. Parameters of the lead may be sent here too; parameters outside `data` take precedence. */
-            data?: {
-                [key: string]: unknown;
-            } | null;
+            data?: components["schemas"]["TokenValues"] | null;
             serializer?: components["schemas"]["LeadSerializer"];
         };
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
@@ -7436,9 +6245,9 @@ export interface components {
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
         LeadCapture: ({
             /** @description Id or uuid of the offer. */
-            offer_id?: string | number | null;
+            offer_id?: string | null;
             /** @description Id or uuid of the schedule. */
-            schedule_id?: string | number | null;
+            schedule_id?: string | null;
         } & {
             [key: string]: unknown;
         }) & components["schemas"]["LeadFields"];
@@ -7448,7 +6257,7 @@ export interface components {
             contact_field_type?: string | null;
             sub_id?: string | null;
             /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
-            traffic_source_id?: string | number | null;
+            traffic_source_id?: string | null;
             lead_priority?: number | null;
             /**
              * Format: date-time
@@ -7468,9 +6277,7 @@ export interface components {
             /** @description Adds its number to the company's blacklist, or removes it. */
             blocked?: boolean;
             /** @description Tokens to add or replace; a null value removes the token. */
-            data?: {
-                [key: string]: unknown;
-            } | null;
+            data?: components["schemas"]["TokenValues"] | null;
             external_record_id?: string | null;
             /** @description Zone in which times without an offset are read. */
             time_zone?: components["schemas"]["TimeZoneName"];
@@ -7481,8 +6288,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Lead";
+            /** @description Always `Lead`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -7556,25 +6363,24 @@ export interface components {
         };
         LeadReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             lead: components["schemas"]["Lead"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        LeadList: components["schemas"]["LeadPage"] | components["schemas"]["Lead"][];
         LeadPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             leads: components["schemas"]["Lead"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         LeadSubmitted: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             lead: components["schemas"]["Lead"];
             id: number;
@@ -7599,12 +6405,12 @@ export interface components {
             reason: components["schemas"]["SkipReason"] | null;
             /** @description The same, in words. */
             message: string | null;
-            details: components["schemas"]["SkipDetails"];
+            details: components["schemas"]["SkipDetails"] | null;
         };
         BuyerIsAvailableReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             buyer_is_available: boolean;
             /** @description Why no buyer is available, when the reason is not with the buyers themselves. */
@@ -7651,8 +6457,8 @@ export interface components {
         };
         TimelineReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             timeline: components["schemas"]["Timeline"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -7676,7 +6482,7 @@ export interface components {
         };
         LeadReportRow: {
             /** @description Id of the record, the status, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for leads without one. */
-            key: number | string | null;
+            key: string | null;
             /** @description Null if the row has no name. */
             name: string | null;
             leads: components["schemas"]["Count"];
@@ -7694,11 +6500,10 @@ export interface components {
             payout: components["schemas"]["Money"];
             profit: components["schemas"]["Money"];
         };
-        LeadReportList: components["schemas"]["LeadReport"] | components["schemas"]["LeadReportRow"][];
         LeadReport: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             /** @description In the order of their keys. */
             rows: components["schemas"]["LeadReportRow"][];
             totals: components["schemas"]["LeadReportFigures"];
@@ -7709,8 +6514,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Call";
+            /** @description Always `Call`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -7831,34 +6636,28 @@ export interface components {
         };
         CallReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             call: components["schemas"]["Call"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         CallCreate: {
-            /**
-             * Format: telephone
-             * @description The number to call. By default the number of the lead.
-             */
+            /** @description The number to call. By default the number of the lead. */
             to?: string;
-            /**
-             * Format: telephone
-             * @description A number of the company. By default the one that the lead already knows, or else the one that would be assigned to it.
-             */
+            /** @description A number of the company. By default the one that the lead already knows, or else the one that would be assigned to it. */
             from?: string;
             /** @description Id or uuid of the lead to call. The call gets the lead's tokens and counts as a contact attempt. */
-            lead_id?: string | number | null;
+            lead_id?: string | null;
             /** @description Id or uuid of the schedule whose dial action determines the destination of the call. By default, unless `offer_id` is sent, the schedule of the lead. */
-            schedule_id?: string | number | null;
+            schedule_id?: string | null;
             /** @description Id or uuid of the offer to whose buyers the call is connected. By default the offer of the lead, of the schedule or of the number the call is placed from. */
-            offer_id?: string | number | null;
+            offer_id?: string | null;
         };
         KeyPressCreate: {
             /** @description Id or uuid of the call. */
-            id: string | number;
+            id: string;
             /** @description Keys: 0 to 9, * and #. Each `w` waits half a second before the next key. */
             digits: string;
             /** @description Tokens to add to the call. */
@@ -7867,27 +6666,18 @@ export interface components {
             };
         };
         CallUpdate: {
-            /**
-             * Format: money
-             * @description Dollars that the buyer pays for the call. Replaces the previous amount, and changes the revenue of the buyer and its group by the difference. With `buyer_converted` the buyer pays this amount instead of that of its conversion.
-             */
+            /** @description Dollars that the buyer pays for the call. Replaces the previous amount, and changes the revenue of the buyer and its group by the difference. With `buyer_converted` the buyer pays this amount instead of that of its conversion. */
             revenue?: number;
-            /**
-             * Format: money
-             * @description Dollars that the buyer pays in addition to the previous amount. Send this or `revenue`.
-             */
+            /** @description Dollars that the buyer pays in addition to the previous amount. Send this or `revenue`. */
             add_revenue?: number;
-            /**
-             * Format: money
-             * @description Dollars that the traffic source is paid for the call. Replaces the previous amount. From then on the payouts of the offer no longer apply to the call.
-             */
+            /** @description Dollars that the traffic source is paid for the call. Replaces the previous amount. From then on the payouts of the offer no longer apply to the call. */
             payout?: number;
             /** @description True: the buyer pays for the call. The amount is that of its conversion of type `postback`, or else of its first conversion. Repeating it, or sending it for a call that converted by its duration, changes nothing. A buyer that has paid for the caller within the duplicate timeframe of the conversion does not pay; `warnings` and an event say so. False is only for calls that did not convert. */
             buyer_converted?: boolean;
             /** @description Tokens to add to the call, as an object or as `key:value,key2:value2`. Tokens with the same names are overwritten. */
             post_call_tokens?: {
                 [key: string]: unknown;
-            } | string;
+            };
             /** @description The same as an object. When both contain a name, the value here is used. */
             data?: {
                 [key: string]: unknown;
@@ -7897,8 +6687,8 @@ export interface components {
         };
         CallUpdated: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             call: components["schemas"]["Call"];
             /** @description What was sent and could not be applied, by field: a conversion of a buyer that has recently paid for the caller. */
@@ -7908,11 +6698,10 @@ export interface components {
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        CallList: components["schemas"]["CallPage"] | components["schemas"]["Call"][];
         CallPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             calls: components["schemas"]["Call"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -7928,15 +6717,12 @@ export interface components {
             /** @description Name of the record. */
             buyer?: string | null;
             /** @description Further details of the event. */
-            details?: {
-                [key: string]: unknown;
-            } | null;
+            details?: components["schemas"]["EventDetails"] | null;
         };
-        CallEventList: components["schemas"]["CallEventPage"] | components["schemas"]["CallEvent"][];
         CallEventPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             call_events: components["schemas"]["CallEvent"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -7964,11 +6750,10 @@ export interface components {
             connected_at?: components["schemas"]["Timestamp"];
             ended_at?: components["schemas"]["Timestamp"];
         };
-        CallAttemptList: components["schemas"]["CallAttemptPage"] | components["schemas"]["CallAttempt"][];
         CallAttemptPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             call_attempts: components["schemas"]["CallAttempt"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -7997,7 +6782,7 @@ export interface components {
         };
         CallReportRow: {
             /** @description Id of the record, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for calls without one. */
-            key: number | string | null;
+            key: string | null;
             /** @description Null if the row has no name. */
             name: string | null;
             calls: components["schemas"]["Count"];
@@ -8021,11 +6806,10 @@ export interface components {
                 [key: string]: number;
             };
         };
-        CallReportList: components["schemas"]["CallReport"] | components["schemas"]["CallReportRow"][];
         CallReport: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             /** @description In the order of their keys. */
             rows: components["schemas"]["CallReportRow"][];
             totals: components["schemas"]["CallReportFigures"];
@@ -8112,10 +6896,7 @@ export interface components {
             RecordingUrl?: string;
             RecordingDuration?: string;
         };
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         UserOrder: "id" | "email" | "name" | "created_at";
         UserFields: {
             /**
@@ -8129,10 +6910,7 @@ export interface components {
             external_record_id?: string | null;
         };
         UserCreate: {
-            /**
-             * @description Whether an invitation is mailed.
-             * @default true
-             */
+            /** @description Whether an invitation is mailed. */
             invite?: boolean;
         } & WithRequired<components["schemas"]["UserFields"], "email">;
         UserUpdate: components["schemas"]["UserFields"];
@@ -8141,8 +6919,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "User";
+            /** @description Always `User`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -8170,18 +6948,17 @@ export interface components {
         };
         UserReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             user: components["schemas"]["User"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        UserList: components["schemas"]["UserPage"] | components["schemas"]["User"][];
         UserPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             users: components["schemas"]["User"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -8189,10 +6966,7 @@ export interface components {
             /** @description What the token is for; by default "Invitation". */
             name?: string;
         };
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         AccessControlListOrder: "id" | "name" | "created_at" | "updated_at";
         UsersEmails: string[] | null;
         AccessControlListFields: {
@@ -8201,10 +6975,7 @@ export interface components {
             users_emails?: components["schemas"]["UsersEmails"];
             /** @description What the team may do. For buyers, groups, offers and what belongs to them, this applies only to those granted to the team. */
             permissions?: components["schemas"]["Scope"][] | null;
-            /**
-             * @description May do everything with all records.
-             * @default false
-             */
+            /** @description May do everything with all records. */
             superuser?: boolean;
             /** @description Buyers granted to the team. Replaces all current ones. */
             buyer_ids?: components["schemas"]["RecordIds"];
@@ -8223,8 +6994,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "AccessControlList";
+            /** @description Always `AccessControlList`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -8258,18 +7029,17 @@ export interface components {
         };
         AccessControlListReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             access_control_list: components["schemas"]["AccessControlList"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        AccessControlListList: components["schemas"]["AccessControlListPage"] | components["schemas"]["AccessControlList"][];
         AccessControlListPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             access_control_lists: components["schemas"]["AccessControlList"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -8279,8 +7049,8 @@ export interface components {
             id?: number;
             /** @description The same number as `id`. */
             legacy_id?: number;
-            /** @constant */
-            type?: "ChangeLog";
+            /** @description Always `ChangeLog`. */
+            type?: string;
             /** Format: uuid */
             uuid?: string;
             created_at?: components["schemas"]["Timestamp"];
@@ -8313,11 +7083,10 @@ export interface components {
                 to: unknown;
             };
         };
-        ChangeLogList: components["schemas"]["ChangeLogPage"] | components["schemas"]["ChangeLog"][];
         ChangeLogPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             change_logs: components["schemas"]["ChangeLog"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -8325,15 +7094,9 @@ export interface components {
             /** @description What the credentials are for. */
             name: string;
             kind: components["schemas"]["AccessTokenKind"];
-            /**
-             * @description For a key pair, what it may do. For a user's token, the permissions it is limited to within those of the user's teams; without any, it has all of them.
-             * @default []
-             */
+            /** @description For a key pair, what it may do. For a user's token, the permissions it is limited to within those of the user's teams; without any, it has all of them. */
             permissions?: components["schemas"]["Scope"][];
-            /**
-             * @description May do everything, regardless of the user's teams.
-             * @default false
-             */
+            /** @description May do everything, regardless of the user's teams. */
             superuser?: boolean;
             /**
              * Format: email
@@ -8351,8 +7114,8 @@ export interface components {
             id?: number | null;
             /** @description The same number as `id`. */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "AccessToken";
+            /** @description Always `AccessToken`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -8383,8 +7146,8 @@ export interface components {
         };
         AccessTokenReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             access_token: components["schemas"]["AccessToken"];
             checksum: components["schemas"]["Checksum"];
@@ -8392,8 +7155,8 @@ export interface components {
         };
         AccessTokenCreated: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             access_token: components["schemas"]["AccessToken"];
             /** @description For a key pair. Shown here and never again. */
@@ -8403,18 +7166,17 @@ export interface components {
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        AccessTokenList: components["schemas"]["AccessTokenPage"] | components["schemas"]["AccessToken"][];
         AccessTokenPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             access_tokens: components["schemas"]["AccessToken"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         MeReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             me: components["schemas"]["Me"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -8450,24 +7212,22 @@ export interface components {
         };
         CollectionPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             collection: components["schemas"]["CollectionValue"][];
             metadata: components["schemas"]["CollectionMetadata"];
         };
-        Collection: components["schemas"]["CollectionPage"] | components["schemas"]["CollectionValue"][];
         CollectionLink: {
             name: string;
             path: string;
         };
         CollectionIndexPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             collections: components["schemas"]["CollectionLink"][];
             metadata: components["schemas"]["CollectionMetadata"];
         };
-        CollectionIndex: components["schemas"]["CollectionIndexPage"] | components["schemas"]["CollectionLink"][];
         TimeZone: {
             /** @description The value to send. */
             value: string;
@@ -8482,12 +7242,11 @@ export interface components {
         };
         TimeZonePage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             collection: components["schemas"]["TimeZone"][];
             metadata: components["schemas"]["CollectionMetadata"];
         };
-        TimeZoneCollection: components["schemas"]["TimeZonePage"] | components["schemas"]["TimeZone"][];
     };
     responses: {
         /** @description The record is unchanged. */
@@ -8652,8 +7411,8 @@ export interface components {
         Page: number;
         /** @description Records per page. */
         PerPage: number;
-        /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
-        Cursor: string;
+        /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
+        Cursor: number;
         /** @description Only records created at or after this time. */
         CreatedAtFrom: string;
         /** @description Only records created at or before this time. */
@@ -8691,8 +7450,8 @@ export interface components {
         SuppressionFileStatus: components["schemas"]["ImportStatus"];
         NewFileName: string | null;
         /** @description Id or uuid of the list. */
-        NewFileList: string | number | null;
-        NewFileApply: components["schemas"]["ApplyBlockOrUnblock"];
+        NewFileList: string | null;
+        NewFileApply: components["schemas"]["ApplyBlockOrUnblock"] | null;
         /** @description Leave blank. A file can only be sent with a POST or PUT. */
         NewFileImportFile: string;
         NewFileColumn: string | null;
@@ -8723,17 +7482,17 @@ export interface components {
         /** @description The number to buy, as a search returns it. */
         NumberRequested: string;
         /** @description The offer that receives its calls. */
-        NumberWantedOffer: string | number | null;
+        NumberWantedOffer: string | null;
         NumberWantedCountry: components["schemas"]["NumberCountry"];
         /** @description Whether to buy a toll-free number. */
         NumberWantedTollFree: boolean;
         /** @description What the number to buy must begin with. */
         NumberWantedPrefix: string | null;
         /** @description The traffic source that its calls come from. */
-        NumberWantedTrafficSource: string | number | null;
+        NumberWantedTrafficSource: string | null;
         NumberWantedForwardType: components["schemas"]["NumberForwardType"];
         /** @description The buyer that receives its calls with `forward_type` `buyer_id`. */
-        NumberWantedBuyer: string | number | null;
+        NumberWantedBuyer: string | null;
         NumberWantedName: string | null;
         NumberWantedExternalRecordId: string | null;
         NumberSearchCountry: components["schemas"]["NumberCountry"];
@@ -8838,16 +7597,92 @@ export interface components {
         LeadTokenInPath: string;
         /** @description `lead_token` of the lead's offer or schedule. No other credentials are needed. */
         LeadToken: string;
-        /** @description The parameters of the lead may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        SubmittedLead: components["schemas"]["LeadSubmission"];
-        /** @description The parameters of the lead may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        CapturedLead: components["schemas"]["LeadCapture"];
+        /** @description The number that is called and texted, in any format. Without `+` and country code it is read as a number of the company's country. If it is omitted, `phone` is used. */
+        GivenLeadCallerId: string;
+        /** @description One address; needed for e-mails. */
+        GivenLeadEmail: string | null;
+        /** @description Id of an agent script and field type. */
+        GivenLeadContactFieldType: string | null;
+        /** @description The lead is called at this time, and its schedule waits until then. */
+        GivenLeadScheduleCallbackAt: string | null;
+        /** @description The same, as a number of seconds from now. */
+        GivenLeadScheduleCallbackInSeconds: number | null;
+        /** @description Applies the data to all leads of this number at the offer or schedule, including those that have ended. */
+        GivenLeadUpdateAllMatchingLeads: boolean;
+        /** @description `calls` applies the data to the calls of the lead too. */
+        GivenLeadApplyTo: "calls" | null;
+        /** @description Removes the number from the company's blacklist. Needs an `auth_token` with the permission `leads:update`. */
+        GivenLeadUnblockContact: boolean;
+        /** @description `true` adds the number to the company's blacklist: its calls are refused and no outbound action is taken for it. */
+        GivenLeadBlocked: boolean;
+        /** @description Assigns a number of the company from which the lead is called; returned as `service_number_plain`. */
+        GivenLeadAssignServiceNumber: boolean;
+        /**
+         * @deprecated
+         * @description The same as `assign_service_number`.
+         */
+        GivenLeadAssignTrackdriveNumber: boolean;
+        /** @description Assigns a number of the company from which the lead is texted; returned as `sms_number_plain`. */
+        GivenLeadAssignSmsNumber: boolean;
+        /** @description Expires the live lead of this number in the schedule first, so that a new one is created. */
+        GivenLeadExpireExisting: boolean;
+        /** @description Deletes the leads of this number at the offer or schedule first, so that a new one is created. */
+        GivenLeadDeleteExisting: boolean;
+        /** @description Only updates a live lead; never creates one. */
+        GivenLeadUpdateOnly: boolean;
+        /** @description Among leads that are due at the same time, lower values go first, and leads without a value last. */
+        GivenLeadLeadPriority: number | null;
+        /** @description Starts its schedule again from the beginning. */
+        GivenLeadRestartSchedule: boolean;
+        /** @description Finds contact fields that are nested or have other names (`phone`, `phoneNumber`, `firstName`) and stores them in the right fields. */
+        GivenLeadAutoFormatNestedFields: boolean;
+        /** @description When the next action is due. */
+        GivenLeadNextActionAt: string | null;
+        /** @description Hours after which it leaves the schedule, instead of the schedule's own value. */
+        GivenLeadHoursToExpire: number | null;
+        /** @description The same in minutes; at an offer, minutes after which the lead is no longer matched to a call. */
+        GivenLeadExpiresIn: number | null;
+        /** @description Calls and text messages after which it leaves the schedule, instead of the schedule's own value. */
+        GivenLeadMaxContactAttempts: number | null;
+        /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
+        GivenLeadTrafficSourceId: string | null;
+        /** @description Your own label for where the lead came from. */
+        GivenLeadSubId: string | null;
+        /** @description IP address of the person; by default the address of the request. */
+        GivenLeadIpAddress: string | null;
+        /** @description The same. */
+        GivenLeadRemoteIp: string | null;
+        /** @description Zone in which times without an offset are read. */
+        GivenLeadTimeZone: components["schemas"]["TimeZoneName"];
+        GivenLeadSerializer: components["schemas"]["LeadSerializer"];
+        /** @description Of an offer: the data is used when a call from this number comes in. Of a schedule: its actions start. */
+        GivenLeadLeadToken: string;
+        /** @description Of an offer. Together with the token of a schedule it says which offer the lead belongs to. */
+        GivenLeadOfferLeadToken: string;
+        /** @description Of a schedule. */
+        GivenLeadScheduleLeadToken: string;
+        /** @description Token of a user, for `unblock_contact`. */
+        GivenLeadAuthToken: string;
+        /** @description Id or uuid of the offer. */
+        GivenLeadOfferId: string | null;
+        /** @description Id or uuid of the schedule. */
+        GivenLeadScheduleId: string | null;
+        /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
+        GivenPingCallerId: string | null;
+        /** @description The same; used when `caller_id` is omitted. */
+        GivenPingCallerNumber: string | null;
+        /** @description The same; used when both are omitted. */
+        GivenPingPhone: string | null;
+        /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
+        GivenPingTrafficSourceId: string | null;
+        /** @description Your own label for where the call comes from. */
+        GivenPingSubId: string | null;
+        /** @description The token of the endpoint, if it has one. */
+        GivenPingAuthToken: string | null;
+        /** @description The `ping_id` of a buyer, or `try_all_buyers_ping_id`, from the response to the ping. The caller can then be omitted. */
+        GivenPingPingId: string | null;
         /** @description `vanity_uri` of the endpoint. If the endpoint has a token, `auth_token` must be sent. */
         VanityUri: string;
-        /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        PingParameters: components["schemas"]["PingRequest"];
-        /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        PostParameters: components["schemas"]["PostRequest"];
         /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
         WebhookId: string;
         /** @description When this attempt was made, in seconds since 1970. */
@@ -8875,9 +7710,9 @@ export interface components {
         /** @description `true`: only attempts that succeeded; `false`: only attempts that failed. */
         WebhookLogSuccess: boolean;
         /** @description The lead the event would be about, by id or uuid. */
-        FireOfLead: string | number | null;
+        FireOfLead: string | null;
         /** @description The call the event would be about, by id or uuid. */
-        FireOfCall: string | number | null;
+        FireOfCall: string | null;
         FireCreatedAt: string | null;
         FireUpdatedAt: string | null;
         /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
@@ -9003,7 +7838,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -9036,7 +7871,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BuyerList"];
+                    "application/json": components["schemas"]["BuyerPage"];
                     "text/csv": string;
                 };
             };
@@ -9289,7 +8124,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -9322,7 +8157,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BuyerGroupList"];
+                    "application/json": components["schemas"]["BuyerGroupPage"];
                     "text/csv": string;
                 };
             };
@@ -9537,7 +8372,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -9570,7 +8405,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BuyerFleetList"];
+                    "application/json": components["schemas"]["BuyerFleetPage"];
                     "text/csv": string;
                 };
             };
@@ -9785,7 +8620,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -9814,7 +8649,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BuyerSuppressionList"];
+                    "application/json": components["schemas"]["BuyerSuppressionPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -9842,7 +8677,6 @@ export interface operations {
             content: {
                 "application/json": components["schemas"]["BuyerSuppressionCreate"];
                 "application/x-www-form-urlencoded": components["schemas"]["BuyerSuppressionCreate"];
-                "multipart/form-data": components["schemas"]["BuyerSuppressionUpload"];
             };
         };
         responses: {
@@ -10122,7 +8956,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
@@ -10144,7 +8978,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallerIdList"];
+                    "application/json": components["schemas"]["CallerIdPage"];
                     "text/csv": string;
                 };
             };
@@ -10166,7 +9000,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -10199,7 +9033,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BuyerSuppressionFileList"];
+                    "application/json": components["schemas"]["BuyerSuppressionFilePage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10225,9 +9059,9 @@ export interface operations {
         };
         requestBody: {
             content: {
+                "multipart/form-data": components["schemas"]["BuyerSuppressionFileUpload"];
                 "application/json": components["schemas"]["BuyerSuppressionFileCreate"];
                 "application/x-www-form-urlencoded": components["schemas"]["BuyerSuppressionFileCreate"];
-                "multipart/form-data": components["schemas"]["BuyerSuppressionFileUpload"];
             };
         };
         responses: {
@@ -10264,7 +9098,7 @@ export interface operations {
                 /** @description Leave blank. A file can only be sent with a POST or PUT. */
                 import_file?: components["parameters"]["NewFileImportFile"];
                 caller_id_column_name?: components["parameters"]["NewFileColumn"];
-                headers?: components["parameters"]["NewFileHeaders"];
+                csv_headers?: components["parameters"]["NewFileHeaders"];
                 /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
             };
@@ -10350,7 +9184,6 @@ export interface operations {
             content: {
                 "application/json": components["schemas"]["BuyerSuppressionFileUpdate"];
                 "application/x-www-form-urlencoded": components["schemas"]["BuyerSuppressionFileUpdate"];
-                "multipart/form-data": components["schemas"]["BuyerSuppressionFileUpload"];
             };
         };
         responses: {
@@ -10423,7 +9256,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
@@ -10445,7 +9278,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RejectedRowList"];
+                    "application/json": components["schemas"]["RejectedRowPage"];
                     "text/csv": string;
                 };
             };
@@ -10497,7 +9330,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -10530,7 +9363,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OfferList"];
+                    "application/json": components["schemas"]["OfferPage"];
                     "text/csv": string;
                 };
             };
@@ -10745,7 +9578,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -10776,7 +9609,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TrafficSourceList"];
+                    "application/json": components["schemas"]["TrafficSourcePage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10990,7 +9823,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -11035,7 +9868,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NumberList"];
+                    "application/json": components["schemas"]["NumberPage"];
                     "text/csv": string;
                 };
             };
@@ -11119,7 +9952,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
@@ -11136,7 +9969,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PhoneNumberSearchResultList"];
+                    "application/json": components["schemas"]["PhoneNumberSearchResultPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11308,7 +10141,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -11339,7 +10172,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ScheduleList"];
+                    "application/json": components["schemas"]["SchedulePage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11553,7 +10386,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -11586,7 +10419,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ScheduleActionList"];
+                    "application/json": components["schemas"]["ScheduleActionPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11800,7 +10633,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -11831,7 +10664,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallCenterList"];
+                    "application/json": components["schemas"]["CallCenterPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12045,7 +10878,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -12076,7 +10909,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentStatusList"];
+                    "application/json": components["schemas"]["AgentStatusPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12290,7 +11123,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -12329,7 +11162,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentList"];
+                    "application/json": components["schemas"]["AgentPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12587,7 +11420,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -12619,7 +11452,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentStatusTimestampList"];
+                    "application/json": components["schemas"]["AgentStatusTimestampPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12639,7 +11472,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -12671,7 +11504,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentMessageList"];
+                    "application/json": components["schemas"]["AgentMessagePage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12923,7 +11756,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -12956,7 +11789,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ContactList"];
+                    "application/json": components["schemas"]["ContactPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13090,7 +11923,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -13123,7 +11956,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TextMessageList"];
+                    "application/json": components["schemas"]["TextMessagePage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13223,7 +12056,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -13252,7 +12085,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EmailList"];
+                    "application/json": components["schemas"]["EmailPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13308,7 +12141,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -13337,7 +12170,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LeadLogList"];
+                    "application/json": components["schemas"]["LeadLogPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13357,7 +12190,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -13414,7 +12247,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LeadList"];
+                    "application/json": components["schemas"]["LeadPage"];
                     "text/csv": string;
                 };
             };
@@ -13429,8 +12262,72 @@ export interface operations {
     submitLead: {
         parameters: {
             query?: {
-                /** @description The parameters of the lead may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                lead?: components["parameters"]["SubmittedLead"];
+                /** @description The number that is called and texted, in any format. Without `+` and country code it is read as a number of the company's country. If it is omitted, `phone` is used. */
+                caller_id?: components["parameters"]["GivenLeadCallerId"];
+                /** @description One address; needed for e-mails. */
+                email?: components["parameters"]["GivenLeadEmail"];
+                /** @description Id of an agent script and field type. */
+                contact_field_type?: components["parameters"]["GivenLeadContactFieldType"];
+                /** @description The lead is called at this time, and its schedule waits until then. */
+                schedule_callback_at?: components["parameters"]["GivenLeadScheduleCallbackAt"];
+                /** @description The same, as a number of seconds from now. */
+                schedule_callback_in_seconds?: components["parameters"]["GivenLeadScheduleCallbackInSeconds"];
+                /** @description Applies the data to all leads of this number at the offer or schedule, including those that have ended. */
+                update_all_matching_leads?: components["parameters"]["GivenLeadUpdateAllMatchingLeads"];
+                /** @description `calls` applies the data to the calls of the lead too. */
+                apply_to?: components["parameters"]["GivenLeadApplyTo"];
+                /** @description Removes the number from the company's blacklist. Needs an `auth_token` with the permission `leads:update`. */
+                unblock_contact?: components["parameters"]["GivenLeadUnblockContact"];
+                /** @description `true` adds the number to the company's blacklist: its calls are refused and no outbound action is taken for it. */
+                blocked?: components["parameters"]["GivenLeadBlocked"];
+                /** @description Assigns a number of the company from which the lead is called; returned as `service_number_plain`. */
+                assign_service_number?: components["parameters"]["GivenLeadAssignServiceNumber"];
+                /**
+                 * @deprecated
+                 * @description The same as `assign_service_number`.
+                 */
+                assign_trackdrive_number?: components["parameters"]["GivenLeadAssignTrackdriveNumber"];
+                /** @description Assigns a number of the company from which the lead is texted; returned as `sms_number_plain`. */
+                assign_sms_number?: components["parameters"]["GivenLeadAssignSmsNumber"];
+                /** @description Expires the live lead of this number in the schedule first, so that a new one is created. */
+                expire_existing?: components["parameters"]["GivenLeadExpireExisting"];
+                /** @description Deletes the leads of this number at the offer or schedule first, so that a new one is created. */
+                delete_existing?: components["parameters"]["GivenLeadDeleteExisting"];
+                /** @description Only updates a live lead; never creates one. */
+                update_only?: components["parameters"]["GivenLeadUpdateOnly"];
+                /** @description Among leads that are due at the same time, lower values go first, and leads without a value last. */
+                lead_priority?: components["parameters"]["GivenLeadLeadPriority"];
+                /** @description Starts its schedule again from the beginning. */
+                restart_schedule?: components["parameters"]["GivenLeadRestartSchedule"];
+                /** @description Finds contact fields that are nested or have other names (`phone`, `phoneNumber`, `firstName`) and stores them in the right fields. */
+                auto_format_nested_fields?: components["parameters"]["GivenLeadAutoFormatNestedFields"];
+                /** @description When the next action is due. */
+                next_action_at?: components["parameters"]["GivenLeadNextActionAt"];
+                /** @description Hours after which it leaves the schedule, instead of the schedule's own value. */
+                hours_to_expire?: components["parameters"]["GivenLeadHoursToExpire"];
+                /** @description The same in minutes; at an offer, minutes after which the lead is no longer matched to a call. */
+                expires_in?: components["parameters"]["GivenLeadExpiresIn"];
+                /** @description Calls and text messages after which it leaves the schedule, instead of the schedule's own value. */
+                max_contact_attempts?: components["parameters"]["GivenLeadMaxContactAttempts"];
+                /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
+                traffic_source_id?: components["parameters"]["GivenLeadTrafficSourceId"];
+                /** @description Your own label for where the lead came from. */
+                sub_id?: components["parameters"]["GivenLeadSubId"];
+                /** @description IP address of the person; by default the address of the request. */
+                ip_address?: components["parameters"]["GivenLeadIpAddress"];
+                /** @description The same. */
+                remote_ip?: components["parameters"]["GivenLeadRemoteIp"];
+                /** @description Zone in which times without an offset are read. */
+                time_zone?: components["parameters"]["GivenLeadTimeZone"];
+                serializer?: components["parameters"]["GivenLeadSerializer"];
+                /** @description Of an offer: the data is used when a call from this number comes in. Of a schedule: its actions start. */
+                lead_token?: components["parameters"]["GivenLeadLeadToken"];
+                /** @description Of an offer. Together with the token of a schedule it says which offer the lead belongs to. */
+                offer_lead_token?: components["parameters"]["GivenLeadOfferLeadToken"];
+                /** @description Of a schedule. */
+                schedule_lead_token?: components["parameters"]["GivenLeadScheduleLeadToken"];
+                /** @description Token of a user, for `unblock_contact`. */
+                auth_token?: components["parameters"]["GivenLeadAuthToken"];
             };
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
@@ -13443,7 +12340,6 @@ export interface operations {
             content: {
                 "application/json": components["schemas"]["LeadSubmission"];
                 "application/x-www-form-urlencoded": components["schemas"]["LeadSubmission"];
-                "multipart/form-data": components["schemas"]["LeadSubmission"];
             };
         };
         responses: {
@@ -13512,8 +12408,68 @@ export interface operations {
     captureLead: {
         parameters: {
             query?: {
-                /** @description The parameters of the lead may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                lead?: components["parameters"]["CapturedLead"];
+                /** @description The number that is called and texted, in any format. Without `+` and country code it is read as a number of the company's country. If it is omitted, `phone` is used. */
+                caller_id?: components["parameters"]["GivenLeadCallerId"];
+                /** @description One address; needed for e-mails. */
+                email?: components["parameters"]["GivenLeadEmail"];
+                /** @description Id of an agent script and field type. */
+                contact_field_type?: components["parameters"]["GivenLeadContactFieldType"];
+                /** @description The lead is called at this time, and its schedule waits until then. */
+                schedule_callback_at?: components["parameters"]["GivenLeadScheduleCallbackAt"];
+                /** @description The same, as a number of seconds from now. */
+                schedule_callback_in_seconds?: components["parameters"]["GivenLeadScheduleCallbackInSeconds"];
+                /** @description Applies the data to all leads of this number at the offer or schedule, including those that have ended. */
+                update_all_matching_leads?: components["parameters"]["GivenLeadUpdateAllMatchingLeads"];
+                /** @description `calls` applies the data to the calls of the lead too. */
+                apply_to?: components["parameters"]["GivenLeadApplyTo"];
+                /** @description Removes the number from the company's blacklist. Needs an `auth_token` with the permission `leads:update`. */
+                unblock_contact?: components["parameters"]["GivenLeadUnblockContact"];
+                /** @description `true` adds the number to the company's blacklist: its calls are refused and no outbound action is taken for it. */
+                blocked?: components["parameters"]["GivenLeadBlocked"];
+                /** @description Assigns a number of the company from which the lead is called; returned as `service_number_plain`. */
+                assign_service_number?: components["parameters"]["GivenLeadAssignServiceNumber"];
+                /**
+                 * @deprecated
+                 * @description The same as `assign_service_number`.
+                 */
+                assign_trackdrive_number?: components["parameters"]["GivenLeadAssignTrackdriveNumber"];
+                /** @description Assigns a number of the company from which the lead is texted; returned as `sms_number_plain`. */
+                assign_sms_number?: components["parameters"]["GivenLeadAssignSmsNumber"];
+                /** @description Expires the live lead of this number in the schedule first, so that a new one is created. */
+                expire_existing?: components["parameters"]["GivenLeadExpireExisting"];
+                /** @description Deletes the leads of this number at the offer or schedule first, so that a new one is created. */
+                delete_existing?: components["parameters"]["GivenLeadDeleteExisting"];
+                /** @description Only updates a live lead; never creates one. */
+                update_only?: components["parameters"]["GivenLeadUpdateOnly"];
+                /** @description Among leads that are due at the same time, lower values go first, and leads without a value last. */
+                lead_priority?: components["parameters"]["GivenLeadLeadPriority"];
+                /** @description Starts its schedule again from the beginning. */
+                restart_schedule?: components["parameters"]["GivenLeadRestartSchedule"];
+                /** @description Finds contact fields that are nested or have other names (`phone`, `phoneNumber`, `firstName`) and stores them in the right fields. */
+                auto_format_nested_fields?: components["parameters"]["GivenLeadAutoFormatNestedFields"];
+                /** @description When the next action is due. */
+                next_action_at?: components["parameters"]["GivenLeadNextActionAt"];
+                /** @description Hours after which it leaves the schedule, instead of the schedule's own value. */
+                hours_to_expire?: components["parameters"]["GivenLeadHoursToExpire"];
+                /** @description The same in minutes; at an offer, minutes after which the lead is no longer matched to a call. */
+                expires_in?: components["parameters"]["GivenLeadExpiresIn"];
+                /** @description Calls and text messages after which it leaves the schedule, instead of the schedule's own value. */
+                max_contact_attempts?: components["parameters"]["GivenLeadMaxContactAttempts"];
+                /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
+                traffic_source_id?: components["parameters"]["GivenLeadTrafficSourceId"];
+                /** @description Your own label for where the lead came from. */
+                sub_id?: components["parameters"]["GivenLeadSubId"];
+                /** @description IP address of the person; by default the address of the request. */
+                ip_address?: components["parameters"]["GivenLeadIpAddress"];
+                /** @description The same. */
+                remote_ip?: components["parameters"]["GivenLeadRemoteIp"];
+                /** @description Zone in which times without an offset are read. */
+                time_zone?: components["parameters"]["GivenLeadTimeZone"];
+                serializer?: components["parameters"]["GivenLeadSerializer"];
+                /** @description Id or uuid of the offer. */
+                offer_id?: components["parameters"]["GivenLeadOfferId"];
+                /** @description Id or uuid of the schedule. */
+                schedule_id?: components["parameters"]["GivenLeadScheduleId"];
             };
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
@@ -13526,7 +12482,6 @@ export interface operations {
             content: {
                 "application/json": components["schemas"]["LeadCapture"];
                 "application/x-www-form-urlencoded": components["schemas"]["LeadCapture"];
-                "multipart/form-data": components["schemas"]["LeadCapture"];
             };
         };
         responses: {
@@ -13596,7 +12551,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LeadReportList"];
+                    "application/json": components["schemas"]["LeadReport"];
                     "text/csv": string;
                 };
             };
@@ -14298,7 +13253,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -14369,7 +13324,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallList"];
+                    "application/json": components["schemas"]["CallPage"];
                     "text/csv": string;
                 };
             };
@@ -14499,7 +13454,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallReportList"];
+                    "application/json": components["schemas"]["CallReport"];
                     "text/csv": string;
                 };
             };
@@ -14648,7 +13603,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
@@ -14672,7 +13627,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallEventList"];
+                    "application/json": components["schemas"]["CallEventPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14691,7 +13646,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
@@ -14715,7 +13670,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallAttemptList"];
+                    "application/json": components["schemas"]["CallAttemptPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14736,7 +13691,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -14770,7 +13725,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OutgoingWebhookList"];
+                    "application/json": components["schemas"]["OutgoingWebhookPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -15022,7 +13977,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -15062,7 +14017,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookLogList"];
+                    "application/json": components["schemas"]["WebhookLogPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -15152,7 +14107,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -15180,7 +14135,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookManualFireList"];
+                    "application/json": components["schemas"]["WebhookManualFirePage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -15310,7 +14265,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -15341,7 +14296,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InboundWebhookList"];
+                    "application/json": components["schemas"]["InboundWebhookPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -15549,8 +14504,18 @@ export interface operations {
     pingInboundWebhookByGet: {
         parameters: {
             query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                ping?: components["parameters"]["PingParameters"];
+                /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
+                caller_id?: components["parameters"]["GivenPingCallerId"];
+                /** @description The same; used when `caller_id` is omitted. */
+                caller_number?: components["parameters"]["GivenPingCallerNumber"];
+                /** @description The same; used when both are omitted. */
+                phone?: components["parameters"]["GivenPingPhone"];
+                /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
+                traffic_source_id?: components["parameters"]["GivenPingTrafficSourceId"];
+                /** @description Your own label for where the call comes from. */
+                sub_id?: components["parameters"]["GivenPingSubId"];
+                /** @description The token of the endpoint, if it has one. */
+                auth_token?: components["parameters"]["GivenPingAuthToken"];
             };
             header?: never;
             path: {
@@ -15581,8 +14546,18 @@ export interface operations {
     pingInboundWebhook: {
         parameters: {
             query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                ping?: components["parameters"]["PingParameters"];
+                /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
+                caller_id?: components["parameters"]["GivenPingCallerId"];
+                /** @description The same; used when `caller_id` is omitted. */
+                caller_number?: components["parameters"]["GivenPingCallerNumber"];
+                /** @description The same; used when both are omitted. */
+                phone?: components["parameters"]["GivenPingPhone"];
+                /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
+                traffic_source_id?: components["parameters"]["GivenPingTrafficSourceId"];
+                /** @description Your own label for where the call comes from. */
+                sub_id?: components["parameters"]["GivenPingSubId"];
+                /** @description The token of the endpoint, if it has one. */
+                auth_token?: components["parameters"]["GivenPingAuthToken"];
             };
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
@@ -15598,7 +14573,6 @@ export interface operations {
             content: {
                 "application/json": components["schemas"]["PingRequest"];
                 "application/x-www-form-urlencoded": components["schemas"]["PingRequest"];
-                "multipart/form-data": components["schemas"]["PingRequest"];
             };
         };
         responses: {
@@ -15626,8 +14600,20 @@ export interface operations {
     postInboundWebhookByGet: {
         parameters: {
             query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                post?: components["parameters"]["PostParameters"];
+                /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
+                caller_id?: components["parameters"]["GivenPingCallerId"];
+                /** @description The same; used when `caller_id` is omitted. */
+                caller_number?: components["parameters"]["GivenPingCallerNumber"];
+                /** @description The same; used when both are omitted. */
+                phone?: components["parameters"]["GivenPingPhone"];
+                /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
+                traffic_source_id?: components["parameters"]["GivenPingTrafficSourceId"];
+                /** @description Your own label for where the call comes from. */
+                sub_id?: components["parameters"]["GivenPingSubId"];
+                /** @description The token of the endpoint, if it has one. */
+                auth_token?: components["parameters"]["GivenPingAuthToken"];
+                /** @description The `ping_id` of a buyer, or `try_all_buyers_ping_id`, from the response to the ping. The caller can then be omitted. */
+                ping_id?: components["parameters"]["GivenPingPingId"];
             };
             header?: never;
             path: {
@@ -15658,8 +14644,20 @@ export interface operations {
     postInboundWebhook: {
         parameters: {
             query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                post?: components["parameters"]["PostParameters"];
+                /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
+                caller_id?: components["parameters"]["GivenPingCallerId"];
+                /** @description The same; used when `caller_id` is omitted. */
+                caller_number?: components["parameters"]["GivenPingCallerNumber"];
+                /** @description The same; used when both are omitted. */
+                phone?: components["parameters"]["GivenPingPhone"];
+                /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
+                traffic_source_id?: components["parameters"]["GivenPingTrafficSourceId"];
+                /** @description Your own label for where the call comes from. */
+                sub_id?: components["parameters"]["GivenPingSubId"];
+                /** @description The token of the endpoint, if it has one. */
+                auth_token?: components["parameters"]["GivenPingAuthToken"];
+                /** @description The `ping_id` of a buyer, or `try_all_buyers_ping_id`, from the response to the ping. The caller can then be omitted. */
+                ping_id?: components["parameters"]["GivenPingPingId"];
             };
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
@@ -15675,7 +14673,6 @@ export interface operations {
             content: {
                 "application/json": components["schemas"]["PostRequest"];
                 "application/x-www-form-urlencoded": components["schemas"]["PostRequest"];
-                "multipart/form-data": components["schemas"]["PostRequest"];
             };
         };
         responses: {
@@ -15703,8 +14700,18 @@ export interface operations {
     fullInboundWebhookByGet: {
         parameters: {
             query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                ping?: components["parameters"]["PingParameters"];
+                /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
+                caller_id?: components["parameters"]["GivenPingCallerId"];
+                /** @description The same; used when `caller_id` is omitted. */
+                caller_number?: components["parameters"]["GivenPingCallerNumber"];
+                /** @description The same; used when both are omitted. */
+                phone?: components["parameters"]["GivenPingPhone"];
+                /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
+                traffic_source_id?: components["parameters"]["GivenPingTrafficSourceId"];
+                /** @description Your own label for where the call comes from. */
+                sub_id?: components["parameters"]["GivenPingSubId"];
+                /** @description The token of the endpoint, if it has one. */
+                auth_token?: components["parameters"]["GivenPingAuthToken"];
             };
             header?: never;
             path: {
@@ -15735,8 +14742,18 @@ export interface operations {
     fullInboundWebhook: {
         parameters: {
             query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                ping?: components["parameters"]["PingParameters"];
+                /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
+                caller_id?: components["parameters"]["GivenPingCallerId"];
+                /** @description The same; used when `caller_id` is omitted. */
+                caller_number?: components["parameters"]["GivenPingCallerNumber"];
+                /** @description The same; used when both are omitted. */
+                phone?: components["parameters"]["GivenPingPhone"];
+                /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
+                traffic_source_id?: components["parameters"]["GivenPingTrafficSourceId"];
+                /** @description Your own label for where the call comes from. */
+                sub_id?: components["parameters"]["GivenPingSubId"];
+                /** @description The token of the endpoint, if it has one. */
+                auth_token?: components["parameters"]["GivenPingAuthToken"];
             };
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
@@ -15752,7 +14769,6 @@ export interface operations {
             content: {
                 "application/json": components["schemas"]["PingRequest"];
                 "application/x-www-form-urlencoded": components["schemas"]["PingRequest"];
-                "multipart/form-data": components["schemas"]["PingRequest"];
             };
         };
         responses: {
@@ -16145,7 +15161,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -16174,7 +15190,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UserList"];
+                    "application/json": components["schemas"]["UserPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -16446,7 +15462,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -16475,7 +15491,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccessControlListList"];
+                    "application/json": components["schemas"]["AccessControlListPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -16688,7 +15704,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -16716,7 +15732,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChangeLogList"];
+                    "application/json": components["schemas"]["ChangeLogPage"];
                     "text/csv": string;
                 };
             };
@@ -16737,7 +15753,7 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Records per page. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -16766,7 +15782,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccessTokenList"];
+                    "application/json": components["schemas"]["AccessTokenPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -16956,7 +15972,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CollectionIndex"];
+                    "application/json": components["schemas"]["CollectionIndexPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -16984,7 +16000,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TimeZoneCollection"];
+                    "application/json": components["schemas"]["TimeZonePage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -17015,7 +16031,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Collection"];
+                    "application/json": components["schemas"]["CollectionPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];

@@ -39,9 +39,7 @@ function marksOf(type: string): Marks {
 }
 
 function readMarks(type: string): Marks {
-  const schema = Object.values(contract.document.components.schemas).find(
-    ({ properties }) => properties?.type?.const === type,
-  );
+  const schema = contract.document.components.schemas[type];
   const columns = Object.entries(schema?.properties ?? {});
   const having = (mark: 'x-moving' | 'x-secret') =>
     new Set(columns.flatMap(([name, column]) => (column[mark] ? name : [])));

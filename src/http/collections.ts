@@ -4,6 +4,7 @@ import type { Row } from '../db/sql';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from './handlers';
+import { Json } from './reply';
 import { DISPLAY_NAMES } from '../time/zone-names';
 import { formatOffset, IANA_NAMES } from '../time/zone';
 import { LIST_TIME_ZONES } from './queries/time-zones';
@@ -31,14 +32,10 @@ function collection<Root extends 'collection' | 'collections', Item>(
   items: Item[],
   with_root = true,
 ) {
-  if (!with_root) return items;
   const rows = { [root]: items } as { [R in Root]: Item[] };
-  return {
-    status: 200,
-    success: true as const,
-    ...rows,
-    metadata: { root, total_count: items.length },
-  };
+  const metadata = { root, total_count: items.length };
+  const envelope = { status: 200, success: true, ...rows, metadata };
+  return new Json<typeof envelope>(JSON.stringify(with_root ? envelope : items));
 }
 
 /** Closed lists of values, for forms. */

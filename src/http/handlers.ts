@@ -12,8 +12,8 @@ type Parameters<Id extends OperationId, In extends 'path' | 'query'> =
   NonNullable<operations[Id]['parameters'][In]> extends never
     ? Record<never, never>
     : NonNullable<operations[Id]['parameters'][In]>;
-type Body<Id extends OperationId> = operations[Id] extends { requestBody?: never }
-  ? Merged<NonNullable<operations[Id]['parameters']['query']>>
+type DeclaredBody<Id extends OperationId> = operations[Id] extends { requestBody?: never }
+  ? undefined
   : operations[Id] extends { requestBody?: { content: { 'application/json': infer B } } }
     ? B
     : operations[Id] extends {
@@ -21,12 +21,10 @@ type Body<Id extends OperationId> = operations[Id] extends { requestBody?: never
         }
       ? B
       : undefined;
-/** Of an operation without a body: what the one parameter that stands for many is made of. */
-type Merged<Query> = Query extends { ping?: infer Fields }
-  ? NonNullable<Fields>
-  : Query extends { post?: infer Fields }
-    ? NonNullable<Fields>
-    : undefined;
+/** A GET that stands for a POST has the fields of its body in the query string (x-fields). */
+type Body<Id extends OperationId> = Id extends `${infer Post extends OperationId}ByGet`
+  ? DeclaredBody<Post>
+  : DeclaredBody<Id>;
 
 type Payload<R> = R extends { content: infer C }
   ? | (C extends { 'application/json': infer J } ? J | Json<J> : never)

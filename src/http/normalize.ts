@@ -3,7 +3,7 @@ import { facets } from '../contract';
 import type { FieldErrors } from '../errors';
 import { notFound, HttpProblem } from '../errors';
 import { ianaName, parseInstant } from '../time/zone';
-import { splitPairs } from '../tokens/filters';
+import { parsePair, splitPairs } from '../tokens/filters';
 
 const TRUE = new Set(['1', 'true', 'yes', 'on']);
 const FALSE = new Set(['0', 'false', 'no', 'off']);
@@ -56,22 +56,47 @@ export function normalize(
   const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
   return {
     query: properties(
-      unbracket(withoutBodysKeys(query, body, schemas), schemas),
+      renamed(unbracket(withoutBodysKeys(query, body, schemas), schemas), otherNames(parameters)),
       schemas,
       '',
       context,
     ),
     body:
-      body_schema && isObject(body)
-        ? properties(
-            unbracket(body, facets(body_schema).properties),
-            facets(body_schema).properties,
-            '',
-            context,
-          )
-        : body,
+      body_schema && isObject(body) ? bodyOf(body, facets(body_schema).properties, context) : body,
     errors: context.errors,
   };
+}
+
+function bodyOf(
+  body: Record<string, unknown>,
+  schemas: Record<string, Schema>,
+  context: Context,
+): Record<string, unknown> {
+  const named = Object.entries(schemas).map(([name, schema]) => ({ ...schema, name }));
+  return properties(renamed(unbracket(body, schemas), otherNames(named)), schemas, '', context);
+}
+
+interface Named {
+  name: string;
+  'x-other-names'?: string[];
+}
+
+const otherNames = (named: Named[]): [string, string][] =>
+  named.flatMap(({ name, 'x-other-names': others = [] }) =>
+    others.map((other): [string, string] => [other, name]),
+  );
+
+/** Other names that the contract accepts for a field become the field's own. */
+function renamed(
+  source: Record<string, unknown>,
+  names: [string, string][],
+): Record<string, unknown> {
+  const found = names.filter(([other, name]) => other in source && !(name in source));
+  if (found.length === 0) return source;
+  const byOther = new Map(found);
+  return Object.fromEntries(
+    Object.entries(source).map(([key, value]) => [byOther.get(key) ?? key, value]),
+  );
 }
 
 function zoneOf(source: unknown): string | undefined {
@@ -153,6 +178,7 @@ function value(raw: unknown, allowed: Facets, path: string, context: Context): u
   if (types.has('array')) return list(raw, allowed, path, context);
   if (types.has('object')) return object(raw, allowed, path, context);
   if (types.has('boolean')) return boolean(raw, path, context);
+  if (Number.isSafeInteger(raw) && allowed.accepts.has('integer')) return String(raw);
   if (typeof raw !== 'string') return raw;
   if ((types.has('integer') || types.has('number')) && !types.has('string'))
     return number(raw, types, path, context);
@@ -166,9 +192,28 @@ function value(raw: unknown, allowed: Facets, path: string, context: Context): u
 
 /** An object, also as JSON in one field of a form or a query string. */
 function object(raw: unknown, allowed: Facets, path: string, context: Context): unknown {
-  const value = typeof raw === 'string' && /^\s*\{/.test(raw) ? parsed(raw) : raw;
+  const value = typeof raw === 'string' ? objectFrom(raw, allowed, path, context) : raw;
   if (value !== raw) wellFormed(value, path, context);
   return isObject(value) ? properties(value, allowed.properties, path, context) : value;
+}
+
+function objectFrom(text: string, { accepts }: Facets, path: string, context: Context): unknown {
+  if (/^\s*\{/.test(text)) return parsed(text);
+  return accepts.has('string') ? pairs(text, path, context) : text;
+}
+
+/** Tokens written as `key:value,key2:value2`. */
+function pairs(text: string, path: string, context: Context): unknown {
+  const read = splitPairs(text).map((pair) => parsePair(pair) ?? pair.slice(0, 100));
+  const broken = read.filter((pair) => typeof pair === 'string');
+  if (broken.length === 0) return Object.fromEntries(read as [string, string][]);
+  fault(
+    context,
+    path,
+    'must be key:value,key2:value2, with keys of lowercase letters, digits and underscores; ' +
+      `${broken[0]} is not`,
+  );
+  return text;
 }
 
 function parsed(text: string): unknown {

@@ -126,7 +126,7 @@ async function unsavedFile({ query, db }: Call<'newBuyerSuppressionFile'>) {
 
 async function listRejectedRows({ params, query, db }: Call<'listRejectedRows'>) {
   const file = await findRecord(db, 'buyer_suppression_files', params.id);
-  return keyedList<Schemas['RejectedRowList']>(query, {
+  return keyedList<Schemas['RejectedRowPage']>(query, {
     db,
     root: 'rejected_rows',
     table: 'rejected_rows',
