@@ -30,6 +30,8 @@ export interface Schema {
   'x-accepts'?: string[];
   /** Other names by which requests may send the field. */
   'x-other-names'?: string[];
+  /** Fields that are accepted too, though an SDK has another way to send them. */
+  'x-also-fields'?: Record<string, Schema>;
   /** What the values of an object with any keys may be, more exactly than SDKs can say. */
   'x-values'?: Schema;
   /** What it always is. Not `const`: many SDKs cannot read that. */
@@ -70,6 +72,8 @@ interface RawOperation {
   'x-unlimited'?: boolean;
   'x-own-transactions'?: boolean;
   'x-own-number'?: string;
+  /** What it is authenticated by, where no security scheme can say it. */
+  'x-credentials'?: CredentialKind;
   /** The fields that the query string may have, instead of the body or along with it. */
   'x-fields'?: Schema;
 }
@@ -82,7 +86,6 @@ export type CredentialKind =
   'account' | 'lead_token' | 'webhook_token' | 'invitation_token' | 'carrier_signature';
 const SCHEMES: Record<string, CredentialKind> = {
   leadToken: 'lead_token',
-  webhookToken: 'webhook_token',
   invitationToken: 'invitation_token',
   carrierSignature: 'carrier_signature',
 };
@@ -199,7 +202,10 @@ function describe({ method, path, operation, shared, resolve }: Found): Operatio
     id: operation.operationId,
     method,
     path,
-    credentials: SCHEMES[Object.keys(operation.security?.[0] ?? {})[0] ?? ''] ?? 'account',
+    credentials:
+      operation['x-credentials'] ??
+      SCHEMES[Object.keys(operation.security?.[0] ?? {})[0] ?? ''] ??
+      'account',
     scope: operation['x-scope'],
     effect: operation['x-effect'] === true,
     unlimited: operation['x-unlimited'] === true,
@@ -216,7 +222,7 @@ function describe({ method, path, operation, shared, resolve }: Found): Operatio
     media_types: Object.keys(content),
     status: Number(status),
     responses: operation.responses,
-    csv: 'text/csv' in (operation.responses[status]?.content ?? {}),
+    csv: parameters.some(({ name }) => name === 'format'),
   };
 }
 
@@ -252,7 +258,7 @@ export function facetsOf(contract: Contract): (schema: Schema) => Facets {
       types: new Set([plain.type ?? []].flat()),
       formats: new Set([plain.format ?? [], plain['x-format'] ?? []].flat()),
       items: plain.items,
-      properties: own(plain.properties),
+      properties: own({ ...plain['x-also-fields'], ...plain.properties }),
       minLength: plain.minLength ?? 0,
       accepts: new Set(plain['x-accepts']),
     };

@@ -1540,7 +1540,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a lead
-         * @description The lead is added to the offer or the schedule whose `lead_token` is sent. No other credentials are needed, and browsers may post from any origin. Parameters may be sent in the query string, as flat JSON, in `data`, in a form, or in a mixture. Each number has at most one live lead at an offer or a schedule: a second submission updates it, even when several arrive at once.
+         * @description The lead is added to the offer or the schedule whose `lead_token` is sent. No other credentials are needed, and browsers may post from any origin. Parameters may be sent in the query string, as flat JSON, in `data`, in a form, or in a mixture. Each number has at most one live lead at an offer or a schedule: a second submission updates it, even when several arrive at once. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["submitLead"];
         delete?: never;
@@ -1580,7 +1580,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a lead with company credentials
-         * @description The same as a submission by `lead_token`, for servers that have company credentials and name the offer or the schedule.
+         * @description The same as a submission by `lead_token`, for servers that have company credentials and name the offer or the schedule. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["captureLead"];
         delete?: never;
@@ -2450,7 +2450,7 @@ export interface paths {
         put?: never;
         /**
          * Ask which buyers would take a call
-         * @description Returns the buyers that could take the caller's call now, in the order in which they would be tried, with the price each pays. The first one is held for `hold_seconds`: its caps are reserved as if the call were in progress, and `held` says so. The others are listed but not held. Then post a buyer's `ping_id`, or `try_all_buyers_ping_id`. When no buyer is available, `success` is false and `errors` says why, and the HTTP status is still 200. Every key that is not named here becomes a token of the call.
+         * @description Returns the buyers that could take the caller's call now, in the order in which they would be tried, with the price each pays. The first one is held for `hold_seconds`: its caps are reserved as if the call were in progress, and `held` says so. The others are listed but not held. Then post a buyer's `ping_id`, or `try_all_buyers_ping_id`. When no buyer is available, `success` is false and `errors` says why, and the HTTP status is still 200. Every key that is not named here becomes a token of the call. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["pingInboundWebhook"];
         delete?: never;
@@ -2477,7 +2477,7 @@ export interface paths {
         put?: never;
         /**
          * Hand a call over
-         * @description Returns the number to forward the call to. With the `ping_id` of the held buyer, or `try_all_buyers_ping_id`, in time, that buyer is certain, whatever its caps say by then. With the `ping_id` of another buyer, or too late (`late` and `warnings` say so), a buyer is chosen again from those the `ping_id` stands for; without a `ping_id`, from all. The chosen buyer is held for `hold_seconds` from now on: a call from the caller to the offer within that time goes to this buyer. Repeating the same post returns the same response.
+         * @description Returns the number to forward the call to. With the `ping_id` of the held buyer, or `try_all_buyers_ping_id`, in time, that buyer is certain, whatever its caps say by then. With the `ping_id` of another buyer, or too late (`late` and `warnings` say so), a buyer is chosen again from those the `ping_id` stands for; without a `ping_id`, from all. The chosen buyer is held for `hold_seconds` from now on: a call from the caller to the offer within that time goes to this buyer. Repeating the same post returns the same response. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["postInboundWebhook"];
         delete?: never;
@@ -2504,7 +2504,7 @@ export interface paths {
         put?: never;
         /**
          * Ping and post in one request
-         * @description A ping, followed by the post of all its buyers, in one request.
+         * @description A ping, followed by the post of all its buyers, in one request. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["fullInboundWebhook"];
         delete?: never;
@@ -3095,6 +3095,7 @@ export interface components {
         Timestamp: string | null;
         /** @description Dollars. */
         Money: number;
+        /** Format: int64 */
         Count: number;
         /** @description The allowed number; null for no limit. */
         CountLimit: number | null;
@@ -3179,19 +3180,19 @@ export interface components {
         /** @enum {string} */
         TrafficSourceOrder: "id" | "name" | "user_traffic_source_id" | "created_at" | "updated_at";
         /** @enum {string} */
-        NumberSerializer: "number" | "number_grid" | "";
+        PhoneNumberSerializer: "number" | "number_grid" | "";
         /** @enum {string} */
-        NumberOrder: "id" | "created_at" | "phone_number" | "country" | "name";
+        PhoneNumberOrder: "id" | "created_at" | "phone_number" | "country" | "name";
         /**
          * @description The country in which to search for numbers, by default US.
          * @enum {string}
          */
-        NumberCountry: "US" | "CA" | "GB" | "AU";
+        PhoneNumberCountry: "US" | "CA" | "GB" | "AU";
         /**
          * @description Where calls to the number go: to the buyers of its offer, which is the default, or always to its buyer.
          * @enum {string}
          */
-        NumberForwardType: "offer_id" | "buyer_id";
+        PhoneNumberForwardType: "offer_id" | "buyer_id";
         /** @enum {string} */
         ScheduleSerializer: "schedule" | "schedule_grid" | "";
         /** @enum {string} */
@@ -3307,9 +3308,15 @@ export interface components {
             page: number | null;
             total_pages: number;
             per_page: number;
-            /** @description The exact total number of records. */
+            /**
+             * Format: int64
+             * @description The exact total number of records.
+             */
             total_count: number;
-            /** @description `cursor` of the next page; 0 when there is none. */
+            /**
+             * Format: int64
+             * @description `cursor` of the next page; 0 when there is none.
+             */
             next_cursor: number;
             /** @description Names in `columns` that the resource does not have. */
             unknown_columns?: string[];
@@ -3467,18 +3474,24 @@ export interface components {
             team_offer_ids?: components["schemas"]["RecordIds"];
             serializer?: components["schemas"]["BuyerSerializer"];
         };
-        BuyerCreate: {
+        BuyerCreate: components["schemas"]["BuyerFields"] & {
             /** @description Id or uuid of a buyer whose settings are copied; the fields of this request take precedence. */
             copy_another_buyer?: string;
-        } & components["schemas"]["BuyerFields"];
-        BuyerUpdate: {
+        };
+        BuyerUpdate: components["schemas"]["BuyerFields"] & {
             /** @description Sets the total counters back to 0. */
             reset_total_caps?: boolean;
-        } & components["schemas"]["BuyerFields"];
+        };
         Buyer: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `Buyer`. */
             type?: string;
@@ -3544,11 +3557,17 @@ export interface components {
             current_conversion_attribution_token_value_ids?: number[];
             ping_timeout_seconds?: number | null;
             buyer_suppression_ids?: number[];
-            /** @description Id of the filter list. A buyer has one, with the same id as the buyer; null while it is empty. */
+            /**
+             * Format: int64
+             * @description Id of the filter list. A buyer has one, with the same id as the buyer; null while it is empty.
+             */
             record_token_filter_id?: number | null;
             record_token_filter_data_count?: number;
             record_token_filter_data?: string[];
-            /** @description Id of the list of additional tokens. A buyer has one, with the same id as the buyer; null while it is empty. */
+            /**
+             * Format: int64
+             * @description Id of the list of additional tokens. A buyer has one, with the same id as the buyer; null while it is empty.
+             */
             record_token_additional_id?: number | null;
             record_token_additional_data_count?: number;
             record_token_additional_data?: string[];
@@ -3594,22 +3613,34 @@ export interface components {
             revenue_total_limit?: components["schemas"]["MoneyLimit"];
             business_hours_schedule?: components["schemas"]["BusinessHours"][];
             buyer_conversions_schedule?: components["schemas"]["ConversionTimeFrame"][];
+            /** Format: int64 */
             company_id?: number;
             record_calls?: boolean;
             press_one_to_accept?: boolean;
             display_caller_id_type?: components["schemas"]["DisplayCallerIdType"];
+            /** Format: int64 */
             display_service_number_id?: number | null;
             epc_timeframe?: number | null;
             epc_assumed_amount?: number | null;
             epc_assumed_calls_count?: number | null;
+            /** Format: int64 */
             buyer_fleet_id?: number | null;
-            /** @description Only with `buyer_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `buyer_grid`.
+             */
             call_limit_id?: number | null;
-            /** @description Only with `buyer_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `buyer_grid`.
+             */
             current_conversion_id?: number | null;
             /** @description Only with `buyer_grid`. */
             buyer_conversion_ids?: number[];
-            /** @description Only with `buyer_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `buyer_grid`.
+             */
             paused_by_user_id?: number | null;
             /** @description Teams that the buyer is granted to. Only with `buyer_grid`. */
             team_ids?: number[];
@@ -3687,16 +3718,22 @@ export interface components {
             revoke_team_offer_id?: string | null;
             serializer?: components["schemas"]["BuyerGroupSerializer"];
         };
-        BuyerGroupCreate: {
+        BuyerGroupCreate: components["schemas"]["BuyerGroupFields"] & {
             name: string;
-        } & components["schemas"]["BuyerGroupFields"];
-        BuyerGroupUpdate: {
+        };
+        BuyerGroupUpdate: components["schemas"]["BuyerGroupFields"] & {
             name?: string | null;
-        } & components["schemas"]["BuyerGroupFields"];
+        };
         BuyerGroup: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `BuyerGroup`. */
             type?: string;
@@ -3716,6 +3753,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             concurrency_cap_limit?: components["schemas"]["CountLimit"];
@@ -3733,6 +3771,7 @@ export interface components {
             time_zone?: string;
             paused?: boolean;
             paused_at?: components["schemas"]["Timestamp"];
+            /** Format: int64 */
             paused_by_user_id?: number | null;
             unpaused_at?: components["schemas"]["Timestamp"];
             dial_buyers_type?: components["schemas"]["DialBuyersType"];
@@ -3776,7 +3815,10 @@ export interface components {
             revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
             revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
             revenue_total_limit?: components["schemas"]["MoneyLimit"];
-            /** @description Only with `buyer_group_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `buyer_group_grid`.
+             */
             call_limit_id?: number | null;
             /** @description Teams that the group is granted to. Only with `buyer_group_grid`. */
             team_ids?: number[];
@@ -3805,12 +3847,18 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerFleetSerializer"];
         };
-        BuyerFleetCreate: WithRequired<components["schemas"]["BuyerFleetFields"], "name" | "user_fleet_id">;
-        BuyerFleetUpdate: components["schemas"]["BuyerFleetFields"];
+        BuyerFleetCreate: WithRequired<components["schemas"]["BuyerFleetFields"], "name" | "user_fleet_id"> & unknown;
+        BuyerFleetUpdate: components["schemas"]["BuyerFleetFields"] & unknown;
         BuyerFleet: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `BuyerFleet`. */
             type?: string;
@@ -3830,6 +3878,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             description?: string | null;
@@ -3859,7 +3908,7 @@ export interface components {
          */
         ImportFile: string;
         /** @description Names of the columns of the CSV file. If the first row of the file does not consist of these names, it is read as a row of numbers. By default the names are taken from the first row, or are `column_1`, `column_2` and so on if the first row contains a telephone number. */
-        CsvHeaders: string[] | null;
+        CsvHeaders: string[];
         BuyerSuppressionFields: {
             name?: string;
             /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. If a later file of the list names no column, this one is looked for first. */
@@ -3883,12 +3932,18 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerSuppressionSerializer"];
         };
-        BuyerSuppressionCreate: WithRequired<components["schemas"]["BuyerSuppressionFields"], "name">;
-        BuyerSuppressionUpdate: components["schemas"]["BuyerSuppressionFields"];
+        BuyerSuppressionCreate: WithRequired<components["schemas"]["BuyerSuppressionFields"], "name"> & unknown;
+        BuyerSuppressionUpdate: components["schemas"]["BuyerSuppressionFields"] & unknown;
         BuyerSuppression: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `BuyerSuppression`. */
             type?: string;
@@ -3908,6 +3963,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             /** @description Path of the last uploaded file, for GET requests. */
@@ -3926,7 +3982,10 @@ export interface components {
             error_message?: string | null;
             /** @description Rows of that file whose number has been accepted so far. */
             import_count?: number;
-            /** @description Rows of that file. Null until they have been counted. */
+            /**
+             * Format: int64
+             * @description Rows of that file. Null until they have been counted.
+             */
             total_count?: number | null;
             /** @description Progress of that file, from 0 to 100. */
             import_percent?: number;
@@ -3939,7 +3998,10 @@ export interface components {
             offer_ids?: number[];
             /** @description Schedules the list is attached to. */
             schedule_ids?: number[];
-            /** @description That file. */
+            /**
+             * Format: int64
+             * @description That file.
+             */
             buyer_suppression_file_id?: number | null;
         };
         BuyerSuppressionReply: {
@@ -3996,22 +4058,36 @@ export interface components {
             name?: string | null;
             /** @description Id or uuid of the list. */
             buyer_suppression_id?: string | null;
-            apply_block_or_unblock?: components["schemas"]["ApplyBlockOrUnblock"] | null;
+            apply_block_or_unblock?: components["schemas"]["ApplyBlockOrUnblock"];
             /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. */
             caller_id_column_name?: string | null;
             csv_headers?: components["schemas"]["CsvHeaders"];
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerSuppressionFileSerializer"];
         };
-        BuyerSuppressionFileCreate: components["schemas"]["BuyerSuppressionFileFields"];
-        BuyerSuppressionFileUpdate: components["schemas"]["BuyerSuppressionFileFields"];
+        BuyerSuppressionFileUpdate: components["schemas"]["BuyerSuppressionFileFields"] & unknown;
         BuyerSuppressionFileUpload: {
+            /** @description By default, the name of the uploaded file. */
+            name?: string | null;
+            /** @description Id or uuid of the list. */
+            buyer_suppression_id?: string | null;
+            apply_block_or_unblock?: components["schemas"]["ApplyBlockOrUnblock"];
+            /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. */
+            caller_id_column_name?: string | null;
+            csv_headers?: components["schemas"]["CsvHeaders"];
+            external_record_id?: string | null;
             import_file?: components["schemas"]["ImportFile"];
-        } & components["schemas"]["BuyerSuppressionFileFields"];
+        };
         BuyerSuppressionFile: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `BuyerSuppressionFile`. */
             type?: string;
@@ -4031,14 +4107,19 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
+            /** Format: int64 */
             buyer_suppression_id?: number | null;
             /** @enum {string} */
             apply_block_or_unblock?: "block" | "unblock";
             /** @description Path of the uploaded file, for GET requests. */
             import_file_url?: string | null;
-            /** @description The user who uploaded it; null if it was uploaded with a key pair of the company. */
+            /**
+             * Format: int64
+             * @description The user who uploaded it; null if it was uploaded with a key pair of the company.
+             */
             user_id?: number | null;
             status?: components["schemas"]["ImportStatus"];
             /** @description The column that contains the numbers, once it is known. */
@@ -4047,7 +4128,10 @@ export interface components {
             error_message?: string | null;
             /** @description Rows whose number has been accepted so far. */
             import_count?: number;
-            /** @description Rows of the file. Null until they have been counted. */
+            /**
+             * Format: int64
+             * @description Rows of the file. Null until they have been counted.
+             */
             total_count?: number | null;
             /** @description Progress of the file, from 0 to 100. */
             import_percent?: number;
@@ -4133,15 +4217,21 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["OfferSerializer"];
         };
-        OfferCreate: WithRequired<components["schemas"]["OfferFields"], "name">;
-        OfferUpdate: {
+        OfferCreate: WithRequired<components["schemas"]["OfferFields"], "name"> & unknown;
+        OfferUpdate: components["schemas"]["OfferFields"] & {
             /** @description Creates a new `lead_token`; the previous one is refused from then on. */
             reset_lead_token?: boolean;
-        } & components["schemas"]["OfferFields"];
+        };
         Offer: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `Offer`. */
             type?: string;
@@ -4161,6 +4251,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             user_offer_id?: string | null;
@@ -4184,7 +4275,10 @@ export interface components {
             buyer_suppression_ids?: number[];
             /** @description Schedules whose leads belong to the offer. */
             schedule_ids?: number[];
-            /** @description Only with `offer_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `offer_grid`.
+             */
             paused_by_user_id?: number | null;
         };
         OfferReply: {
@@ -4214,7 +4308,10 @@ export interface components {
          */
         CallbackBehavior: "route_as_new" | "same_buyer_first" | "same_buyer_only";
         OfferPayout: {
-            /** @description Id of the traffic source; null for all. */
+            /**
+             * Format: int64
+             * @description Id of the traffic source; null for all.
+             */
             traffic_source_id?: number | null;
             /**
              * @description Dollars, or a percentage of what the buyer pays.
@@ -4243,6 +4340,7 @@ export interface components {
             [key: string]: unknown;
         };
         ConsideredBuyer: {
+            /** Format: int64 */
             buyer_id: number;
             name: string | null;
             /** @description Its position in the order in which buyers are tried, starting at 1. Members of a group that is dialed all at once share one position. Null for buyers that cannot take the call. */
@@ -4261,11 +4359,16 @@ export interface components {
             share: number | null;
             /** @description Its value in the weighted draw: the lowest in a tier goes first. The same seed gives the same draw. Null without a weight. */
             draw: number | null;
-            /** @description The group through which it is a candidate for the call. The caps of the group count too. */
+            /**
+             * Format: int64
+             * @description The group through which it is a candidate for the call. The caps of the group count too.
+             */
             buyer_group_id: number | null;
         };
         CapStanding: {
+            /** Format: int64 */
             buyer_id: number | null;
+            /** Format: int64 */
             buyer_group_id: number | null;
             /** @description For example `attempt_daily` or `concurrency`. */
             cap: string;
@@ -4282,6 +4385,7 @@ export interface components {
             at: string;
             /** @description The seed of the draw. */
             seed: string;
+            /** Format: int64 */
             offer_id: number | null;
             /** @enum {string} */
             action: "dial" | "fallback" | "hang_up";
@@ -4438,6 +4542,7 @@ export interface components {
             };
         };
         SimulatedBuyer: {
+            /** Format: int64 */
             buyer_id: number;
             name: string | null;
             /** @description Whether the buyer itself is among the changes. */
@@ -4456,6 +4561,7 @@ export interface components {
             difference: components["schemas"]["SimulatedCounts"];
         };
         RoutingSimulation: {
+            /** Format: int64 */
             offer_id: number;
             /** @enum {string} */
             kind: "real" | "synthetic";
@@ -4545,6 +4651,7 @@ export interface components {
             report_within_seconds: number | null;
             /** @description With `connect`, all keys to be played to the buyer (sent to `/calls/send_key_press`), the earliest first. They remain in this list; play each `id` once. */
             key_presses: {
+                /** Format: int64 */
                 id: number;
                 /** @description `w` waits half a second. */
                 digits: string;
@@ -4556,9 +4663,11 @@ export interface components {
              * @description The identifier to use in events.
              */
             attempt: string;
+            /** Format: int64 */
             buyer_id: number;
             user_buyer_id: string | null;
             name: string | null;
+            /** Format: int64 */
             buyer_group_id: number | null;
             /** @description `+` and digits, or a SIP address. */
             number: string;
@@ -4572,11 +4681,15 @@ export interface components {
             record_calls: boolean;
         };
         CallSession: {
-            /** @description Id of the call. */
+            /**
+             * Format: int64
+             * @description Id of the call.
+             */
             id: number;
             /** Format: uuid */
             uuid: string;
             status: components["schemas"]["CallStatus"];
+            /** Format: int64 */
             offer_id: number | null;
             caller_number: string | null;
             number_called: string | null;
@@ -4634,12 +4747,18 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["OutgoingWebhookSerializer"];
         };
-        OutgoingWebhookCreate: WithRequired<components["schemas"]["OutgoingWebhookFields"], "name" | "trigger_type" | "url">;
-        OutgoingWebhookUpdate: components["schemas"]["OutgoingWebhookFields"];
+        OutgoingWebhookCreate: WithRequired<components["schemas"]["OutgoingWebhookFields"], "name" | "trigger_type" | "url"> & unknown;
+        OutgoingWebhookUpdate: components["schemas"]["OutgoingWebhookFields"] & unknown;
         OutgoingWebhook: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `OutgoingWebhook`. */
             type?: string;
@@ -4659,9 +4778,11 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             owner_type?: components["schemas"]["WebhookOwnerType"];
+            /** Format: int64 */
             owner_id?: number | null;
             trigger_type?: components["schemas"]["WebhookTriggerType"] | null;
             url?: string | null;
@@ -4711,9 +4832,15 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         WebhookLog: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `WebhookLog`. */
             type?: string;
@@ -4733,16 +4860,25 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             /** @description The name of the webhook. */
             name?: string | null;
-            /** @description The owner of the webhook. */
+            /**
+             * Format: int64
+             * @description The owner of the webhook.
+             */
             owner_id?: number | null;
             owner_type?: components["schemas"]["WebhookOwnerType"];
+            /** Format: int64 */
             outgoing_webhook_id?: number;
+            /** Format: int64 */
             lead_id?: number | null;
+            /** Format: int64 */
             call_id?: number | null;
+            /** Format: int64 */
             buyer_id?: number | null;
+            /** Format: int64 */
             offer_id?: number | null;
             request_method?: string;
             request_url?: string;
@@ -4768,6 +4904,7 @@ export interface components {
             event_id?: string;
             /** @description The number of the attempt, starting at 1; 0 when there was nothing that could be sent. */
             attempt?: number;
+            /** Format: int64 */
             webhook_manual_fire_id?: number | null;
         };
         WebhookLogReply: {
@@ -4809,9 +4946,15 @@ export interface components {
             time_zone?: components["schemas"]["TimeZoneName"];
         };
         WebhookManualFire: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `WebhookManualFire`. */
             type?: string;
@@ -4834,10 +4977,15 @@ export interface components {
             /** @description The name of the webhook at that time. */
             name?: string | null;
             context_menu_name?: string | null;
+            /** Format: int64 */
             company_id?: number;
+            /** Format: int64 */
             outgoing_webhook_id?: number | null;
+            /** Format: int64 */
             buyer_conversion_id?: number | null;
+            /** Format: int64 */
             lead_id?: number | null;
+            /** Format: int64 */
             call_id?: number | null;
             /** @description Logs of its delivery attempts. */
             webhook_log_ids?: number[];
@@ -4861,6 +5009,7 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         ToldBuyer: {
+            /** Format: int64 */
             id: number;
             /** Format: uuid */
             uuid?: string;
@@ -4871,12 +5020,15 @@ export interface components {
         };
         /** @description A call that a buyer pays for. */
         ToldConversion: {
+            /** Format: int64 */
             id: number;
             /** Format: uuid */
             uuid: string;
             /** Format: date-time */
             created_at: string;
+            /** Format: int64 */
             call_id: number;
+            /** Format: int64 */
             buyer_id: number;
             /** @description The name of the buyer's conversion that was used. */
             name: string | null;
@@ -4884,7 +5036,9 @@ export interface components {
             payout: components["schemas"]["Money"];
         };
         ToldAgent: {
+            /** Format: int64 */
             id: number;
+            /** Format: int64 */
             user_id: number;
             status: string;
         };
@@ -4894,8 +5048,11 @@ export interface components {
             uuid: string;
             caller_number: string | null;
             number_called: string | null;
+            /** Format: int64 */
             offer_id: number | null;
+            /** Format: int64 */
             lead_id: number | null;
+            /** Format: int64 */
             traffic_source_id: number | null;
             token_values: {
                 [key: string]: unknown;
@@ -5045,12 +5202,18 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["InboundWebhookSerializer"];
         };
-        InboundWebhookCreate: WithRequired<components["schemas"]["InboundWebhookFields"], "name" | "vanity_uri" | "offer_id">;
-        InboundWebhookUpdate: components["schemas"]["InboundWebhookFields"];
+        InboundWebhookCreate: WithRequired<components["schemas"]["InboundWebhookFields"], "name" | "vanity_uri" | "offer_id"> & unknown;
+        InboundWebhookUpdate: components["schemas"]["InboundWebhookFields"] & unknown;
         InboundWebhook: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `InboundWebhook`. */
             type?: string;
@@ -5070,12 +5233,15 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             vanity_uri?: string | null;
+            /** Format: int64 */
             offer_id?: number | null;
             /** @description Name of the record. */
             offer?: string | null;
+            /** Format: int64 */
             traffic_source_id?: number | null;
             /** @description Name of the record. */
             traffic_source?: string | null;
@@ -5136,14 +5302,14 @@ export interface components {
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
         PingRequest: {
             [key: string]: unknown;
-        } & components["schemas"]["PingFields"];
+        } & (components["schemas"]["PingFields"] & unknown);
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
-        PostRequest: ({
+        PostRequest: {
+            [key: string]: unknown;
+        } & (components["schemas"]["PingFields"] & {
             /** @description The `ping_id` of a buyer, or `try_all_buyers_ping_id`, from the response to the ping. The caller can then be omitted. */
             ping_id?: string | null;
-        } & {
-            [key: string]: unknown;
-        }) & components["schemas"]["PingFields"];
+        });
         /**
          * @description `accepted`, or why nothing is available: no buyer can take the call now; the caller is on a suppression list of the offer, or of every buyer; the caller is on the company's blacklist; the caller's number is not possible; the offer or the endpoint is paused.
          * @enum {string}
@@ -5154,6 +5320,7 @@ export interface components {
         PingBuyer: {
             /** @description Post this to get exactly this buyer. */
             ping_id: string;
+            /** Format: int64 */
             buyer_id: number;
             user_buyer_id: string | null;
             name: string | null;
@@ -5188,6 +5355,7 @@ export interface components {
             late: boolean;
             /** @description Repeat the post with this to get the same response. */
             ping_id: string | null;
+            /** Format: int64 */
             buyer_id: number | null;
             user_buyer_id: string | null;
             name: string | null;
@@ -5218,6 +5386,7 @@ export interface components {
             late: boolean;
             /** @description Post this to get the same response again. */
             ping_id: string | null;
+            /** Format: int64 */
             buyer_id: number | null;
             user_buyer_id: string | null;
             name: string | null;
@@ -5246,12 +5415,18 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["TrafficSourceSerializer"];
         };
-        TrafficSourceCreate: WithRequired<components["schemas"]["TrafficSourceFields"], "name">;
-        TrafficSourceUpdate: components["schemas"]["TrafficSourceFields"];
+        TrafficSourceCreate: WithRequired<components["schemas"]["TrafficSourceFields"], "name"> & unknown;
+        TrafficSourceUpdate: components["schemas"]["TrafficSourceFields"] & unknown;
         TrafficSource: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `TrafficSource`. */
             type?: string;
@@ -5271,6 +5446,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             user_traffic_source_id?: string | null;
@@ -5293,32 +5469,38 @@ export interface components {
             traffic_sources: components["schemas"]["TrafficSource"][];
             metadata: components["schemas"]["PageMetadata"];
         };
-        NumberFields: {
+        PhoneNumberFields: {
             name?: string | null;
             /** @description Id or uuid of the offer that receives its calls. Leads of the offer are called and texted from it in preference to other numbers. */
             offer_id?: string | null;
             /** @description Id or uuid of the traffic source that its calls come from. */
             traffic_source_id?: string | null;
-            forward_type?: components["schemas"]["NumberForwardType"];
+            forward_type?: components["schemas"]["PhoneNumberForwardType"];
             /** @description Id or uuid of the buyer. Required with `forward_type` `buyer_id`. */
             buyer_id?: string | null;
             external_record_id?: string | null;
-            serializer?: components["schemas"]["NumberSerializer"];
+            serializer?: components["schemas"]["PhoneNumberSerializer"];
         };
-        NumberCreate: {
+        PhoneNumberCreate: components["schemas"]["PhoneNumberFields"] & {
             /** @description The number to buy, as a search returns it. By default, the first that a search finds is bought. */
             requested_number?: string;
-            country?: components["schemas"]["NumberCountry"];
+            country?: components["schemas"]["PhoneNumberCountry"];
             /** @description Whether to buy a toll-free number, by default `false`. */
             toll_free?: boolean;
             /** @description What the number to buy must begin with: an area code or more. */
             prefix?: string | null;
-        } & components["schemas"]["NumberFields"];
-        NumberUpdate: components["schemas"]["NumberFields"];
-        Number: {
-            /** @description Id of the record. Null in a response to `new`. */
+        };
+        PhoneNumberUpdate: components["schemas"]["PhoneNumberFields"] & unknown;
+        PhoneNumber: {
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `Number`. */
             type?: string;
@@ -5338,6 +5520,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             /** @description `+` and the digits. */
@@ -5351,16 +5534,25 @@ export interface components {
             carrier?: string;
             /** @description Whether it is a number reserved for fiction, which rings nowhere. */
             sandbox?: boolean;
-            forward_type?: components["schemas"]["NumberForwardType"];
-            /** @description Null after the offer is deleted. */
+            forward_type?: components["schemas"]["PhoneNumberForwardType"];
+            /**
+             * Format: int64
+             * @description Null after the offer is deleted.
+             */
             offer_id?: number | null;
             /** @description Name of the offer. */
             offer?: string | null;
-            /** @description Null after the buyer is deleted; calls to the number then go to the offer, and `forward_type` changes accordingly. */
+            /**
+             * Format: int64
+             * @description Null after the buyer is deleted; calls to the number then go to the offer, and `forward_type` changes accordingly.
+             */
             buyer_id?: number | null;
             /** @description Name of the buyer, or its number if it has no name. */
             buyer?: string | null;
-            /** @description Null after the traffic source is deleted. */
+            /**
+             * Format: int64
+             * @description Null after the traffic source is deleted.
+             */
             traffic_source_id?: number | null;
             /** @description Name of the traffic source. */
             traffic_source?: string | null;
@@ -5369,20 +5561,20 @@ export interface components {
             /** @description The carrier's own id for it. Null for a number registered with `number add`. */
             carrier_number_id?: string | null;
         };
-        NumberReply: {
+        PhoneNumberReply: {
             status: number;
             /** @description True. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
-            number: components["schemas"]["Number"];
+            number: components["schemas"]["PhoneNumber"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        NumberPage: {
+        PhoneNumberPage: {
             status: number;
             /** @description True. */
             success: boolean;
-            numbers: components["schemas"]["Number"][];
+            numbers: components["schemas"]["PhoneNumber"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         PhoneNumberSearchResult: {
@@ -5430,15 +5622,21 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["ScheduleSerializer"];
         };
-        ScheduleCreate: WithRequired<components["schemas"]["ScheduleFields"], "name">;
-        ScheduleUpdate: {
+        ScheduleCreate: WithRequired<components["schemas"]["ScheduleFields"], "name"> & unknown;
+        ScheduleUpdate: components["schemas"]["ScheduleFields"] & {
             /** @description Creates a new `lead_token`; the previous one is refused from then on. */
             reset_lead_token?: boolean;
-        } & components["schemas"]["ScheduleFields"];
+        };
         Schedule: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `Schedule`. */
             type?: string;
@@ -5458,10 +5656,12 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             user_schedule_id?: string | null;
             description?: string | null;
+            /** Format: int64 */
             offer_id?: number | null;
             time_zone?: string;
             daylight_hours?: string;
@@ -5477,7 +5677,10 @@ export interface components {
             buyer_suppression_ids?: number[];
             /** @description Its actions in order, then its end-of-schedule actions in order. */
             schedule_action_ids?: number[];
-            /** @description Only with `schedule_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `schedule_grid`.
+             */
             paused_by_user_id?: number | null;
         };
         ScheduleReply: {
@@ -5536,12 +5739,18 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["ScheduleActionSerializer"];
         };
-        ScheduleActionCreate: WithRequired<components["schemas"]["ScheduleActionFields"], "schedule_id" | "action_type">;
-        ScheduleActionUpdate: components["schemas"]["ScheduleActionFields"];
+        ScheduleActionCreate: WithRequired<components["schemas"]["ScheduleActionFields"], "schedule_id" | "action_type"> & unknown;
+        ScheduleActionUpdate: components["schemas"]["ScheduleActionFields"] & unknown;
         ScheduleAction: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `ScheduleAction`. */
             type?: string;
@@ -5561,7 +5770,9 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
+            /** Format: int64 */
             schedule_id?: number | null;
             action_type?: string | null;
             name?: string | null;
@@ -5580,6 +5791,7 @@ export interface components {
             url?: string | null;
             method?: string | null;
             headers?: components["schemas"]["RequestHeaders"] | null;
+            /** Format: int64 */
             to_schedule_id?: number | null;
         };
         ScheduleActionReply: {
@@ -5610,12 +5822,18 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["CallCenterSerializer"];
         };
-        CallCenterCreate: WithRequired<components["schemas"]["CallCenterFields"], "name">;
-        CallCenterUpdate: components["schemas"]["CallCenterFields"];
+        CallCenterCreate: WithRequired<components["schemas"]["CallCenterFields"], "name"> & unknown;
+        CallCenterUpdate: components["schemas"]["CallCenterFields"] & unknown;
         CallCenter: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `CallCenter`. */
             type?: string;
@@ -5635,6 +5853,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             description?: string | null;
@@ -5673,12 +5892,18 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentStatusSerializer"];
         };
-        AgentStatusCreate: WithRequired<components["schemas"]["AgentStatusFields"], "key" | "name">;
-        AgentStatusUpdate: components["schemas"]["AgentStatusFields"];
+        AgentStatusCreate: WithRequired<components["schemas"]["AgentStatusFields"], "key" | "name"> & unknown;
+        AgentStatusUpdate: components["schemas"]["AgentStatusFields"] & unknown;
         AgentStatus: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `AgentStatus`. */
             type?: string;
@@ -5698,6 +5923,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             key?: components["schemas"]["StatusKey"];
             name?: string | null;
@@ -5755,7 +5981,7 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentSerializer"];
         };
-        AgentUpdate: components["schemas"]["AgentFields"];
+        AgentUpdate: components["schemas"]["AgentFields"] & unknown;
         AgentStatusChange: {
             /** @description Id or uuid of the status. */
             agent_status_id?: string;
@@ -5764,9 +5990,15 @@ export interface components {
             serializer?: components["schemas"]["AgentSerializer"];
         };
         Agent: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `Agent`. */
             type?: string;
@@ -5786,10 +6018,13 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
+            /** Format: int64 */
             user_id?: number | null;
             user_email?: string | null;
+            /** Format: int64 */
             agent_status_id?: number | null;
             /** @description Key of the agent's current status. */
             status_key?: components["schemas"]["StatusKey"];
@@ -5818,15 +6053,29 @@ export interface components {
         };
         /** @description Records that an agent entered a status. */
         AgentStatusTimestamp: {
+            /** Format: int64 */
             id?: number;
+            /** Format: int64 */
             company_id?: number;
-            /** @description The user of the agent. */
+            /**
+             * Format: int64
+             * @description The user of the agent.
+             */
             user_id?: number;
-            /** @description The same number as `user_id`. */
+            /**
+             * Format: int64
+             * @description The same number as `user_id`.
+             */
             collaborator_id?: number;
-            /** @description The agent. */
+            /**
+             * Format: int64
+             * @description The agent.
+             */
             agent_widget_id?: number;
-            /** @description The status that the agent entered. */
+            /**
+             * Format: int64
+             * @description The status that the agent entered.
+             */
             agent_status_id?: number;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
@@ -5871,9 +6120,15 @@ export interface components {
             serializer?: components["schemas"]["AgentMessageSerializer"];
         };
         AgentMessage: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `AgentMessage`. */
             type?: string;
@@ -5893,10 +6148,15 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             content?: string | null;
+            /** Format: int64 */
             agent_status_id?: number | null;
-            /** @description The user who wrote it; null if it was sent with a key pair of the company. */
+            /**
+             * Format: int64
+             * @description The user who wrote it; null if it was sent with a key pair of the company.
+             */
             user_id?: number | null;
             /** @description How many agents it reached. */
             agent_widget_count?: number;
@@ -5921,9 +6181,15 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         Contact: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `Contact`. */
             type?: string;
@@ -5943,6 +6209,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             /** @description `+`, country code and digits. */
             caller_id?: string | null;
@@ -5998,9 +6265,15 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         TextMessage: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `TextMessage`. */
             type?: string;
@@ -6020,6 +6293,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             direction?: components["schemas"]["MessageDirection"];
             from_number?: string;
@@ -6032,9 +6306,13 @@ export interface components {
             /** @description Whether it was only kept and not sent. */
             sandbox?: boolean;
             carrier_message_id?: string | null;
+            /** Format: int64 */
             lead_id?: number | null;
+            /** Format: int64 */
             offer_id?: number | null;
+            /** Format: int64 */
             schedule_id?: number | null;
+            /** Format: int64 */
             schedule_action_id?: number | null;
             /** @description The lead's tokens at that time. */
             token_values?: {
@@ -6060,9 +6338,15 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         Email: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `Email`. */
             type?: string;
@@ -6082,6 +6366,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             from_email?: string;
             to_email?: string;
@@ -6095,9 +6380,13 @@ export interface components {
             /** @description Whether it was only kept and not sent. */
             sandbox?: boolean;
             message_id?: string | null;
+            /** Format: int64 */
             lead_id?: number | null;
+            /** Format: int64 */
             offer_id?: number | null;
+            /** Format: int64 */
             schedule_id?: number | null;
+            /** Format: int64 */
             schedule_action_id?: number | null;
             /** @description The lead's tokens at that time. */
             token_values?: {
@@ -6130,20 +6419,30 @@ export interface components {
             serializer?: components["schemas"]["TextMessageSerializer"];
         };
         LeadLog: {
+            /** Format: int64 */
             id?: number;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number;
             /** @description Always `LeadLog`. */
             type?: string;
             created_at?: components["schemas"]["Timestamp"];
+            /** Format: int64 */
             company_id?: number;
+            /** Format: int64 */
             lead_id?: number;
             event?: components["schemas"]["LeadEvent"];
             /** @description The event in words, with the reason. */
             message?: string | null;
+            /** Format: int64 */
             schedule_action_id?: number | null;
+            /** Format: int64 */
             call_id?: number | null;
+            /** Format: int64 */
             text_message_id?: number | null;
+            /** Format: int64 */
             email_id?: number | null;
             /** @description Further details of the event. */
             details?: components["schemas"]["EventDetails"] | null;
@@ -6230,7 +6529,9 @@ export interface components {
             serializer?: components["schemas"]["LeadSerializer"];
         };
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
-        LeadSubmission: ({
+        LeadSubmission: {
+            [key: string]: unknown;
+        } & (components["schemas"]["LeadFields"] & {
             /** @description Of an offer: the data is used when a call from this number comes in. Of a schedule: its actions start. */
             lead_token?: string;
             /** @description Of an offer. Together with the token of a schedule it says which offer the lead belongs to. */
@@ -6239,18 +6540,16 @@ export interface components {
             schedule_lead_token?: string;
             /** @description Token of a user, for `unblock_contact`. */
             auth_token?: string;
-        } & {
-            [key: string]: unknown;
-        }) & components["schemas"]["LeadFields"];
+        });
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
-        LeadCapture: ({
+        LeadCapture: {
+            [key: string]: unknown;
+        } & (components["schemas"]["LeadFields"] & {
             /** @description Id or uuid of the offer. */
             offer_id?: string | null;
             /** @description Id or uuid of the schedule. */
             schedule_id?: string | null;
-        } & {
-            [key: string]: unknown;
-        }) & components["schemas"]["LeadFields"];
+        });
         LeadUpdate: {
             /** Format: email */
             email?: string | null;
@@ -6284,9 +6583,15 @@ export interface components {
             serializer?: components["schemas"]["LeadSerializer"];
         };
         Lead: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `Lead`. */
             type?: string;
@@ -6306,6 +6611,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             context_menu_name?: string | null;
             name?: string | null;
@@ -6322,7 +6628,9 @@ export interface components {
             /** @description Zone of its area code and zip; the first one if several are possible. */
             time_zone?: string | null;
             sub_id?: string | null;
+            /** Format: int64 */
             offer_id?: number | null;
+            /** Format: int64 */
             schedule_id?: number | null;
             status?: components["schemas"]["LeadStatus"];
             human_status?: string;
@@ -6332,13 +6640,20 @@ export interface components {
             payout?: components["schemas"]["Money"];
             offer_converted?: boolean;
             buyer_converted?: boolean;
+            /** Format: int64 */
             traffic_source_id?: number | null;
+            /** Format: int64 */
             buyer_id?: number | null;
             remote_ip?: string | null;
+            /** Format: int64 */
             attempted_call_id?: number | null;
+            /** Format: int64 */
             connected_call_id?: number | null;
+            /** Format: int64 */
             scheduled_callback_id?: number | null;
+            /** Format: int64 */
             sms_number_id?: number | null;
+            /** Format: int64 */
             dial_number_id?: number | null;
             lead_priority?: number | null;
             hours_to_expire?: number | null;
@@ -6356,9 +6671,15 @@ export interface components {
             data?: {
                 [key: string]: unknown;
             };
-            /** @description Only with `lead_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `lead_grid`.
+             */
             contact_id?: number | null;
-            /** @description Only with `lead_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `lead_grid`.
+             */
             next_schedule_action_id?: number | null;
         };
         LeadReply: {
@@ -6383,8 +6704,12 @@ export interface components {
             success: boolean;
             errors: components["schemas"]["NoErrors"];
             lead: components["schemas"]["Lead"];
+            /** Format: int64 */
             id: number;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             lead_id: number;
             /** @description The number it is called from, as digits. Null when none is assigned. */
             service_number_plain: string | null;
@@ -6398,6 +6723,7 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         AvailableBuyer: {
+            /** Format: int64 */
             buyer_id: number;
             name: string | null;
             available: boolean;
@@ -6423,6 +6749,7 @@ export interface components {
             at: components["schemas"]["Timestamp"];
             event: components["schemas"]["LeadEvent"];
             message: string | null;
+            /** Format: int64 */
             schedule_action_id: number | null;
         };
         /** @description What will happen if nothing else changes and every call and message succeeds. */
@@ -6431,6 +6758,7 @@ export interface components {
             at: components["schemas"]["Timestamp"];
             /** @enum {string} */
             action: "dial" | "sms" | "email" | "wait" | "webhook" | "exit" | "opt_out" | "block" | "restart" | "move_to_schedule" | "callback" | "leave_schedule" | "end";
+            /** Format: int64 */
             schedule_action_id: number | null;
             name: string | null;
             end_of_schedule: boolean;
@@ -6510,9 +6838,15 @@ export interface components {
             metadata: components["schemas"]["ReportMetadata"];
         };
         Call: {
-            /** @description Id of the record. */
+            /**
+             * Format: int64
+             * @description Id of the record.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `Call`. */
             type?: string;
@@ -6532,6 +6866,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The identifier of the record in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             /** @description The name of the person, from the call's tokens. */
             name?: string | null;
@@ -6539,6 +6874,7 @@ export interface components {
             category?: components["schemas"]["CallCategory"];
             /** @description The number of the company that was called, or from which the call was placed. */
             number_called?: string | null;
+            /** Format: int64 */
             number_id?: number | null;
             /** @description The number or SIP address that the call was to be connected to. */
             connected_to?: string | null;
@@ -6547,22 +6883,31 @@ export interface components {
             /** @description Name of the record. */
             offer?: string | null;
             user_offer_id?: string | null;
+            /** Format: int64 */
             offer_id?: number | null;
             /** @description Always null: there are no agents yet. */
             quality_assurance_user_id?: string | null;
             /** @description Always null: there are no agents yet. */
             quality_assurance_name?: string | null;
-            /** @description Always null: there are no agents yet. */
+            /**
+             * Format: int64
+             * @description Always null: there are no agents yet.
+             */
             quality_assurance_id?: number | null;
-            /** @description Always null: there are no agents yet. */
+            /**
+             * Format: int64
+             * @description Always null: there are no agents yet.
+             */
             agent_id?: number | null;
             /** @description Name of the record. */
             traffic_source?: string | null;
             user_traffic_source_id?: string | null;
+            /** Format: int64 */
             traffic_source_id?: number | null;
             /** @description The name of the buyer the call was connected to, or else of the one it was last tried with. */
             buyer?: string | null;
             user_buyer_id?: string | null;
+            /** Format: int64 */
             buyer_id?: number | null;
             /** @description All but the last four digits masked. */
             obfuscated_caller_number?: string | null;
@@ -6585,9 +6930,13 @@ export interface components {
             /** @description Always 0: there are no agents yet. */
             agent_duration?: number;
             sub_id?: string | null;
+            /** Format: int64 */
             schedule_id?: number | null;
             schedule_name?: string | null;
-            /** @description Always null: there are no ring pools. */
+            /**
+             * Format: int64
+             * @description Always null: there are no ring pools.
+             */
             ring_pool_id?: number | null;
             status?: components["schemas"]["CallStatus"];
             buyer_converted?: boolean;
@@ -6610,7 +6959,10 @@ export interface components {
             outgoing_webhooks_count?: components["schemas"]["Count"];
             ended_at?: components["schemas"]["Timestamp"];
             contact_field_type?: string | null;
-            /** @description Always null: there are no agents yet. */
+            /**
+             * Format: int64
+             * @description Always null: there are no agents yet.
+             */
             disposition_id?: number | null;
             /** @description Always null: there are no agents yet. */
             disposition_key?: string | null;
@@ -6619,6 +6971,7 @@ export interface components {
             /** @description Always null: there are no agents yet. */
             disposition_notes?: string | null;
             hangup_cause?: string | null;
+            /** Format: int64 */
             lead_id?: number | null;
             answered_at?: components["schemas"]["Timestamp"];
             /** @description When the buyer took the call: at the key press if one is required. */
@@ -6631,7 +6984,10 @@ export interface components {
             error_message?: string | null;
             /** @description Whether it was only kept and not placed. */
             sandbox?: boolean;
-            /** @description Only with `call_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `call_grid`.
+             */
             schedule_action_id?: number | null;
         };
         CallReply: {
@@ -6706,13 +7062,16 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         CallEvent: {
+            /** Format: int64 */
             id?: number;
             created_at?: components["schemas"]["Timestamp"];
+            /** Format: int64 */
             call_id?: number;
             /** @description What happened. */
             event?: string;
             /** @description The event in words, with the reason. */
             message?: string | null;
+            /** Format: int64 */
             buyer_id?: number | null;
             /** @description Name of the record. */
             buyer?: string | null;
@@ -6727,18 +7086,24 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         CallAttempt: {
+            /** Format: int64 */
             id?: number;
             /** Format: uuid */
             uuid?: string;
             /** @description When the buyer was rung. */
             created_at?: components["schemas"]["Timestamp"];
+            /** Format: int64 */
             call_id?: number;
             /** @description Round of the decision that chose the buyer. */
             round?: number;
+            /** Format: int64 */
             buyer_id?: number;
             /** @description Name of the record. */
             buyer?: string | null;
-            /** @description The group through which the buyer was a candidate for the call. */
+            /**
+             * Format: int64
+             * @description The group through which the buyer was a candidate for the call.
+             */
             buyer_group_id?: number | null;
             /** @description The number or SIP address that was rung. */
             connect_to?: string;
@@ -6822,7 +7187,10 @@ export interface components {
             category: string;
             /** @description The time zone of the days and hours. */
             time_zone: string;
-            /** @description How many rows there are. */
+            /**
+             * Format: int64
+             * @description How many rows there are.
+             */
             total_count: number;
         };
         /** @description What a carrier that speaks TwiML sends for an incoming text message. It may send more. */
@@ -6909,15 +7277,21 @@ export interface components {
             team_ids?: components["schemas"]["RecordIds"];
             external_record_id?: string | null;
         };
-        UserCreate: {
+        UserCreate: WithRequired<components["schemas"]["UserFields"], "email"> & {
             /** @description Whether an invitation is mailed. */
             invite?: boolean;
-        } & WithRequired<components["schemas"]["UserFields"], "email">;
-        UserUpdate: components["schemas"]["UserFields"];
+        };
+        UserUpdate: components["schemas"]["UserFields"] & unknown;
         User: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `User`. */
             type?: string;
@@ -6937,6 +7311,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             email?: string | null;
             name?: string | null;
@@ -6987,12 +7362,18 @@ export interface components {
             all_offers?: boolean;
             external_record_id?: string | null;
         };
-        AccessControlListCreate: WithRequired<components["schemas"]["AccessControlListFields"], "name">;
-        AccessControlListUpdate: components["schemas"]["AccessControlListFields"];
+        AccessControlListCreate: WithRequired<components["schemas"]["AccessControlListFields"], "name"> & unknown;
+        AccessControlListUpdate: components["schemas"]["AccessControlListFields"] & unknown;
         AccessControlList: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `AccessControlList`. */
             type?: string;
@@ -7012,6 +7393,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             users_emails?: string[];
@@ -7022,9 +7404,15 @@ export interface components {
             buyer_group_ids?: number[];
             offer_ids?: number[];
             all_offers?: boolean;
-            /** @description The buyer whose `generate_team` made the team. */
+            /**
+             * Format: int64
+             * @description The buyer whose `generate_team` made the team.
+             */
             generated_for_buyer_id?: number | null;
-            /** @description The buyer group whose `generate_team` made the team. */
+            /**
+             * Format: int64
+             * @description The buyer group whose `generate_team` made the team.
+             */
             generated_for_buyer_group_id?: number | null;
         };
         AccessControlListReply: {
@@ -7046,27 +7434,41 @@ export interface components {
         /** @enum {string} */
         ChangeAction: "create" | "update" | "delete";
         ChangeLog: {
+            /** Format: int64 */
             id?: number;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number;
             /** @description Always `ChangeLog`. */
             type?: string;
             /** Format: uuid */
             uuid?: string;
             created_at?: components["schemas"]["Timestamp"];
+            /** Format: int64 */
             company_id?: number;
             /** @description The `type` of the changed record. */
             record_type?: string;
-            /** @description The id of the record; null when many were changed at once. */
+            /**
+             * Format: int64
+             * @description The id of the record; null when many were changed at once.
+             */
             record_id?: number | null;
             action?: components["schemas"]["ChangeAction"];
             /** @description The operation of this contract that made the change, by its operationId. */
             operation?: string;
             changes?: components["schemas"]["Changes"];
-            /** @description The user whose token was used; null for a key pair of the company. */
+            /**
+             * Format: int64
+             * @description The user whose token was used; null for a key pair of the company.
+             */
             user_id?: number | null;
             user_email?: string | null;
-            /** @description The credentials. */
+            /**
+             * Format: int64
+             * @description The credentials.
+             */
             access_token_id?: number | null;
             /** @description The name of the credentials at that time. */
             credentials?: string;
@@ -7110,9 +7512,15 @@ export interface components {
             expires_at?: string | null;
         };
         AccessToken: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
             /** @description Always `AccessToken`. */
             type?: string;
@@ -7132,6 +7540,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             /** @enum {string|null} */
@@ -7140,6 +7549,7 @@ export interface components {
             public_key?: string | null;
             permissions?: components["schemas"]["Scope"][];
             superuser?: boolean;
+            /** Format: int64 */
             user_id?: number | null;
             user_email?: string | null;
             expires_at?: components["schemas"]["Timestamp"];
@@ -7192,16 +7602,19 @@ export interface components {
             /** @description The teams to whose records the credentials are limited; null if they see everything in the company. */
             team_ids: number[] | null;
             company: {
+                /** Format: int64 */
                 id: number;
                 name: string;
             };
             user: {
+                /** Format: int64 */
                 id: number;
                 email: string;
             } | null;
         };
         CollectionMetadata: {
             root: string;
+            /** Format: int64 */
             total_count: number;
         };
         CollectionValue: {
@@ -7228,7 +7641,7 @@ export interface components {
             collections: components["schemas"]["CollectionLink"][];
             metadata: components["schemas"]["CollectionMetadata"];
         };
-        TimeZone: {
+        TimeZoneDetails: {
             /** @description The value to send. */
             value: string;
             /** @description The label to show, including the offset. */
@@ -7244,7 +7657,7 @@ export interface components {
             status: number;
             /** @description True. */
             success: boolean;
-            collection: components["schemas"]["TimeZone"][];
+            collection: components["schemas"]["TimeZoneDetails"][];
             metadata: components["schemas"]["CollectionMetadata"];
         };
     };
@@ -7407,9 +7820,9 @@ export interface components {
         IdempotencyKey: string;
         /** @description Only these records, by id or uuid. */
         Ids: components["schemas"]["RecordId"][];
-        /** @description Page of the result, starting at 1. A page past the end is empty. */
+        /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
         Page: number;
-        /** @description Records per page. */
+        /** @description Records per page. By default `25`. */
         PerPage: number;
         /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
         Cursor: number;
@@ -7425,6 +7838,7 @@ export interface components {
         Columns: string[];
         /** @description `false` returns the bare array, without root key and metadata. */
         Root: boolean;
+        /** @description By default `asc`. */
         OrderDir: components["schemas"]["OrderDirection"];
         /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
         Format: components["schemas"]["ListFormat"];
@@ -7451,22 +7865,25 @@ export interface components {
         NewFileName: string | null;
         /** @description Id or uuid of the list. */
         NewFileList: string | null;
-        NewFileApply: components["schemas"]["ApplyBlockOrUnblock"] | null;
+        NewFileApply: components["schemas"]["ApplyBlockOrUnblock"];
         /** @description Leave blank. A file can only be sent with a POST or PUT. */
         NewFileImportFile: string;
         NewFileColumn: string | null;
         NewFileHeaders: components["schemas"]["CsvHeaders"];
         /** @description `offer_grid` adds foreign keys to the record. */
         OfferSerializer: components["schemas"]["OfferSerializer"];
+        /** @description By default `id`. */
         OfferOrder: components["schemas"]["OfferOrder"];
         /** @description `traffic_source_grid` adds foreign keys to the record; a traffic source has none beyond its columns. */
         TrafficSourceSerializer: components["schemas"]["TrafficSourceSerializer"];
+        /** @description By default `id`. */
         TrafficSourceOrder: components["schemas"]["TrafficSourceOrder"];
         /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven or more digits are read as a telephone number. */
         NumberId: string;
         /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
-        NumberSerializer: components["schemas"]["NumberSerializer"];
-        NumberOrder: components["schemas"]["NumberOrder"];
+        NumberSerializer: components["schemas"]["PhoneNumberSerializer"];
+        /** @description By default `id`. */
+        NumberOrder: components["schemas"]["PhoneNumberOrder"];
         /** @description Only numbers assigned to this offer. */
         NumberOfOffer: components["schemas"]["RecordId"];
         /** @description Only numbers assigned to this traffic source. */
@@ -7483,19 +7900,20 @@ export interface components {
         NumberRequested: string;
         /** @description The offer that receives its calls. */
         NumberWantedOffer: string | null;
-        NumberWantedCountry: components["schemas"]["NumberCountry"];
+        NumberWantedCountry: components["schemas"]["PhoneNumberCountry"];
         /** @description Whether to buy a toll-free number. */
         NumberWantedTollFree: boolean;
         /** @description What the number to buy must begin with. */
         NumberWantedPrefix: string | null;
         /** @description The traffic source that its calls come from. */
         NumberWantedTrafficSource: string | null;
-        NumberWantedForwardType: components["schemas"]["NumberForwardType"];
+        NumberWantedForwardType: components["schemas"]["PhoneNumberForwardType"];
         /** @description The buyer that receives its calls with `forward_type` `buyer_id`. */
         NumberWantedBuyer: string | null;
         NumberWantedName: string | null;
         NumberWantedExternalRecordId: string | null;
-        NumberSearchCountry: components["schemas"]["NumberCountry"];
+        /** @description By default `US`. */
+        NumberSearchCountry: components["schemas"]["PhoneNumberCountry"];
         /** @description Search for toll-free numbers instead of all others. */
         NumberSearchTollFree: boolean;
         /** @description What the numbers begin with: an area code or more. `+44161`, `0161` and `161` mean the same in GB. */
@@ -7504,20 +7922,25 @@ export interface components {
         NumberSearchQuery: string | null;
         /** @description `schedule_grid` adds foreign keys to the record. */
         ScheduleSerializer: components["schemas"]["ScheduleSerializer"];
+        /** @description By default `id`. */
         ScheduleOrder: components["schemas"]["ScheduleOrder"];
         /** @description `schedule_action_grid` adds foreign keys to the record; an action has none beyond its columns. */
         ScheduleActionSerializer: components["schemas"]["ScheduleActionSerializer"];
+        /** @description By default `id`. */
         ScheduleActionOrder: components["schemas"]["ScheduleActionOrder"];
         /** @description Only actions of this schedule, by id or uuid. */
         ActionSchedule: components["schemas"]["RecordId"];
         /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
         CallCenterSerializer: components["schemas"]["CallCenterSerializer"];
+        /** @description By default `id`. */
         CallCenterOrder: components["schemas"]["CallCenterOrder"];
         /** @description `agent_status_grid` adds foreign keys to the record; a status has none beyond its columns. */
         AgentStatusSerializer: components["schemas"]["AgentStatusSerializer"];
+        /** @description By default `id`. */
         AgentStatusOrder: components["schemas"]["AgentStatusOrder"];
         /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
         AgentSerializer: components["schemas"]["AgentSerializer"];
+        /** @description By default `id`. */
         AgentOrder: components["schemas"]["AgentOrder"];
         /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
         AgentMessageSerializer: components["schemas"]["AgentMessageSerializer"];
@@ -7541,7 +7964,7 @@ export interface components {
         LastEventIdHeader: string;
         /** @description The same as the header, which takes precedence when both are sent. */
         LastEventId: number;
-        /** @description How long the stream waits for events before it ends. `0` sends the events available and ends at once. For proxies that cut off long responses. */
+        /** @description How long the stream waits for events before it ends. `0` sends the events available and ends at once. For proxies that cut off long responses. By default `3600`. */
         WaitSeconds: number;
         /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
         ContactSerializer: components["schemas"]["ContactSerializer"];
@@ -7564,6 +7987,7 @@ export interface components {
         LeadLogEvent: components["schemas"]["LeadEvent"];
         /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
         LeadSerializer: components["schemas"]["LeadSerializer"];
+        /** @description By default `id`. */
         LeadOrder: components["schemas"]["LeadOrder"];
         /** @description Only leads of this offer, by id or uuid. */
         LeadOfferId: components["schemas"]["RecordId"];
@@ -7597,76 +8021,6 @@ export interface components {
         LeadTokenInPath: string;
         /** @description `lead_token` of the lead's offer or schedule. No other credentials are needed. */
         LeadToken: string;
-        /** @description The number that is called and texted, in any format. Without `+` and country code it is read as a number of the company's country. If it is omitted, `phone` is used. */
-        GivenLeadCallerId: string;
-        /** @description One address; needed for e-mails. */
-        GivenLeadEmail: string | null;
-        /** @description Id of an agent script and field type. */
-        GivenLeadContactFieldType: string | null;
-        /** @description The lead is called at this time, and its schedule waits until then. */
-        GivenLeadScheduleCallbackAt: string | null;
-        /** @description The same, as a number of seconds from now. */
-        GivenLeadScheduleCallbackInSeconds: number | null;
-        /** @description Applies the data to all leads of this number at the offer or schedule, including those that have ended. */
-        GivenLeadUpdateAllMatchingLeads: boolean;
-        /** @description `calls` applies the data to the calls of the lead too. */
-        GivenLeadApplyTo: "calls" | null;
-        /** @description Removes the number from the company's blacklist. Needs an `auth_token` with the permission `leads:update`. */
-        GivenLeadUnblockContact: boolean;
-        /** @description `true` adds the number to the company's blacklist: its calls are refused and no outbound action is taken for it. */
-        GivenLeadBlocked: boolean;
-        /** @description Assigns a number of the company from which the lead is called; returned as `service_number_plain`. */
-        GivenLeadAssignServiceNumber: boolean;
-        /**
-         * @deprecated
-         * @description The same as `assign_service_number`.
-         */
-        GivenLeadAssignTrackdriveNumber: boolean;
-        /** @description Assigns a number of the company from which the lead is texted; returned as `sms_number_plain`. */
-        GivenLeadAssignSmsNumber: boolean;
-        /** @description Expires the live lead of this number in the schedule first, so that a new one is created. */
-        GivenLeadExpireExisting: boolean;
-        /** @description Deletes the leads of this number at the offer or schedule first, so that a new one is created. */
-        GivenLeadDeleteExisting: boolean;
-        /** @description Only updates a live lead; never creates one. */
-        GivenLeadUpdateOnly: boolean;
-        /** @description Among leads that are due at the same time, lower values go first, and leads without a value last. */
-        GivenLeadLeadPriority: number | null;
-        /** @description Starts its schedule again from the beginning. */
-        GivenLeadRestartSchedule: boolean;
-        /** @description Finds contact fields that are nested or have other names (`phone`, `phoneNumber`, `firstName`) and stores them in the right fields. */
-        GivenLeadAutoFormatNestedFields: boolean;
-        /** @description When the next action is due. */
-        GivenLeadNextActionAt: string | null;
-        /** @description Hours after which it leaves the schedule, instead of the schedule's own value. */
-        GivenLeadHoursToExpire: number | null;
-        /** @description The same in minutes; at an offer, minutes after which the lead is no longer matched to a call. */
-        GivenLeadExpiresIn: number | null;
-        /** @description Calls and text messages after which it leaves the schedule, instead of the schedule's own value. */
-        GivenLeadMaxContactAttempts: number | null;
-        /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
-        GivenLeadTrafficSourceId: string | null;
-        /** @description Your own label for where the lead came from. */
-        GivenLeadSubId: string | null;
-        /** @description IP address of the person; by default the address of the request. */
-        GivenLeadIpAddress: string | null;
-        /** @description The same. */
-        GivenLeadRemoteIp: string | null;
-        /** @description Zone in which times without an offset are read. */
-        GivenLeadTimeZone: components["schemas"]["TimeZoneName"];
-        GivenLeadSerializer: components["schemas"]["LeadSerializer"];
-        /** @description Of an offer: the data is used when a call from this number comes in. Of a schedule: its actions start. */
-        GivenLeadLeadToken: string;
-        /** @description Of an offer. Together with the token of a schedule it says which offer the lead belongs to. */
-        GivenLeadOfferLeadToken: string;
-        /** @description Of a schedule. */
-        GivenLeadScheduleLeadToken: string;
-        /** @description Token of a user, for `unblock_contact`. */
-        GivenLeadAuthToken: string;
-        /** @description Id or uuid of the offer. */
-        GivenLeadOfferId: string | null;
-        /** @description Id or uuid of the schedule. */
-        GivenLeadScheduleId: string | null;
         /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
         GivenPingCallerId: string | null;
         /** @description The same; used when `caller_id` is omitted. */
@@ -7691,6 +8045,7 @@ export interface components {
         WebhookSignature: string;
         /** @description `outgoing_webhook_grid` adds foreign keys to the record; a webhook has none beyond its columns. */
         OutgoingWebhookSerializer: components["schemas"]["OutgoingWebhookSerializer"];
+        /** @description By default `id`. */
         OutgoingWebhookOrder: components["schemas"]["OutgoingWebhookOrder"];
         WebhookOfTrigger: components["schemas"]["WebhookTriggerType"];
         /** @description `true`: only paused records; `false`: only records that are not paused. */
@@ -7717,6 +8072,7 @@ export interface components {
         FireUpdatedAt: string | null;
         /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
         InboundWebhookSerializer: components["schemas"]["InboundWebhookSerializer"];
+        /** @description By default `id`. */
         InboundWebhookOrder: components["schemas"]["InboundWebhookOrder"];
         /** @description `call_grid` adds foreign keys to the record. */
         CallSerializer: components["schemas"]["CallSerializer"];
@@ -7728,6 +8084,7 @@ export interface components {
         CallUuid: string;
         /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
         ToldOfCall: components["schemas"]["CallUpdate"];
+        /** @description By default `id`. */
         CallOrder: components["schemas"]["CallOrder"];
         /** @description Only calls that ended at or after this time. */
         CallEndedAtFrom: string;
@@ -7767,9 +8124,9 @@ export interface components {
         CallTokenKey: string;
         /** @description Only calls whose token `token_key` has this value. */
         CallTokenValue: string;
-        /** @description What each row stands for. */
+        /** @description What each row stands for. By default `buyer`. */
         CallReportCategory: components["schemas"]["CallReportCategory"];
-        /** @description What each row stands for. */
+        /** @description What each row stands for. By default `offer`. */
         LeadReportCategory: components["schemas"]["LeadReportCategory"];
         /** @description Only what belongs to this offer, by id or uuid. */
         ReportOfferId: components["schemas"]["RecordId"];
@@ -7789,10 +8146,14 @@ export interface components {
         CarriedAttempt: string;
         /** @description The number that was called, without the plus sign. The carrier's reports about a buyer it dials name none of your numbers. */
         CarriedNumber: string;
+        /** @description By default `id`. */
         BuyerOrder: components["schemas"]["BuyerOrder"];
         BuyerGroupOrder: components["schemas"]["BuyerGroupOrder"];
+        /** @description By default `id`. */
         BuyerFleetOrder: components["schemas"]["BuyerFleetOrder"];
+        /** @description By default `id`. */
         UserOrder: components["schemas"]["UserOrder"];
+        /** @description By default `id`. */
         AccessControlListOrder: components["schemas"]["AccessControlListOrder"];
         /**
          * @description The `type` of the records, as it appears in responses.
@@ -7808,6 +8169,7 @@ export interface components {
         ChangedByAccessTokenId: components["schemas"]["RecordId"];
         /** @description `X-Request-Id` of a request. */
         ChangeRequestId: string;
+        /** @description By default `id`. */
         AccessTokenOrder: components["schemas"]["AccessTokenOrder"];
     };
     requestBodies: never;
@@ -7834,9 +8196,9 @@ export interface operations {
                 paused?: components["parameters"]["BuyerPaused"];
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -7852,9 +8214,11 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["BuyerOrder"];
                 /** @description `buyer_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSerializer"];
@@ -7872,7 +8236,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BuyerPage"];
-                    "text/csv": string;
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -7899,7 +8262,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerCreate"];
             };
         };
         responses: {
@@ -8012,7 +8374,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerUpdate"];
             };
         };
         responses: {
@@ -8120,9 +8481,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8138,6 +8499,7 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
@@ -8158,7 +8520,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BuyerGroupPage"];
-                    "text/csv": string;
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -8185,7 +8546,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerGroupCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerGroupCreate"];
             };
         };
         responses: {
@@ -8298,7 +8658,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerGroupUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerGroupUpdate"];
             };
         };
         responses: {
@@ -8368,9 +8727,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8386,9 +8745,11 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["BuyerFleetOrder"];
                 /** @description `buyer_fleet_grid` adds foreign keys to the record; a fleet has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerFleetSerializer"];
@@ -8406,7 +8767,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BuyerFleetPage"];
-                    "text/csv": string;
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -8433,7 +8793,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerFleetCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerFleetCreate"];
             };
         };
         responses: {
@@ -8546,7 +8905,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerFleetUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerFleetUpdate"];
             };
         };
         responses: {
@@ -8616,9 +8974,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8676,7 +9034,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerSuppressionCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerSuppressionCreate"];
             };
         };
         responses: {
@@ -8790,7 +9147,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerSuppressionUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerSuppressionUpdate"];
             };
         };
         responses: {
@@ -8874,7 +9230,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CallerIds"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallerIds"];
             };
         };
         responses: {
@@ -8920,7 +9275,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CallerIds"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallerIds"];
             };
         };
         responses: {
@@ -8952,9 +9306,9 @@ export interface operations {
             query?: {
                 /** @description Only this number, in any format. `total_count` is 1 when it is on the list, otherwise 0. */
                 caller_id?: components["parameters"]["CallerId"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -8979,7 +9333,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CallerIdPage"];
-                    "text/csv": string;
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -8996,9 +9349,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -9060,8 +9413,6 @@ export interface operations {
         requestBody: {
             content: {
                 "multipart/form-data": components["schemas"]["BuyerSuppressionFileUpload"];
-                "application/json": components["schemas"]["BuyerSuppressionFileCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerSuppressionFileCreate"];
             };
         };
         responses: {
@@ -9183,7 +9534,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerSuppressionFileUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerSuppressionFileUpdate"];
             };
         };
         responses: {
@@ -9252,9 +9602,9 @@ export interface operations {
     listRejectedRows: {
         parameters: {
             query?: {
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -9279,7 +9629,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RejectedRowPage"];
-                    "text/csv": string;
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -9326,9 +9675,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -9344,7 +9693,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["OfferOrder"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
@@ -9364,7 +9715,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OfferPage"];
-                    "text/csv": string;
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -9391,7 +9741,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OfferCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["OfferCreate"];
             };
         };
         responses: {
@@ -9504,7 +9853,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OfferUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["OfferUpdate"];
             };
         };
         responses: {
@@ -9574,9 +9922,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -9592,7 +9940,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["TrafficSourceOrder"];
                 /** @description `traffic_source_grid` adds foreign keys to the record; a traffic source has none beyond its columns. */
                 serializer?: components["parameters"]["TrafficSourceSerializer"];
@@ -9636,7 +9986,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TrafficSourceCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["TrafficSourceCreate"];
             };
         };
         responses: {
@@ -9749,7 +10098,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TrafficSourceUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["TrafficSourceUpdate"];
             };
         };
         responses: {
@@ -9819,9 +10167,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -9837,9 +10185,11 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["NumberOrder"];
                 /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
                 serializer?: components["parameters"]["NumberSerializer"];
@@ -9868,8 +10218,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NumberPage"];
-                    "text/csv": string;
+                    "application/json": components["schemas"]["PhoneNumberPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -9911,8 +10260,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["NumberCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["NumberCreate"];
+                "application/json": components["schemas"]["PhoneNumberCreate"];
             };
         };
         responses: {
@@ -9923,7 +10271,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NumberReply"];
+                    "application/json": components["schemas"]["PhoneNumberReply"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9941,6 +10289,7 @@ export interface operations {
     searchPhoneNumbers: {
         parameters: {
             query?: {
+                /** @description By default `US`. */
                 country?: components["parameters"]["NumberSearchCountry"];
                 /** @description Search for toll-free numbers instead of all others. */
                 toll_free?: components["parameters"]["NumberSearchTollFree"];
@@ -9948,9 +10297,9 @@ export interface operations {
                 prefix?: components["parameters"]["NumberSearchPrefix"];
                 /** @description A number or part of one. Keypad letters stand for their digits, `*` for any single digit. */
                 query?: components["parameters"]["NumberSearchQuery"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -9999,7 +10348,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NumberReply"];
+                    "application/json": components["schemas"]["PhoneNumberReply"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10035,7 +10384,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NumberReply"];
+                    "application/json": components["schemas"]["PhoneNumberReply"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -10066,8 +10415,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NumberUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["NumberUpdate"];
+                "application/json": components["schemas"]["PhoneNumberUpdate"];
             };
         };
         responses: {
@@ -10078,7 +10426,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NumberReply"];
+                    "application/json": components["schemas"]["PhoneNumberReply"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10119,7 +10467,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NumberReply"];
+                    "application/json": components["schemas"]["PhoneNumberReply"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10137,9 +10485,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -10155,7 +10503,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ScheduleOrder"];
                 /** @description `schedule_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["ScheduleSerializer"];
@@ -10199,7 +10549,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ScheduleCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["ScheduleCreate"];
             };
         };
         responses: {
@@ -10312,7 +10661,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ScheduleUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["ScheduleUpdate"];
             };
         };
         responses: {
@@ -10382,9 +10730,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -10400,7 +10748,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ScheduleActionOrder"];
                 /** @description Only actions of this schedule, by id or uuid. */
                 schedule_id?: components["parameters"]["ActionSchedule"];
@@ -10446,7 +10796,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ScheduleActionCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["ScheduleActionCreate"];
             };
         };
         responses: {
@@ -10559,7 +10908,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ScheduleActionUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["ScheduleActionUpdate"];
             };
         };
         responses: {
@@ -10629,9 +10977,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -10647,7 +10995,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["CallCenterOrder"];
                 /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
                 serializer?: components["parameters"]["CallCenterSerializer"];
@@ -10691,7 +11041,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CallCenterCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallCenterCreate"];
             };
         };
         responses: {
@@ -10804,7 +11153,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CallCenterUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallCenterUpdate"];
             };
         };
         responses: {
@@ -10874,9 +11222,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -10892,7 +11240,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["AgentStatusOrder"];
                 /** @description `agent_status_grid` adds foreign keys to the record; a status has none beyond its columns. */
                 serializer?: components["parameters"]["AgentStatusSerializer"];
@@ -10936,7 +11286,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentStatusCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AgentStatusCreate"];
             };
         };
         responses: {
@@ -11049,7 +11398,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentStatusUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AgentStatusUpdate"];
             };
         };
         responses: {
@@ -11119,9 +11467,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -11137,6 +11485,7 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Only agents in this status, by id or uuid. */
                 agent_status_id?: components["parameters"]["OfAgentStatus"];
@@ -11146,6 +11495,7 @@ export interface operations {
                 call_center_id?: components["parameters"]["OfCallCenter"];
                 /** @description `true`: only the agent whose credentials are used. Credentials that belong to no agent are refused with 422. */
                 mine?: components["parameters"]["MineAgents"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["AgentOrder"];
                 /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
                 serializer?: components["parameters"]["AgentSerializer"];
@@ -11189,7 +11539,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AgentCreate"];
             };
         };
         responses: {
@@ -11302,7 +11651,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AgentUpdate"];
             };
         };
         responses: {
@@ -11386,7 +11734,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentStatusChange"];
-                "application/x-www-form-urlencoded": components["schemas"]["AgentStatusChange"];
             };
         };
         responses: {
@@ -11416,9 +11763,9 @@ export interface operations {
     listAgentStatusTimestamps: {
         parameters: {
             query?: {
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -11434,6 +11781,7 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Only records of this agent, by id or uuid. */
                 agent_id?: components["parameters"]["OfAgent"];
@@ -11468,9 +11816,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -11486,6 +11834,7 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description `true`: only messages that reached the agent whose credentials are used. Credentials that belong to no agent are refused with 422. */
                 mine?: components["parameters"]["MineMessages"];
@@ -11531,7 +11880,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentMessageCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AgentMessageCreate"];
             };
         };
         responses: {
@@ -11596,7 +11944,7 @@ export interface operations {
             query?: {
                 /** @description The same as the header, which takes precedence when both are sent. */
                 last_event_id?: components["parameters"]["LastEventId"];
-                /** @description How long the stream waits for events before it ends. `0` sends the events available and ends at once. For proxies that cut off long responses. */
+                /** @description How long the stream waits for events before it ends. `0` sends the events available and ends at once. For proxies that cut off long responses. By default `3600`. */
                 wait_seconds?: components["parameters"]["WaitSeconds"];
             };
             header?: {
@@ -11682,7 +12030,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentMessageUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AgentMessageUpdate"];
             };
         };
         responses: {
@@ -11752,9 +12099,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -11813,7 +12160,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ContactCallerIds"];
-                "application/x-www-form-urlencoded": components["schemas"]["ContactCallerIds"];
             };
         };
         responses: {
@@ -11851,7 +12197,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ContactCallerIds"];
-                "application/x-www-form-urlencoded": components["schemas"]["ContactCallerIds"];
             };
         };
         responses: {
@@ -11919,9 +12264,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -11983,7 +12328,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TextMessageReceive"];
-                "application/x-www-form-urlencoded": components["schemas"]["TextMessageReceive"];
             };
         };
         responses: {
@@ -12052,9 +12396,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -12137,9 +12481,9 @@ export interface operations {
     listLeadLogs: {
         parameters: {
             query?: {
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -12153,6 +12497,7 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Only records of this lead, by id or uuid. */
                 lead_id?: components["parameters"]["OfLead"];
@@ -12186,9 +12531,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -12204,7 +12549,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["LeadOrder"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
@@ -12248,7 +12595,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LeadPage"];
-                    "text/csv": string;
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12261,74 +12607,7 @@ export interface operations {
     };
     submitLead: {
         parameters: {
-            query?: {
-                /** @description The number that is called and texted, in any format. Without `+` and country code it is read as a number of the company's country. If it is omitted, `phone` is used. */
-                caller_id?: components["parameters"]["GivenLeadCallerId"];
-                /** @description One address; needed for e-mails. */
-                email?: components["parameters"]["GivenLeadEmail"];
-                /** @description Id of an agent script and field type. */
-                contact_field_type?: components["parameters"]["GivenLeadContactFieldType"];
-                /** @description The lead is called at this time, and its schedule waits until then. */
-                schedule_callback_at?: components["parameters"]["GivenLeadScheduleCallbackAt"];
-                /** @description The same, as a number of seconds from now. */
-                schedule_callback_in_seconds?: components["parameters"]["GivenLeadScheduleCallbackInSeconds"];
-                /** @description Applies the data to all leads of this number at the offer or schedule, including those that have ended. */
-                update_all_matching_leads?: components["parameters"]["GivenLeadUpdateAllMatchingLeads"];
-                /** @description `calls` applies the data to the calls of the lead too. */
-                apply_to?: components["parameters"]["GivenLeadApplyTo"];
-                /** @description Removes the number from the company's blacklist. Needs an `auth_token` with the permission `leads:update`. */
-                unblock_contact?: components["parameters"]["GivenLeadUnblockContact"];
-                /** @description `true` adds the number to the company's blacklist: its calls are refused and no outbound action is taken for it. */
-                blocked?: components["parameters"]["GivenLeadBlocked"];
-                /** @description Assigns a number of the company from which the lead is called; returned as `service_number_plain`. */
-                assign_service_number?: components["parameters"]["GivenLeadAssignServiceNumber"];
-                /**
-                 * @deprecated
-                 * @description The same as `assign_service_number`.
-                 */
-                assign_trackdrive_number?: components["parameters"]["GivenLeadAssignTrackdriveNumber"];
-                /** @description Assigns a number of the company from which the lead is texted; returned as `sms_number_plain`. */
-                assign_sms_number?: components["parameters"]["GivenLeadAssignSmsNumber"];
-                /** @description Expires the live lead of this number in the schedule first, so that a new one is created. */
-                expire_existing?: components["parameters"]["GivenLeadExpireExisting"];
-                /** @description Deletes the leads of this number at the offer or schedule first, so that a new one is created. */
-                delete_existing?: components["parameters"]["GivenLeadDeleteExisting"];
-                /** @description Only updates a live lead; never creates one. */
-                update_only?: components["parameters"]["GivenLeadUpdateOnly"];
-                /** @description Among leads that are due at the same time, lower values go first, and leads without a value last. */
-                lead_priority?: components["parameters"]["GivenLeadLeadPriority"];
-                /** @description Starts its schedule again from the beginning. */
-                restart_schedule?: components["parameters"]["GivenLeadRestartSchedule"];
-                /** @description Finds contact fields that are nested or have other names (`phone`, `phoneNumber`, `firstName`) and stores them in the right fields. */
-                auto_format_nested_fields?: components["parameters"]["GivenLeadAutoFormatNestedFields"];
-                /** @description When the next action is due. */
-                next_action_at?: components["parameters"]["GivenLeadNextActionAt"];
-                /** @description Hours after which it leaves the schedule, instead of the schedule's own value. */
-                hours_to_expire?: components["parameters"]["GivenLeadHoursToExpire"];
-                /** @description The same in minutes; at an offer, minutes after which the lead is no longer matched to a call. */
-                expires_in?: components["parameters"]["GivenLeadExpiresIn"];
-                /** @description Calls and text messages after which it leaves the schedule, instead of the schedule's own value. */
-                max_contact_attempts?: components["parameters"]["GivenLeadMaxContactAttempts"];
-                /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
-                traffic_source_id?: components["parameters"]["GivenLeadTrafficSourceId"];
-                /** @description Your own label for where the lead came from. */
-                sub_id?: components["parameters"]["GivenLeadSubId"];
-                /** @description IP address of the person; by default the address of the request. */
-                ip_address?: components["parameters"]["GivenLeadIpAddress"];
-                /** @description The same. */
-                remote_ip?: components["parameters"]["GivenLeadRemoteIp"];
-                /** @description Zone in which times without an offset are read. */
-                time_zone?: components["parameters"]["GivenLeadTimeZone"];
-                serializer?: components["parameters"]["GivenLeadSerializer"];
-                /** @description Of an offer: the data is used when a call from this number comes in. Of a schedule: its actions start. */
-                lead_token?: components["parameters"]["GivenLeadLeadToken"];
-                /** @description Of an offer. Together with the token of a schedule it says which offer the lead belongs to. */
-                offer_lead_token?: components["parameters"]["GivenLeadOfferLeadToken"];
-                /** @description Of a schedule. */
-                schedule_lead_token?: components["parameters"]["GivenLeadScheduleLeadToken"];
-                /** @description Token of a user, for `unblock_contact`. */
-                auth_token?: components["parameters"]["GivenLeadAuthToken"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -12339,7 +12618,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["LeadSubmission"];
-                "application/x-www-form-urlencoded": components["schemas"]["LeadSubmission"];
             };
         };
         responses: {
@@ -12407,70 +12685,7 @@ export interface operations {
     };
     captureLead: {
         parameters: {
-            query?: {
-                /** @description The number that is called and texted, in any format. Without `+` and country code it is read as a number of the company's country. If it is omitted, `phone` is used. */
-                caller_id?: components["parameters"]["GivenLeadCallerId"];
-                /** @description One address; needed for e-mails. */
-                email?: components["parameters"]["GivenLeadEmail"];
-                /** @description Id of an agent script and field type. */
-                contact_field_type?: components["parameters"]["GivenLeadContactFieldType"];
-                /** @description The lead is called at this time, and its schedule waits until then. */
-                schedule_callback_at?: components["parameters"]["GivenLeadScheduleCallbackAt"];
-                /** @description The same, as a number of seconds from now. */
-                schedule_callback_in_seconds?: components["parameters"]["GivenLeadScheduleCallbackInSeconds"];
-                /** @description Applies the data to all leads of this number at the offer or schedule, including those that have ended. */
-                update_all_matching_leads?: components["parameters"]["GivenLeadUpdateAllMatchingLeads"];
-                /** @description `calls` applies the data to the calls of the lead too. */
-                apply_to?: components["parameters"]["GivenLeadApplyTo"];
-                /** @description Removes the number from the company's blacklist. Needs an `auth_token` with the permission `leads:update`. */
-                unblock_contact?: components["parameters"]["GivenLeadUnblockContact"];
-                /** @description `true` adds the number to the company's blacklist: its calls are refused and no outbound action is taken for it. */
-                blocked?: components["parameters"]["GivenLeadBlocked"];
-                /** @description Assigns a number of the company from which the lead is called; returned as `service_number_plain`. */
-                assign_service_number?: components["parameters"]["GivenLeadAssignServiceNumber"];
-                /**
-                 * @deprecated
-                 * @description The same as `assign_service_number`.
-                 */
-                assign_trackdrive_number?: components["parameters"]["GivenLeadAssignTrackdriveNumber"];
-                /** @description Assigns a number of the company from which the lead is texted; returned as `sms_number_plain`. */
-                assign_sms_number?: components["parameters"]["GivenLeadAssignSmsNumber"];
-                /** @description Expires the live lead of this number in the schedule first, so that a new one is created. */
-                expire_existing?: components["parameters"]["GivenLeadExpireExisting"];
-                /** @description Deletes the leads of this number at the offer or schedule first, so that a new one is created. */
-                delete_existing?: components["parameters"]["GivenLeadDeleteExisting"];
-                /** @description Only updates a live lead; never creates one. */
-                update_only?: components["parameters"]["GivenLeadUpdateOnly"];
-                /** @description Among leads that are due at the same time, lower values go first, and leads without a value last. */
-                lead_priority?: components["parameters"]["GivenLeadLeadPriority"];
-                /** @description Starts its schedule again from the beginning. */
-                restart_schedule?: components["parameters"]["GivenLeadRestartSchedule"];
-                /** @description Finds contact fields that are nested or have other names (`phone`, `phoneNumber`, `firstName`) and stores them in the right fields. */
-                auto_format_nested_fields?: components["parameters"]["GivenLeadAutoFormatNestedFields"];
-                /** @description When the next action is due. */
-                next_action_at?: components["parameters"]["GivenLeadNextActionAt"];
-                /** @description Hours after which it leaves the schedule, instead of the schedule's own value. */
-                hours_to_expire?: components["parameters"]["GivenLeadHoursToExpire"];
-                /** @description The same in minutes; at an offer, minutes after which the lead is no longer matched to a call. */
-                expires_in?: components["parameters"]["GivenLeadExpiresIn"];
-                /** @description Calls and text messages after which it leaves the schedule, instead of the schedule's own value. */
-                max_contact_attempts?: components["parameters"]["GivenLeadMaxContactAttempts"];
-                /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
-                traffic_source_id?: components["parameters"]["GivenLeadTrafficSourceId"];
-                /** @description Your own label for where the lead came from. */
-                sub_id?: components["parameters"]["GivenLeadSubId"];
-                /** @description IP address of the person; by default the address of the request. */
-                ip_address?: components["parameters"]["GivenLeadIpAddress"];
-                /** @description The same. */
-                remote_ip?: components["parameters"]["GivenLeadRemoteIp"];
-                /** @description Zone in which times without an offset are read. */
-                time_zone?: components["parameters"]["GivenLeadTimeZone"];
-                serializer?: components["parameters"]["GivenLeadSerializer"];
-                /** @description Id or uuid of the offer. */
-                offer_id?: components["parameters"]["GivenLeadOfferId"];
-                /** @description Id or uuid of the schedule. */
-                schedule_id?: components["parameters"]["GivenLeadScheduleId"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -12481,7 +12696,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["LeadCapture"];
-                "application/x-www-form-urlencoded": components["schemas"]["LeadCapture"];
             };
         };
         responses: {
@@ -12520,7 +12734,7 @@ export interface operations {
     reportLeads: {
         parameters: {
             query?: {
-                /** @description What each row stands for. */
+                /** @description What each row stands for. By default `offer`. */
                 category?: components["parameters"]["LeadReportCategory"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -12552,7 +12766,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LeadReport"];
-                    "text/csv": string;
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12620,7 +12833,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["LeadUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["LeadUpdate"];
             };
         };
         responses: {
@@ -13041,7 +13253,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CallSessionCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallSessionCreate"];
             };
         };
         responses: {
@@ -13121,7 +13332,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CallEventCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallEventCreate"];
             };
         };
         responses: {
@@ -13187,7 +13397,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RoutingQuestion"];
-                "application/x-www-form-urlencoded": components["schemas"]["RoutingQuestion"];
             };
         };
         responses: {
@@ -13249,9 +13458,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -13267,7 +13476,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["CallOrder"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
@@ -13325,7 +13536,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CallPage"];
-                    "text/csv": string;
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13352,7 +13562,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["CallCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallCreate"];
             };
         };
         responses: {
@@ -13394,7 +13603,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["KeyPressCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["KeyPressCreate"];
             };
         };
         responses: {
@@ -13423,7 +13631,7 @@ export interface operations {
     reportCalls: {
         parameters: {
             query?: {
-                /** @description What each row stands for. */
+                /** @description What each row stands for. By default `buyer`. */
                 category?: components["parameters"]["CallReportCategory"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -13455,7 +13663,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CallReport"];
-                    "text/csv": string;
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13485,7 +13692,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["CallUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallUpdate"];
             };
         };
         responses: {
@@ -13569,7 +13775,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["CallUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallUpdate"];
             };
         };
         responses: {
@@ -13599,9 +13804,9 @@ export interface operations {
     listCallEvents: {
         parameters: {
             query?: {
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -13642,9 +13847,9 @@ export interface operations {
     listCallAttempts: {
         parameters: {
             query?: {
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -13687,9 +13892,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -13705,7 +13910,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["OutgoingWebhookOrder"];
                 trigger_type?: components["parameters"]["WebhookOfTrigger"];
                 /** @description `true`: only paused records; `false`: only records that are not paused. */
@@ -13752,7 +13959,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OutgoingWebhookCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["OutgoingWebhookCreate"];
             };
         };
         responses: {
@@ -13865,7 +14071,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OutgoingWebhookUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["OutgoingWebhookUpdate"];
             };
         };
         responses: {
@@ -13973,9 +14178,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -13989,6 +14194,7 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Only records of this webhook, by id or uuid. */
                 outgoing_webhook_id?: components["parameters"]["OfOutgoingWebhook"];
@@ -14103,9 +14309,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -14121,6 +14327,7 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
             };
             header?: never;
@@ -14159,7 +14366,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["WebhookManualFireCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["WebhookManualFireCreate"];
             };
         };
         responses: {
@@ -14261,9 +14467,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -14279,7 +14485,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["InboundWebhookOrder"];
                 /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
                 serializer?: components["parameters"]["InboundWebhookSerializer"];
@@ -14323,7 +14531,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["InboundWebhookCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["InboundWebhookCreate"];
             };
         };
         responses: {
@@ -14436,7 +14643,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["InboundWebhookUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["InboundWebhookUpdate"];
             };
         };
         responses: {
@@ -14545,20 +14751,7 @@ export interface operations {
     };
     pingInboundWebhook: {
         parameters: {
-            query?: {
-                /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
-                caller_id?: components["parameters"]["GivenPingCallerId"];
-                /** @description The same; used when `caller_id` is omitted. */
-                caller_number?: components["parameters"]["GivenPingCallerNumber"];
-                /** @description The same; used when both are omitted. */
-                phone?: components["parameters"]["GivenPingPhone"];
-                /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
-                traffic_source_id?: components["parameters"]["GivenPingTrafficSourceId"];
-                /** @description Your own label for where the call comes from. */
-                sub_id?: components["parameters"]["GivenPingSubId"];
-                /** @description The token of the endpoint, if it has one. */
-                auth_token?: components["parameters"]["GivenPingAuthToken"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14572,7 +14765,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["PingRequest"];
-                "application/x-www-form-urlencoded": components["schemas"]["PingRequest"];
             };
         };
         responses: {
@@ -14643,22 +14835,7 @@ export interface operations {
     };
     postInboundWebhook: {
         parameters: {
-            query?: {
-                /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
-                caller_id?: components["parameters"]["GivenPingCallerId"];
-                /** @description The same; used when `caller_id` is omitted. */
-                caller_number?: components["parameters"]["GivenPingCallerNumber"];
-                /** @description The same; used when both are omitted. */
-                phone?: components["parameters"]["GivenPingPhone"];
-                /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
-                traffic_source_id?: components["parameters"]["GivenPingTrafficSourceId"];
-                /** @description Your own label for where the call comes from. */
-                sub_id?: components["parameters"]["GivenPingSubId"];
-                /** @description The token of the endpoint, if it has one. */
-                auth_token?: components["parameters"]["GivenPingAuthToken"];
-                /** @description The `ping_id` of a buyer, or `try_all_buyers_ping_id`, from the response to the ping. The caller can then be omitted. */
-                ping_id?: components["parameters"]["GivenPingPingId"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14672,7 +14849,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["PostRequest"];
-                "application/x-www-form-urlencoded": components["schemas"]["PostRequest"];
             };
         };
         responses: {
@@ -14741,20 +14917,7 @@ export interface operations {
     };
     fullInboundWebhook: {
         parameters: {
-            query?: {
-                /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
-                caller_id?: components["parameters"]["GivenPingCallerId"];
-                /** @description The same; used when `caller_id` is omitted. */
-                caller_number?: components["parameters"]["GivenPingCallerNumber"];
-                /** @description The same; used when both are omitted. */
-                phone?: components["parameters"]["GivenPingPhone"];
-                /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
-                traffic_source_id?: components["parameters"]["GivenPingTrafficSourceId"];
-                /** @description Your own label for where the call comes from. */
-                sub_id?: components["parameters"]["GivenPingSubId"];
-                /** @description The token of the endpoint, if it has one. */
-                auth_token?: components["parameters"]["GivenPingAuthToken"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14768,7 +14931,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["PingRequest"];
-                "application/x-www-form-urlencoded": components["schemas"]["PingRequest"];
             };
         };
         responses: {
@@ -15157,9 +15319,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -15175,7 +15337,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["UserOrder"];
             };
             header?: never;
@@ -15214,7 +15378,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["UserCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["UserCreate"];
             };
         };
         responses: {
@@ -15318,7 +15481,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["UserUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["UserUpdate"];
             };
         };
         responses: {
@@ -15428,7 +15590,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["InvitationAccept"];
-                "application/x-www-form-urlencoded": components["schemas"]["InvitationAccept"];
             };
         };
         responses: {
@@ -15458,9 +15619,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -15476,7 +15637,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["AccessControlListOrder"];
             };
             header?: never;
@@ -15515,7 +15678,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AccessControlListCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AccessControlListCreate"];
             };
         };
         responses: {
@@ -15619,7 +15781,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AccessControlListUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AccessControlListUpdate"];
             };
         };
         responses: {
@@ -15700,9 +15861,9 @@ export interface operations {
                 request_id?: components["parameters"]["ChangeRequestId"];
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -15716,6 +15877,7 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
@@ -15733,7 +15895,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChangeLogPage"];
-                    "text/csv": string;
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -15749,9 +15910,9 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
                 /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
@@ -15767,7 +15928,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["AccessTokenOrder"];
             };
             header?: never;
@@ -15806,7 +15969,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AccessTokenCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AccessTokenCreate"];
             };
         };
         responses: {

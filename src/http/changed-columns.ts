@@ -39,7 +39,9 @@ function marksOf(type: string): Marks {
 }
 
 function readMarks(type: string): Marks {
-  const schema = contract.document.components.schemas[type];
+  const schema = Object.values(contract.document.components.schemas).find(
+    ({ properties }) => properties?.type?.['x-const'] === type,
+  );
   const columns = Object.entries(schema?.properties ?? {});
   const having = (mark: 'x-moving' | 'x-secret') =>
     new Set(columns.flatMap(([name, column]) => (column[mark] ? name : [])));

@@ -65,7 +65,7 @@ export const collections = ({ clock }: Deps) =>
   }) satisfies Partial<Handlers>;
 
 const QUARTER_MS = 900_000;
-let cached: { quarter: number; zones: Schemas['TimeZone'][] } | undefined;
+let cached: { quarter: number; zones: Schemas['TimeZoneDetails'][] } | undefined;
 
 type Offset = Row<'http.list_time_zones', { iana_name: string; dst: boolean }>;
 
@@ -75,7 +75,7 @@ type Offset = Row<'http.list_time_zones', { iana_name: string; dst: boolean }>;
  * Offsets change on a quarter of an hour, and reading them is slow, so they are cached until the
  * next one.
  */
-async function zonesAt(now: Date, db: Db): Promise<Schemas['TimeZone'][]> {
+async function zonesAt(now: Date, db: Db): Promise<Schemas['TimeZoneDetails'][]> {
   const quarter = Math.floor(now.getTime() / QUARTER_MS);
   if (cached?.quarter === quarter) return cached.zones;
   const offsets = await db.sql(LIST_TIME_ZONES, {});
@@ -96,7 +96,7 @@ async function zonesAt(now: Date, db: Db): Promise<Schemas['TimeZone'][]> {
   return zones;
 }
 
-function describe(value: string, { iana_name, seconds, dst }: Offset): Schemas['TimeZone'] {
+function describe(value: string, { iana_name, seconds, dst }: Offset): Schemas['TimeZoneDetails'] {
   const utc_offset = formatOffset(seconds * 1000);
   return {
     value,

@@ -20,15 +20,20 @@ type DeclaredBody<Id extends OperationId> = operations[Id] extends { requestBody
           requestBody: { content: { 'application/x-www-form-urlencoded': infer B } };
         }
       ? B
-      : undefined;
+      : operations[Id] extends { requestBody: { content: { 'multipart/form-data': infer B } } }
+        ? Omit<B, 'import_file'> & AlsoFields
+        : undefined;
+/** Of x-also-fields. */
+interface AlsoFields {
+  serializer?: never;
+}
 /** A GET that stands for a POST has the fields of its body in the query string (x-fields). */
 type Body<Id extends OperationId> = Id extends `${infer Post extends OperationId}ByGet`
   ? DeclaredBody<Post>
   : DeclaredBody<Id>;
 
 type Payload<R> = R extends { content: infer C }
-  ? | (C extends { 'application/json': infer J } ? J | Json<J> : never)
-    | (C extends { 'text/csv': unknown } ? Csv : never)
+  ? | (C extends { 'application/json': infer J } ? J | Json<J> | Csv : never)
     | (C extends { 'application/octet-stream': unknown } ? Download : never)
     | (C extends { 'text/xml': unknown } ? Twiml : never)
     | (C extends { 'text/event-stream': unknown } ? EventStream : never)

@@ -174,7 +174,7 @@ function properties(
 
 function value(raw: unknown, allowed: Facets, path: string, context: Context): unknown {
   const { types, formats } = allowed;
-  if (raw === '' && types.has('null')) return null;
+  if (raw === '' && (types.has('null') || allowed.accepts.has('null'))) return null;
   if (types.has('array')) return list(raw, allowed, path, context);
   if (types.has('object')) return object(raw, allowed, path, context);
   if (types.has('boolean')) return boolean(raw, path, context);

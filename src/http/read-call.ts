@@ -55,7 +55,11 @@ export async function readCall(
   } as unknown as Call<OperationId>;
 }
 
-const fieldsOf = ({ query, body }: Request): Fields => ({ query, body: body as unknown });
+/** A blank `auth_token` is none, and the validator would refuse it. */
+function fieldsOf({ query, body }: Request): Fields {
+  const { auth_token, ...others } = query;
+  return { query: auth_token === '' ? others : query, body: body as unknown };
+}
 
 interface Checked {
   operation: Operation;

@@ -2,7 +2,7 @@ import { acceptedContent, METHODS, type ContractDocument, type Schema } from '..
 
 /**
  * The contract as requests are checked by: with the media types of x-also-accepts, with the query
- * string of x-fields as a body, and with x-format and x-values as the keywords they stand for.
+ * string of x-fields as a body, and with other extensions as the keywords they stand for.
  */
 export function requestDocument(document: ContractDocument): ContractDocument {
   const copy = structuredClone(document);
@@ -31,8 +31,16 @@ function resolved<T extends { $ref?: string }>(document: ContractDocument, node:
 
 function useKeywords(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
-  const schema = node as Schema;
-  if (schema['x-format'] !== undefined) schema.format = schema['x-format'];
-  if (schema['x-values'] !== undefined) schema.additionalProperties = schema['x-values'];
+  const schema = node as Schema & { default?: unknown };
+  const { 'x-format': format, 'x-values': values, 'x-also-fields': fields } = schema;
+  if (format !== undefined) schema.format = format;
+  if (values !== undefined) schema.additionalProperties = values;
+  if (fields !== undefined) schema.properties = { ...fields, ...schema.properties };
+  if (schema['x-accepts']?.includes('null')) allowNull(schema);
   Object.values(node).forEach(useKeywords);
+}
+
+function allowNull(schema: Schema): void {
+  schema.type = [schema.type ?? [], 'null'].flat();
+  if (schema.enum) schema.enum = [...schema.enum, null];
 }

@@ -5,7 +5,7 @@ import { HttpProblem } from '../errors';
 import type { NumberFields } from './add-number';
 
 /** The fields of a number as requests send them. */
-export type SentFields = Omit<Schemas['NumberFields'], 'serializer'>;
+export type SentFields = Omit<Schemas['PhoneNumberFields'], 'serializer'>;
 
 export const DEFAULTS = { country: 'US', toll_free: false, forward_type: 'offer_id' } as const;
 
