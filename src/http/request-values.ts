@@ -1,0 +1,52 @@
+import type { Request } from 'express';
+
+/** Shorter ones are parts of any message. */
+const MIN_CHARS = 3;
+const MAX_VALUES = 2_000;
+const MAX_DEPTH = 32;
+
+/**
+ * The texts and longer numbers that a request sent: in its path, its query string, its body and its
+ * credentials, as they were written and decoded. What an error says of them is not logged. Undefined
+ * when they are too many to look for.
+ */
+export function valuesOf(req: Request): string[] | undefined {
+  const found = new Set<string>();
+  const [path = '', query = ''] = req.originalUrl.split('?', 2);
+  for (const part of [...path.split('/'), ...query.split(/[&=]/)]) collect(decoded(part), found);
+  for (const name of ['authorization', 'cookie', 'x-twilio-signature', 'idempotency-key'])
+    for (const text of credentialsOf(req.headers[name])) collect(text, found);
+  const is_complete = collect(req.body, found);
+  return is_complete ? [...found] : undefined;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
+
+/** A credential, its parts, and what it is in plain text. */
+function credentialsOf(header: string | string[] | undefined): string[] {
+  if (typeof header !== 'string') return [];
+  const parts = header.split(/[\s,;="]+/);
+  const plain = parts.map((part) => Buffer.from(part, 'base64').toString());
+  return [header, ...parts, ...plain, ...plain.flatMap((text) => text.split(':'))];
+}
+
+/** Returns false when there is more than was collected. */
+function collect(value: unknown, found: Set<string>, depth = 0): boolean {
+  if (typeof value === 'string' || typeof value === 'number') {
+    const text = String(value).trim();
+    if (text.length >= MIN_CHARS) found.add(text);
+  }
+  if (typeof value !== 'object' || value === null) return found.size < MAX_VALUES;
+  if (depth >= MAX_DEPTH) return false;
+  return Object.entries(value).every(
+    // Names of lead data are chosen by the sender; those of the contract are in lower case.
+    ([key, inner]) =>
+      (/^[a-z_]+$/.test(key) || collect(key, found)) && collect(inner, found, depth + 1),
+  );
+}
