@@ -120,6 +120,14 @@ const WORDS = new Set([
   'invitations',
 ]);
 
+const PARAMETERS = new Set(
+  contract.operations.flatMap(({ parameters }) => parameters.map(({ name }) => name)),
+);
+
+/** Whether a text is a name of the contract, and so nobody's. */
+export const isContractWord: Shown = (text) =>
+  WORDS.has(text) || FIELDS.has(text) || PARAMETERS.has(text);
+
 /** The path of a request that is no operation, or whose operation is not known yet. */
 const maskOtherPath = (path: string): string =>
   path

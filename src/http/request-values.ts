@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { isContractWord } from './log-url';
 
 /** Shorter ones are parts of any message. */
 const MIN_CHARS = 3;
@@ -6,16 +7,15 @@ const MAX_VALUES = 2_000;
 const MAX_DEPTH = 32;
 
 /**
- * The texts and longer numbers that a request sent: in its path, its query string, its body and its
- * credentials, as they were written and decoded. What an error says of them is not logged. Undefined
- * when they are too many to look for.
+ * The texts and longer numbers that a request sent: in its path, its query string, its headers and
+ * its body, decoded. What an error says of them is not logged. Undefined when they are too many to
+ * look for.
  */
 export function valuesOf(req: Request): string[] | undefined {
   const found = new Set<string>();
-  const [path = '', query = ''] = req.originalUrl.split('?', 2);
-  for (const part of [...path.split('/'), ...query.split(/[&=]/)]) collect(decoded(part), found);
-  for (const name of ['authorization', 'cookie', 'x-twilio-signature', 'idempotency-key'])
-    for (const text of credentialsOf(req.headers[name])) collect(text, found);
+  for (const part of req.originalUrl.split(/[/?&=]/)) collect(decoded(part), found);
+  for (const header of Object.values(req.headers).flat())
+    for (const text of credentialsIn(header)) collect(text, found);
   const is_complete = collect(req.body, found);
   return is_complete ? [...found] : undefined;
 }
@@ -28,9 +28,8 @@ function decoded(text: string): string {
   }
 }
 
-/** A credential, its parts, and what it is in plain text. */
-function credentialsOf(header: string | string[] | undefined): string[] {
-  if (typeof header !== 'string') return [];
+/** A header, its parts, and what they are in plain text. */
+function credentialsIn(header = ''): string[] {
   const parts = header.split(/[\s,;="]+/);
   const plain = parts.map((part) => Buffer.from(part, 'base64').toString());
   return [header, ...parts, ...plain, ...plain.flatMap((text) => text.split(':'))];
@@ -40,13 +39,12 @@ function credentialsOf(header: string | string[] | undefined): string[] {
 function collect(value: unknown, found: Set<string>, depth = 0): boolean {
   if (typeof value === 'string' || typeof value === 'number') {
     const text = String(value).trim();
-    if (text.length >= MIN_CHARS) found.add(text);
+    if (text.length >= MIN_CHARS && !isContractWord(text)) found.add(text);
   }
   if (typeof value !== 'object' || value === null) return found.size < MAX_VALUES;
   if (depth >= MAX_DEPTH) return false;
   return Object.entries(value).every(
-    // Names of lead data are chosen by the sender; those of the contract are in lower case.
-    ([key, inner]) =>
-      (/^[a-z_]+$/.test(key) || collect(key, found)) && collect(inner, found, depth + 1),
+    // Names of lead data are chosen by the sender.
+    ([key, inner]) => collect(key, found, depth + 1) && collect(inner, found, depth + 1),
   );
 }

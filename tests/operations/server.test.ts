@@ -51,13 +51,16 @@ test('the first start makes a demo company and prints a curl line that works', a
   expect(JSON.parse(answer).buyers.length).toBeGreaterThanOrEqual(5);
 });
 
-test('the log has one line a request, without secrets or telephone numbers', async () => {
+test('the log has one line a request, without values of parameters', async () => {
   await get('/api/v1/buyers?number=%2B13105550111&auth_token=ut_secret');
-  await new Promise((done) => setTimeout(done, 800));
-  const lines = server
-    .output()
-    .split('\n')
-    .filter((line) => line.includes('***0111'));
+  const linesOf = (url: string) =>
+    server
+      .output()
+      .split('\n')
+      .filter((line) => line.includes(`"${url}"`));
+  // Lines are written in batches.
+  await eventually(() => linesOf('/api/v1/buyers?number=***&***').length > 0);
+  const lines = linesOf('/api/v1/buyers?number=***&***');
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0]!)).toMatchObject({
     method: 'GET',
@@ -66,7 +69,7 @@ test('the log has one line a request, without secrets or telephone numbers', asy
     request_id: expect.any(String),
     ms: expect.any(Number),
   });
-  expect(server.output()).not.toMatch(/3105550111&|ut_secret/);
+  expect(server.output()).not.toMatch(/3105550111|ut_secret/);
   const [, secret] = auth.split(':');
   expect(server.output().split(secret!).length - 1).toBe(2); // the greeting and its curl line
 });

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import pino from 'pino';
+import pino, { type Logger } from 'pino';
 import request from 'supertest';
 import { createApp } from '../../src/app';
 import { loadConfig } from '../../src/config';
@@ -68,6 +68,7 @@ export interface WorldOptions {
   environment?: Record<string, string>;
   handlers?: (deps: Deps) => Handlers;
   rate_window_seconds?: number;
+  log?: Logger;
 }
 
 /** The URL of a fresh, migrated, empty database. */
@@ -112,13 +113,14 @@ export async function createWorld({
   environment,
   handlers,
   rate_window_seconds,
+  log = pino({ level: 'silent' }),
 }: WorldOptions = {}): Promise<World> {
   const url = await freshDatabase();
   const deps = createDeps({
     config: testConfig(environment),
     database_url: url,
     clock,
-    log: pino({ level: 'silent' }),
+    log,
     rate_window_seconds,
   });
   const app = appOf(deps, handlers?.(deps));
