@@ -19,6 +19,7 @@ import { issueCredentials, type NewCredentials } from '../../src/people/issue-cr
 import { TEMPLATE } from './global-setup';
 import { checkAnswer } from './worker/contract-check';
 import { validate } from './worker/validator';
+import { patient } from './patience';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options';
 
@@ -99,6 +100,7 @@ export function testConfig(environment: Record<string, string> = {}) {
     DATA_DIR: data_dir,
     KEY_PEPPER: PEPPER_OF_TESTS,
     LOG_LEVEL: 'silent',
+    DATABASE_TIMEOUT_SECONDS: String(Math.min(100, Math.ceil(patient(10)))),
     TWILIO_AUTH_TOKEN: TWILIO_TOKEN,
     ...environment,
   });
