@@ -22,8 +22,7 @@ const statusOf = async (file: number): Promise<string> =>
   (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file.status;
 
 /** Waits until the import of a file has ended, and returns the file. */
-const ended = (file: number) =>
-  finished(world.company.api, `buyer_suppression_files/${file}`);
+const ended = (file: number) => finished(world.company.api, `buyer_suppression_files/${file}`);
 
 /** The count of numbers that a list shows. */
 const blockedOn = async (list: number): Promise<number> =>
