@@ -11,6 +11,7 @@ export interface Schema {
   $ref?: string;
   type?: string | string[];
   format?: string;
+  pattern?: string;
   enum?: unknown[];
   description?: string;
   items?: Schema;
@@ -32,6 +33,8 @@ export interface Schema {
   'x-other-names'?: string[];
   /** Fields that are accepted too, though an SDK has another way to send them. */
   'x-also-fields'?: Record<string, Schema>;
+  /** The list that a text holds, its entries separated by commas; an array is accepted too. */
+  'x-list'?: Schema;
   /** What the values of an object with any keys may be, more exactly than SDKs can say. */
   'x-values'?: Schema;
   /** What it always is. Not `const`: many SDKs cannot read that. */
@@ -253,7 +256,8 @@ export function facetsOf(contract: Contract): (schema: Schema) => Facets {
   const collect = (schema: Schema): Facets => {
     const found = cached.get(schema);
     if (found) return found;
-    const plain = contract.resolve(schema);
+    const stated = contract.resolve(schema);
+    const plain = stated['x-list'] ? contract.resolve(stated['x-list']) : stated;
     const facets: Facets = {
       types: new Set([plain.type ?? []].flat()),
       formats: new Set([plain.format ?? [], plain['x-format'] ?? []].flat()),

@@ -4074,7 +4074,8 @@ export interface components {
             apply_block_or_unblock?: components["schemas"]["ApplyBlockOrUnblock"];
             /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. */
             caller_id_column_name?: string | null;
-            csv_headers?: components["schemas"]["CsvHeaders"];
+            /** @description Names of the columns of the CSV file, separated by commas. By default they are taken from its first row, or are `column_1`, `column_2` and so on if that contains a telephone number. */
+            csv_headers?: string;
             external_record_id?: string | null;
             import_file?: components["schemas"]["ImportFile"];
         };
@@ -5300,16 +5301,12 @@ export interface components {
             data?: components["schemas"]["TokenValues"] | null;
         };
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
-        PingRequest: {
-            [key: string]: unknown;
-        } & (components["schemas"]["PingFields"] & unknown);
+        PingRequest: components["schemas"]["PingFields"] & unknown;
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
-        PostRequest: {
-            [key: string]: unknown;
-        } & (components["schemas"]["PingFields"] & {
+        PostRequest: components["schemas"]["PingFields"] & {
             /** @description The `ping_id` of a buyer, or `try_all_buyers_ping_id`, from the response to the ping. The caller can then be omitted. */
             ping_id?: string | null;
-        });
+        };
         /**
          * @description `accepted`, or why nothing is available: no buyer can take the call now; the caller is on a suppression list of the offer, or of every buyer; the caller is on the company's blacklist; the caller's number is not possible; the offer or the endpoint is paused.
          * @enum {string}
@@ -6529,9 +6526,7 @@ export interface components {
             serializer?: components["schemas"]["LeadSerializer"];
         };
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
-        LeadSubmission: {
-            [key: string]: unknown;
-        } & (components["schemas"]["LeadFields"] & {
+        LeadSubmission: components["schemas"]["LeadFields"] & {
             /** @description Of an offer: the data is used when a call from this number comes in. Of a schedule: its actions start. */
             lead_token?: string;
             /** @description Of an offer. Together with the token of a schedule it says which offer the lead belongs to. */
@@ -6540,16 +6535,14 @@ export interface components {
             schedule_lead_token?: string;
             /** @description Token of a user, for `unblock_contact`. */
             auth_token?: string;
-        });
+        };
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
-        LeadCapture: {
-            [key: string]: unknown;
-        } & (components["schemas"]["LeadFields"] & {
+        LeadCapture: components["schemas"]["LeadFields"] & {
             /** @description Id or uuid of the offer. */
             offer_id?: string | null;
             /** @description Id or uuid of the schedule. */
             schedule_id?: string | null;
-        });
+        };
         LeadUpdate: {
             /** Format: email */
             email?: string | null;

@@ -21,11 +21,12 @@ type DeclaredBody<Id extends OperationId> = operations[Id] extends { requestBody
         }
       ? B
       : operations[Id] extends { requestBody: { content: { 'multipart/form-data': infer B } } }
-        ? Omit<B, 'import_file'> & AlsoFields
+        ? Omit<B, 'import_file' | keyof AlsoFields> & AlsoFields
         : undefined;
-/** Of x-also-fields. */
+/** Of x-also-fields and x-list, which the generated types do not know. */
 interface AlsoFields {
   serializer?: never;
+  csv_headers?: string[];
 }
 /** A GET that stands for a POST has the fields of its body in the query string (x-fields). */
 type Body<Id extends OperationId> = Id extends `${infer Post extends OperationId}ByGet`

@@ -37,6 +37,10 @@ function useKeywords(node: unknown): void {
   if (values !== undefined) schema.additionalProperties = values;
   if (fields !== undefined) schema.properties = { ...fields, ...schema.properties };
   if (schema['x-accepts']?.includes('null')) allowNull(schema);
+  if (schema['x-list'] !== undefined) {
+    delete schema.type;
+    schema.$ref = schema['x-list'].$ref!;
+  }
   Object.values(node).forEach(useKeywords);
 }
 
