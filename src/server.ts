@@ -119,8 +119,7 @@ const pepperLines = ({ key_pepper, data_dir }: Config): string[] =>
     ? [`Keep ${join(resolve(data_dir), 'key_pepper')}: without it, no credential works.`]
     : [];
 
-const NO_COMPANY =
-  'There is no company yet. Make one: npx trunkline company create --name NAME';
+const NO_COMPANY = 'There is no company yet. Make one: npx trunkline company create --name NAME';
 const NEW_CREDENTIALS =
   'Found its data; credentials are as before. ' +
   'New ones: npx trunkline token create --name NAME --superuser';

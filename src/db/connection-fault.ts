@@ -43,7 +43,9 @@ export function databaseName(url: string): string {
 export function connectionFault(url: string | undefined, error: unknown): unknown {
   if (url === undefined) return error;
   const { message, code: own, errors } = error as ConnectionError;
-  const code = (own ?? errors?.[0]?.code ?? '') || (/timeout expired|connection timeout/.test(message) ? 'ETIMEDOUT' : '');
+  const code =
+    (own ?? errors?.[0]?.code ?? '') ||
+    (/timeout expired|connection timeout/.test(message) ? 'ETIMEDOUT' : '');
   const target = targetOf(url);
   const fault = FAULTS[code];
   if (fault) return new StartError(`DATABASE_URL: ${fault(target)} (${code}).`);

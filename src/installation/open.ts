@@ -102,6 +102,4 @@ async function startOwn(config: Config, role: 'server' | 'command'): Promise<Emb
 
 /** Which database a configuration names, without its password. */
 export const databaseOf = ({ database_url, data_dir }: Config): string =>
-  database_url
-    ? databaseName(database_url)
-    : `its own PostgreSQL, data in ${resolve(data_dir)}`;
+  database_url ? databaseName(database_url) : `its own PostgreSQL, data in ${resolve(data_dir)}`;

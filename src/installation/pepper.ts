@@ -5,12 +5,7 @@ import type { Config } from '../config';
 import type { Sql } from '../db/sql';
 import { digestOf } from '../http/auth/credentials';
 import { folderFault, StartError } from '../start-error';
-import {
-  CLAIM_PEPPER,
-  COUNT_CREDENTIALS,
-  PEPPER_STATE,
-  REPLACE_PEPPER,
-} from './queries/pepper';
+import { CLAIM_PEPPER, COUNT_CREDENTIALS, PEPPER_STATE, REPLACE_PEPPER } from './queries/pepper';
 
 // The pepper of an installation is not in its database; a digest of it is. A process whose pepper
 // has another digest would refuse every credential, so it does not start.
