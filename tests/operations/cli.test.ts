@@ -17,7 +17,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await builtProduct();
   program = join(folder, 'dist/cli/index.js');
-});
+}, 600_000);
 
 const cli = (args: string[], env: Record<string, string>, cwd = elsewhere): Ended =>
   runProgram('node', [program, ...args], { cwd, env: { KEY_PEPPER: PEPPER_OF_TESTS, ...env } });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { loadConfig } from '../../src/config';
 import { contract } from '../../src/contract';
+import { listenFault } from '../../src/installation/listen';
 import { freePort, runScript, startServer } from '../support/process';
 import { freshDatabase, PEPPER_OF_TESTS } from '../support/world';
 
@@ -17,6 +18,8 @@ const file = join(folder, 'file');
 writeFileSync(file, '');
 const DATA_DIR = join(folder, 'data');
 const server_url = process.env.TRUNKLINE_TEST_DATABASE!;
+
+type Environment = Record<string, string>;
 
 /** The URL of the database server of tests, with another part. */
 function databaseUrl(change: (url: URL) => void): string {
@@ -88,7 +91,7 @@ test('the start names its version and its database, without the password', async
 });
 
 const database = (change: (url: URL) => void) => ({ DATABASE_URL: databaseUrl(change) });
-const DATABASE_FAULTS: [string, Record<string, string>, RegExp][] = [
+const DATABASE_FAULTS: [string, Environment, RegExp][] = [
   [
     'a wrong password',
     database((url) => (url.password = 'wrong')),
@@ -117,7 +120,7 @@ const DATABASE_FAULTS: [string, Record<string, string>, RegExp][] = [
 ];
 
 describe.each(['src/server.ts', 'src/worker.ts'])('one line, no stack: %s with', (program) => {
-  test.each<[string, Record<string, string>, RegExp]>([
+  test.each<[string, Environment, RegExp]>([
     ...DATABASE_FAULTS,
     [
       'a DATA_DIR that cannot be made',
@@ -131,7 +134,7 @@ describe.each(['src/server.ts', 'src/worker.ts'])('one line, no stack: %s with',
     ],
   ])('%s', async (_, faulty, line) => {
     const PORT = String(await freePort());
-    const given = { DATA_DIR, KEY_PEPPER: PEPPER_OF_TESTS, PORT, ...faulty };
+    const given: Environment = { DATA_DIR, KEY_PEPPER: PEPPER_OF_TESTS, PORT, ...faulty };
     if (given.STORAGE_DIR) given.DATABASE_URL = await freshDatabase();
     const { code, output, errors } = runScript(program, [], given);
     expect([code, output, errors.trimEnd().split('\n')]).toEqual([
@@ -142,7 +145,7 @@ describe.each(['src/server.ts', 'src/worker.ts'])('one line, no stack: %s with',
   });
 });
 
-test.each<[string, Record<string, string>, RegExp]>([
+test.each<[string, Environment, RegExp]>([
   [
     'an address of another machine',
     { HOST: '203.0.113.7' },
@@ -176,12 +179,7 @@ describe('a user without rights', () => {
   // What the other user loads must be compiled already: he may not write here.
   beforeAll(() => void runScript('src/server.ts', [], { PORT: 'x' }));
 
-  test.each<[string, () => Record<string, string>, RegExp]>([
-    [
-      'may not listen on port 80',
-      () => ({ PORT: '80' }),
-      /^Port 80 needs rights that this user does not have: set PORT to 1024 or more/,
-    ],
+  test.each<[string, () => Environment, RegExp]>([
     [
       'may not make DATA_DIR',
       () => ({ DATA_DIR: join(closedFolder('closed'), 'data') }),
@@ -193,10 +191,10 @@ describe('a user without rights', () => {
       /^STORAGE_DIR: the folder .* cannot be used, because this user has no right .*\(EACCES\)/,
     ],
   ])('%s', async (_, faulty, line) => {
-    const given = {
+    const given: Environment = {
       KEY_PEPPER: PEPPER_OF_TESTS,
       PORT: String(await freePort()),
-      DATABASE_URL: '',
+      DATA_DIR: join(file, 'data'),
       ...faulty(),
     };
     if (given.STORAGE_DIR) given.DATABASE_URL = await freshDatabase();
@@ -207,6 +205,29 @@ describe('a user without rights', () => {
       [expect.stringMatching(line)],
     ]);
   });
+});
+
+const NEEDS_RIGHTS =
+  /^Port 80 needs rights that this user does not have: set PORT to 1024 or more[^\n]*\.$/;
+
+/** Some systems, containers above all, let everybody listen on port 80. */
+const UNPRIVILEGED = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
+const is_guarded = existsSync(UNPRIVILEGED) && Number(readFileSync(UNPRIVILEGED, 'utf8')) > 80;
+(is_guarded ? test : test.skip)('one line, no stack: port 80 without rights', () => {
+  runScript('src/server.ts', [], { PORT: 'x' });
+  const environment = { PORT: '80', DATA_DIR: join(file, 'data') };
+  const { code, output, errors } = runScript('src/server.ts', [], environment, account);
+  expect([code, output, errors.trimEnd()]).toEqual([1, '', expect.stringMatching(NEEDS_RIGHTS)]);
+});
+
+test('a port that needs rights is named, as any other reason not to listen', () => {
+  const fault = (code: string) =>
+    listenFault(
+      { port: 80, host: '127.0.0.1' },
+      Object.assign(new Error(), { code, syscall: 'listen' }),
+    ) as Error;
+  expect(fault('EACCES').message).toMatch(NEEDS_RIGHTS);
+  expect(fault('EMFILE').message).toBe('HOST=127.0.0.1, PORT=80 cannot be used (EMFILE).');
 });
 
 /** A folder that everybody may read and nobody but root may write. */

@@ -54,7 +54,7 @@ beforeAll(async () => {
   const text = server.output();
   key = `${/public key\s+(\S+)/.exec(text)![1]}:${/private key\s+(\S+)/.exec(text)![1]}`;
   shell = openShell(folder, environment);
-});
+}, 600_000);
 
 afterAll(async () => {
   shell?.close();
