@@ -67,7 +67,13 @@ class TransactionEnded extends Error {
   }
 }
 
-const OPTIONS = { maxWait: 5_000, timeout: 10_000 };
+const MAX_WAIT_MS = 5_000;
+const TIMEOUT_MS = 10_000;
+
+export interface TransactionOptions {
+  /** How long the work may take; by default, ten seconds. */
+  timeout_ms?: number;
+}
 
 /**
  * Runs the work in a transaction of Prisma's. `connection` returns the connection of that
@@ -76,6 +82,7 @@ const OPTIONS = { maxWait: 5_000, timeout: 10_000 };
 export function prismaTransaction<T>(
   prisma: BoundPrisma,
   work: (tx: TenantClient, connection: () => PoolClient) => Promise<T>,
+  { timeout_ms = TIMEOUT_MS }: TransactionOptions = {},
 ): Promise<T> {
   const transaction: OpenTransaction = {};
   const connection = () => {
@@ -83,7 +90,10 @@ export function prismaTransaction<T>(
     return transaction.connection;
   };
   return opening.run(transaction, () =>
-    prisma.$transaction((tx) => work(tx as TenantClient, connection), OPTIONS),
+    prisma.$transaction((tx) => work(tx as TenantClient, connection), {
+      maxWait: MAX_WAIT_MS,
+      timeout: timeout_ms,
+    }),
   );
 }
 

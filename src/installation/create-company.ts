@@ -29,6 +29,9 @@ interface Options {
   more?: (db: Db, company: NewCompany) => Promise<void>;
 }
 
+/** A demo has a hundred records: a busy machine must not lose the first start. */
+const TIMEOUT_MS = 120_000;
+
 /** The key pair that every company begins with. It may do everything. */
 const FIRST_KEY_PAIR: NewCredentials = {
   name: 'First key pair',
@@ -45,7 +48,7 @@ export async function createCompany(
 ): Promise<NewCompany> {
   const [next] = await database.sql(NEXT_COMPANY_ID, {});
   const company_id = BigInt(next!.id);
-  return tenants.of(company_id).transaction(async (db) => {
+  const work = async (db: Db) => {
     const now = clock();
     const data = { id: company_id, name, country, demo, created_at: now };
     await db.prisma.company.create({ data });
@@ -54,5 +57,6 @@ export async function createCompany(
     const company = { company_id, credentials };
     await more(db, company);
     return company;
-  });
+  };
+  return tenants.of(company_id).transaction(work, { timeout_ms: TIMEOUT_MS });
 }
