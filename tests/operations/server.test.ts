@@ -19,9 +19,10 @@ mkdirSync(data_dir);
 let server: Running;
 let auth: string;
 
+// On a connection of its own: one that was kept may be closed while a command blocks this process.
 const get = (path: string) =>
   fetch(server.url + path, {
-    headers: { Authorization: basic(auth) },
+    headers: { Authorization: basic(auth), Connection: 'close' },
     signal: AbortSignal.timeout(15_000),
   });
 const postmaster = () =>
