@@ -7,9 +7,19 @@ import { statementName } from './statement';
 // Prisma's client on a pool of ours, bound to one company, in transactions whose connection the
 // hand-written statements share.
 
-/** Prisma's client on a pool. It prepares each statement once a connection. */
-export const openPrisma = (pool: Pool): PrismaClient =>
+/** How long a transaction may wait for its connection, and take, at least. */
+const MIN_TRANSACTION_MS = { maxWait: 5_000, timeout: 10_000 };
+
+/**
+ * Prisma's client on a pool. It prepares each statement once a connection. A transaction may take as
+ * long as a statement of it.
+ */
+export const openPrisma = (pool: Pool, timeout_ms: number): PrismaClient =>
   new PrismaClient({
+    transactionOptions: {
+      maxWait: Math.max(MIN_TRANSACTION_MS.maxWait, timeout_ms / 2),
+      timeout: Math.max(MIN_TRANSACTION_MS.timeout, timeout_ms),
+    },
     adapter: new PrismaPg(pool, {
       disposeExternalPool: false,
       statementNameGenerator: ({ sql, args }) =>
@@ -67,11 +77,8 @@ class TransactionEnded extends Error {
   }
 }
 
-const MAX_WAIT_MS = 5_000;
-const TIMEOUT_MS = 10_000;
-
 export interface TransactionOptions {
-  /** How long the work may take; by default, ten seconds. */
+  /** How long the work may take, if that is longer than usual. */
   timeout_ms?: number;
 }
 
@@ -82,7 +89,7 @@ export interface TransactionOptions {
 export function prismaTransaction<T>(
   prisma: BoundPrisma,
   work: (tx: TenantClient, connection: () => PoolClient) => Promise<T>,
-  { timeout_ms = TIMEOUT_MS }: TransactionOptions = {},
+  { timeout_ms }: TransactionOptions = {},
 ): Promise<T> {
   const transaction: OpenTransaction = {};
   const connection = () => {
@@ -90,10 +97,10 @@ export function prismaTransaction<T>(
     return transaction.connection;
   };
   return opening.run(transaction, () =>
-    prisma.$transaction((tx) => work(tx as TenantClient, connection), {
-      maxWait: MAX_WAIT_MS,
-      timeout: timeout_ms,
-    }),
+    prisma.$transaction(
+      (tx) => work(tx as TenantClient, connection),
+      timeout_ms === undefined ? undefined : { timeout: timeout_ms },
+    ),
   );
 }
 

@@ -3,6 +3,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { keepAnswer } from './worker/answers';
 
 const ROOT = join(__dirname, '../..');
 
@@ -89,6 +90,7 @@ export function runProgram(
     encoding: 'utf8',
   });
   if (error) throw error;
+  keepAnswer({ request: `${program} ${args.join(' ')}`, status, body: stdout + stderr });
   return { code: status, output: stdout, errors: stderr };
 }
 
