@@ -45,6 +45,8 @@ ALTER TABLE rate_limits SET (fillfactor = 50);
 -- CHECK constraints
 -- ---------------------------------------------------------------------------------------------
 
+ALTER TABLE installations ADD CONSTRAINT installations_id_check
+  CHECK (id = 1);
 ALTER TABLE companies ADD CONSTRAINT companies_country_check
   CHECK (country ~ '^[A-Z]{2}$');
 

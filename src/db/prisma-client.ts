@@ -77,6 +77,11 @@ class TransactionEnded extends Error {
   }
 }
 
+export interface TransactionOptions {
+  /** How long the work may take, if that is longer than usual. */
+  timeout_ms?: number;
+}
+
 /**
  * Runs the work in a transaction of Prisma's. `connection` returns the connection of that
  * transaction, and throws once it has ended.
@@ -84,6 +89,7 @@ class TransactionEnded extends Error {
 export function prismaTransaction<T>(
   prisma: BoundPrisma,
   work: (tx: TenantClient, connection: () => PoolClient) => Promise<T>,
+  { timeout_ms }: TransactionOptions = {},
 ): Promise<T> {
   const transaction: OpenTransaction = {};
   const connection = () => {
@@ -91,7 +97,10 @@ export function prismaTransaction<T>(
     return transaction.connection;
   };
   return opening.run(transaction, () =>
-    prisma.$transaction((tx) => work(tx as TenantClient, connection)),
+    prisma.$transaction(
+      (tx) => work(tx as TenantClient, connection),
+      timeout_ms === undefined ? undefined : { timeout: timeout_ms },
+    ),
   );
 }
 

@@ -117,9 +117,9 @@ test('the operator’s commands work while the server runs', () => {
   });
   expect([doctor.code, JSON.parse(doctor.output).map(({ ok }: { ok: boolean }) => ok)]).toEqual([
     0,
-    Array(7).fill(true),
+    Array(9).fill(true),
   ]);
-  expect(cli('seed', '--name', 'Third', '--json').output).toContain('public_key');
+  expect(cli('demo', '--name', 'Third', '--json').output).toContain('public_key');
 });
 
 test('every fault of the configuration is named at once', () => {
