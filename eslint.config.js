@@ -9,6 +9,7 @@ module.exports = tseslint.config(
       '.data/',
       '.bench/',
       'src/generated/',
+      'assets/rapidoc/',
       'eslint.config.js',
       'jest*.config.js',
     ],
@@ -37,6 +38,11 @@ module.exports = tseslint.config(
       ],
       eqeqeq: 'error',
     },
+  },
+  {
+    // Scripts of pages: no part of the TypeScript project.
+    files: ['assets/**'],
+    ...tseslint.configs.disableTypeChecked,
   },
   {
     files: ['src/**', 'scripts/**'],

@@ -81,6 +81,7 @@ const LOOK = {
   'allow-try': 'false',
   'allow-spec-file-download': 'false',
   'load-fonts': 'false',
+  'sort-endpoints-by': 'none',
   'schema-style': 'table',
   'schema-description-expanded': 'true',
   'schema-expand-level': '1',
@@ -116,6 +117,8 @@ async function showOperations(place) {
   const viewer = document.createElement('rapi-doc');
   for (const [name, value] of Object.entries({ ...LOOK, ...colors() }))
     viewer.setAttribute(name, value);
+  // RapiDoc gives a parent without height that of the screen.
+  place.style.height = 'auto';
   place.replaceChildren(viewer);
   await viewer.updateComplete;
   viewer.loadSpec(contract);

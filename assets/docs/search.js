@@ -7,7 +7,11 @@ export async function loadIndex() {
   return response.json();
 }
 
-const plain = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ').trim();
+const plain = (text) =>
+  text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
 
 /** "caps" finds cap and capped, "opt out" finds opted_out; the last word may be incomplete. */
 function patternOf(query) {

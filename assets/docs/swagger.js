@@ -105,36 +105,41 @@ const filterBox = (_Original, system) => () => {
   );
 };
 
-/** Below the usual schemes, those of landing pages, sellers and carriers are folded away. */
-const foldedSchemes = (Original, system) => (props) => {
+/** The tokens of landing pages, sellers, invitations and carriers are folded away. */
+const foldedScheme = (Original, system) => (props) => {
   const { createElement } = system.React;
-  const definitions = props.definitions;
-  const names = (wanted) => definitions?.filter((one) => wanted(one.keySeq().first()));
-  const place = (definition) => USUAL_SCHEMES.indexOf(definition.keySeq().first());
-  const usual = names((name) => USUAL_SCHEMES.includes(name))?.sortBy(place);
-  const others = names((name) => !USUAL_SCHEMES.includes(name));
-  if (!others?.size || !usual?.size) return createElement(Original, props);
-  return createElement(
-    'div',
-    null,
-    createElement(Original, { ...props, definitions: usual }),
-    createElement(
-      'details',
-      { className: 'other-schemes' },
-      createElement('summary', null, 'Tokens of landing pages, sellers, invitations and carriers'),
-      createElement(Original, { ...props, definitions: others }),
-    ),
-  );
+  const name = props.definitions.keySeq().first();
+  const scheme = createElement(Original, props);
+  if (USUAL_SCHEMES.includes(name)) return scheme;
+  const summary = createElement('summary', null, `Other: ${name}`);
+  return createElement('details', { className: 'other-scheme' }, summary, scheme);
+};
+
+/** The dialog opens at its first field, with the usual schemes first. */
+const usualFirst = (Original, system) => (props) => {
+  const { createElement, useEffect } = system.React;
+  useEffect(() => {
+    document.querySelector('.modal-ux input')?.focus();
+    document.querySelector('.modal-ux-content')?.scrollTo(0, 0);
+  }, []);
+  const place = (definition) => {
+    const at = USUAL_SCHEMES.indexOf(definition.keySeq().first());
+    return at < 0 ? USUAL_SCHEMES.length : at;
+  };
+  const shownDefinitions = () => props.authSelectors.shownDefinitions()?.sortBy(place);
+  const authSelectors = { ...props.authSelectors, shownDefinitions };
+  return createElement(Original, { ...props, authSelectors });
 };
 
 const plugin = () => ({
   fn: { opsFilter: filtered },
   wrapComponents: {
-    info: () => () => null,
+    InfoContainer: () => () => null,
     OperationTag: groups,
     response: shortErrors,
     FilterContainer: filterBox,
-    auths: foldedSchemes,
+    auths: foldedScheme,
+    authorizationPopup: usualFirst,
   },
 });
 

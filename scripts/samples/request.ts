@@ -102,7 +102,9 @@ export function requestOf(operation: Operation): SampleRequest {
     (parameter) => (parameter as { required?: boolean }).required && parameter.in !== 'header',
   );
   const values = (place: Parameter['in']) =>
-    Object.fromEntries(needed.flatMap((one) => (one.in === place ? [[one.name, valueOf(one)]] : [])));
+    Object.fromEntries(
+      needed.flatMap((one) => (one.in === place ? [[one.name, valueOf(one)]] : [])),
+    );
   return {
     method: operation.method,
     template: operation.path.slice(BASE_PATH.length),

@@ -102,18 +102,18 @@ function pathsOf(paths: Paths, tag: string): Paths {
   );
 }
 
-/** What a reader needs to know of credentials stands in the description. */
-function withoutSchemes(operation: PageOperation): Json {
-  const { security: _, ...others } = withSamples(forPeople(operation) as never);
-  return others;
-}
+/** Without schemes: what a reader needs to know of them stands in the description. */
+const forReaders = (operation: PageOperation): Json => ({
+  ...withSamples(forPeople(operation) as never),
+  security: [],
+});
 
 /** One tag of the contract, with code samples. */
 export function tagDocument(tag: string): Json {
   const paths = pathsOf(pageDocument.paths, tag);
   const webhooks = pathsOf(pageDocument.webhooks ?? {}, tag);
   const shown = {
-    paths: mapOperations(paths, withoutSchemes),
+    paths: mapOperations(paths, forReaders),
     ...(Object.keys(webhooks).length > 0 && { webhooks }),
   };
   const { openapi, info } = contract.document;
