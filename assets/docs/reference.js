@@ -82,7 +82,6 @@ const LOOK = {
   'allow-spec-file-download': 'false',
   'load-fonts': 'false',
   'sort-endpoints-by': 'none',
-  'schema-style': 'table',
   'schema-description-expanded': 'true',
   'schema-expand-level': '1',
   'default-schema-tab': 'schema',
@@ -115,7 +114,9 @@ async function showOperations(place) {
     customElements.whenDefined('rapi-doc'),
   ]);
   const viewer = document.createElement('rapi-doc');
-  for (const [name, value] of Object.entries({ ...LOOK, ...colors() }))
+  const is_narrow = matchMedia('(max-width: 800px)').matches;
+  const schemas = { 'schema-style': is_narrow ? 'tree' : 'table' };
+  for (const [name, value] of Object.entries({ ...LOOK, ...schemas, ...colors() }))
     viewer.setAttribute(name, value);
   // RapiDoc gives a parent without height that of the screen.
   place.style.height = 'auto';

@@ -44,7 +44,7 @@ function exampleOfField(name: string): string | number | undefined {
 /** Where the contract's examples have no value, or one that looks odd in a URL. */
 const PARTICULAR: Record<string, string> = {
   ...TOKENS,
-  collection: 'time_zones',
+  collection: 'action_type',
   caller_id: '+13105550123',
   caller_number: '+13105550123',
 };

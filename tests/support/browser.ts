@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   existsSync,
@@ -27,6 +27,14 @@ if (!CHROMIUM)
 export const DESKTOP = { width: 1280, height: 1400 };
 export const PHONE = { width: 390, height: 844 };
 
+let browser: Promise<Browser> | undefined;
+/** One browser for the tests of a file; each page is a profile of its own. */
+function launched(): Promise<Browser> {
+  browser ??= chromium.launch({ executablePath: CHROMIUM!, args: FLAGS });
+  return browser;
+}
+afterAll(async () => (await browser)?.close());
+
 /** Opens a page of a server and hands it over; no request may leave that server. */
 export async function withPage(
   server: Server,
@@ -34,9 +42,8 @@ export async function withPage(
   viewport: { width: number; height: number },
   work: (page: Page) => Promise<void>,
 ): Promise<void> {
-  const browser = await chromium.launch({ executablePath: CHROMIUM!, args: FLAGS });
+  const page = await (await launched()).newPage({ viewport });
   try {
-    const page = await browser.newPage({ viewport });
     const { port } = server.address() as { port: number };
     const foreign: string[] = [];
     const faults: string[] = [];
@@ -60,7 +67,7 @@ export async function withPage(
     });
     expect({ foreign, faults }).toEqual({ foreign: [], faults: [] });
   } finally {
-    await browser.close();
+    await page.close();
   }
 }
 
