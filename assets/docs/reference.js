@@ -82,6 +82,7 @@ const LOOK = {
   'allow-spec-file-download': 'false',
   'load-fonts': 'false',
   'sort-endpoints-by': 'none',
+  'schema-style': 'table',
   'schema-description-expanded': 'true',
   'schema-expand-level': '1',
   'default-schema-tab': 'schema',
@@ -102,6 +103,41 @@ function colors() {
   };
 }
 
+const NARROW_TABLES = `@container (max-width: 500px) {
+  .table .tr {
+    flex-wrap: wrap;
+    max-height: none;
+    padding-bottom: 4px;
+  }
+  .table .key {
+    width: auto;
+    margin-right: 12px;
+    overflow-wrap: anywhere;
+  }
+  .table .key-type {
+    width: auto;
+  }
+  .table .key-descr {
+    display: block;
+    flex-basis: 100%;
+    margin: 0;
+    padding: 0 0 0 14px;
+    max-width: none;
+  }
+  .table .tr .key-descr:empty,
+  .table .toolbar + span + div > div:first-child > .key-descr {
+    display: none;
+  }
+}`;
+
+/** RapiDoc leaves the descriptions of fields out where its tables are narrow. */
+function showDescriptionsOnPhones() {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(NARROW_TABLES);
+  // Lit gives each element of a class these style sheets.
+  customElements.get('schema-table').elementStyles.push(sheet);
+}
+
 /** Samples name the server that the reader looks at. */
 async function documentOf(url) {
   const response = await fetch(url);
@@ -114,9 +150,8 @@ async function showOperations(place) {
     customElements.whenDefined('rapi-doc'),
   ]);
   const viewer = document.createElement('rapi-doc');
-  const is_narrow = matchMedia('(max-width: 800px)').matches;
-  const schemas = { 'schema-style': is_narrow ? 'tree' : 'table' };
-  for (const [name, value] of Object.entries({ ...LOOK, ...schemas, ...colors() }))
+  showDescriptionsOnPhones();
+  for (const [name, value] of Object.entries({ ...LOOK, ...colors() }))
     viewer.setAttribute(name, value);
   // RapiDoc gives a parent without height that of the screen.
   place.style.height = 'auto';

@@ -107,6 +107,7 @@ inBrowser(
         const samples = viewer.locator('[id="get-/leads"]');
         await samples.getByText('Python', { exact: true }).first().click(LOADED);
         await samples.getByText('requests.get').first().waitFor(LOADED);
+        await viewer.locator('schema-table .key-descr p:visible').first().waitFor(LOADED);
         expect(await overflowOf(page)).toBe(0);
       });
     }
