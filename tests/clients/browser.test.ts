@@ -3,6 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { createDemo } from '../../src/installation/demo';
 import { DESKTOP, inBrowser, withPage } from '../support/browser';
 import { appOf, createWorld, type World } from '../support/world';
+import { FAR_MS } from '../support/patience';
 
 let world: World;
 let server: Server;
@@ -43,7 +44,7 @@ const inSwagger = (
 async function executed(operation: Locator): Promise<string> {
   await operation.getByRole('button', { name: 'Execute' }).click();
   const answer = operation.locator('.live-responses-table .response').first();
-  await answer.getByText('200').first().waitFor({ timeout: 20_000 });
+  await answer.getByText('200').first().waitFor({ timeout: FAR_MS });
   return answer.innerText();
 }
 

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { Page } from 'playwright-core';
 import { DESKTOP, inBrowser, overflowOf, PHONE, withPage } from '../support/browser';
+import { FAR_MS } from '../support/patience';
 import { appOf, createWorld, type World } from '../support/world';
 
 // Swagger UI and the reference as people read them. `withPage` counts requests to other servers and
@@ -20,7 +21,7 @@ afterAll(async () => {
 });
 
 const SIZES = [DESKTOP, PHONE];
-const LOADED = { timeout: 60_000 };
+const LOADED = { timeout: FAR_MS };
 
 async function openOperation(page: Page, tag: string, id: string) {
   await page.locator(`#operations-tag-${tag}`).click(LOADED);
