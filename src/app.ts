@@ -12,7 +12,7 @@ import { bind } from './http/bind';
 import { bodyTimeout } from './http/body-timeout';
 import { changeLog } from './http/change-log';
 import { cors } from './http/cors';
-import { docs } from './http/docs';
+import { docs } from './http/docs/routes';
 import { errorHandler } from './http/error-handler';
 import type { Handlers } from './http/handlers';
 import { healthChecks } from './http/health';
