@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import request from 'supertest';
 import { contract } from '../../src/contract';
 import { createWorld, type World } from '../support/world';
