@@ -121,6 +121,7 @@ function startOf(
   if (/^\d{1,15}$/.test(position) && BigInt(position) <= BigInt(last_event_id)) return position;
   throw HttpProblem.field(
     field!,
+    'invalid_value',
     `must be the id of an event of this agent, from 0 to ${last_event_id}`,
   );
 }

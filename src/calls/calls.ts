@@ -93,7 +93,11 @@ function tokenFilter({
 }) {
   if (value === undefined) return key === undefined ? {} : { token_named: key };
   if (key === undefined)
-    throw HttpProblem.field('token_key', 'must name the token whose value token_value is');
+    throw HttpProblem.field(
+      'token_key',
+      'missing_field',
+      'must name the token whose value token_value is',
+    );
   const plain: unknown = NO_TEXT.test(value) ? JSON.parse(value) : value;
   return { token_like: JSON.stringify([{ [key]: value }, { [key]: plain }]) };
 }

@@ -4201,28 +4201,46 @@ export interface components {
          */
         AccessTokenOrder: "id" | "name" | "created_at";
         /**
-         * @description What is wrong, where, and what is allowed (RFC 9457).
+         * @description What is wrong, where, and what is allowed (RFC 9457). Act on `code`; the texts are for people and may change.
          * @example {
-         *       "type": "about:blank",
-         *       "title": "Unprocessable Entity",
-         *       "status": 422,
-         *       "detail": "timeout_seconds must be >= 12",
-         *       "instance": "/api/v1/buyers",
+         *       "type": "/api/docs/errors#unknown_path",
+         *       "title": "Not Found",
+         *       "status": 404,
+         *       "code": "unknown_path",
+         *       "detail": "There is no such path.",
+         *       "instance": "/api/v1/buyer",
          *       "success": false,
-         *       "message": "timeout_seconds must be >= 12",
-         *       "errors": {
-         *         "timeout_seconds": [
-         *           "must be >= 12"
-         *         ]
-         *       },
+         *       "message": "There is no such path.",
+         *       "errors": {},
+         *       "error_codes": {},
+         *       "request_id": "019a9e6c-3f0e-7c52-9a51-5f2b60a3c001"
+         *     }
+         * @example {
+         *       "type": "/api/docs/errors#method_not_allowed",
+         *       "title": "Method Not Allowed",
+         *       "status": 405,
+         *       "code": "method_not_allowed",
+         *       "detail": "PATCH is not allowed here. Allowed: GET, PUT, DELETE, HEAD.",
+         *       "instance": "/api/v1/buyers/1",
+         *       "success": false,
+         *       "message": "PATCH is not allowed here. Allowed: GET, PUT, DELETE, HEAD.",
+         *       "errors": {},
+         *       "error_codes": {},
          *       "request_id": "019a9e6c-3f0e-7c52-9a51-5f2b60a3c001"
          *     }
          */
         Problem: {
-            /** Format: uri-reference */
+            /**
+             * Format: uri-reference
+             * @description Where the error is explained: the page of all errors, at its code. Relative to this server.
+             */
             type: string;
+            /** @description The name of the status. */
             title: string;
+            /** @description The status of the response. */
             status: number;
+            code: components["schemas"]["ErrorCode"];
+            /** @description What is wrong. Where there are several faults, the first. */
             detail: string;
             /** @description Path of the request. */
             instance: string;
@@ -4234,9 +4252,18 @@ export interface components {
             errors: {
                 [key: string]: string[];
             };
+            /** @description For each text in `errors` its code, in the same order. */
+            error_codes: {
+                [key: string]: components["schemas"]["ErrorCode"][];
+            };
             /** @description Also sent as `X-Request-Id`; use it to find the request in the log. */
             request_id: string;
         };
+        /**
+         * @description What kind of error it is: a stable word. `x-codes` has for each its status, its cause and its cure; `/api/docs/errors` shows them with examples.
+         * @enum {string}
+         */
+        ErrorCode: "malformed_body" | "malformed_request" | "missing_credentials" | "wrong_credentials" | "invitation_used" | "not_permitted" | "access_limited" | "not_found" | "unknown_path" | "method_not_allowed" | "request_in_progress" | "stale_checksum" | "body_too_large" | "file_too_large" | "unsupported_media_type" | "invalid_value" | "missing_field" | "unknown_parameter" | "unknown_field" | "unknown_column" | "unknown_reference" | "invalid_cursor" | "taken" | "in_use" | "conflicting_fields" | "not_applicable" | "wrong_state" | "limit_exceeded" | "beyond_your_rights" | "contact_refused" | "no_buyer" | "number_unavailable" | "carrier_refused" | "invalid_file" | "idempotency_conflict" | "rate_limited" | "too_many_attempts" | "internal_error" | "unavailable" | "contended" | "carrier_unavailable" | "insufficient_storage";
         PageMetadata: {
             /** @description Key of the array of records. */
             root: string;

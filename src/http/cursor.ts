@@ -52,6 +52,7 @@ export function positionOf(
   if (!is_readable)
     throw HttpProblem.field(
       'cursor',
+      'invalid_cursor',
       'must be -1 or the metadata.next_cursor of a page in the same order',
     );
   return position;

@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import { serve, setup } from 'swagger-ui-express';
 import { contract } from '../contract';
+import { errorPage, ERRORS_PATH } from './error-page';
 
 /** The contract as files, and Swagger UI for it: all from this server, without a CDN. */
 export function docs(): Router {
@@ -11,6 +12,7 @@ export function docs(): Router {
     (_req, res) => void res.type('application/yaml').send(contract.text),
   );
   router.get('/api/openapi.json', (_req, res) => void res.type('application/json').send(json));
+  router.get(ERRORS_PATH, errorPage());
   const options = {
     customSiteTitle: 'Trunkline API',
     swaggerOptions: {

@@ -47,6 +47,10 @@ export async function keyedList<T>(query: Query, rows: KeyedRows): Promise<Json<
 function afterOf(cursor: string | undefined): string {
   if (cursor === undefined || cursor === '-1') return '-1';
   if (!/^\d{1,15}$/.test(cursor))
-    throw HttpProblem.field('cursor', 'must be -1 or the metadata.next_cursor of a page');
+    throw HttpProblem.field(
+      'cursor',
+      'invalid_cursor',
+      'must be -1 or the metadata.next_cursor of a page',
+    );
   return cursor;
 }

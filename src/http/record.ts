@@ -128,7 +128,7 @@ export async function written<P extends Projection, Extra extends object>(
 export async function requireVisible(db: Db, { plural }: Projection, id: bigint): Promise<void> {
   if ((await notVisible(db, plural, [String(id)])).length === 0) return;
   throw new HttpProblem(
-    403,
+    'access_limited',
     'None of your teams could see this record.' +
       ' It must belong to an offer, a buyer or a group that is granted to one of them.',
   );
@@ -176,7 +176,7 @@ export async function requireUnchanged<P extends Projection>(
   const record = await readRecord(options, reference);
   if (checksumOf(record) !== if_match) {
     throw new HttpProblem(
-      412,
+      'stale_checksum',
       'The record has changed since the checksum in If-Match was read. Read the record again.',
     );
   }

@@ -29,10 +29,15 @@ export function searchOf({
   if (prefix && !PREFIX.test(prefix))
     throw HttpProblem.field(
       'prefix',
+      'invalid_value',
       'must be the digits that a number begins with, such as 212 or +44161',
     );
   if (query && !QUERY.test(query))
-    throw HttpProblem.field('query', 'must be digits, letters of a keypad, or * for any one digit');
+    throw HttpProblem.field(
+      'query',
+      'invalid_value',
+      'must be digits, letters of a keypad, or * for any one digit',
+    );
   return {
     country,
     toll_free,
@@ -75,6 +80,10 @@ function placeOf(cursor: string): number {
   if (cursor === '-1') return 0;
   if (cursor === END) return MAX_NUMBERS;
   if (!/^\d{1,4}$/.test(cursor))
-    throw HttpProblem.field('cursor', 'must be -1 or the metadata.next_cursor of a page');
+    throw HttpProblem.field(
+      'cursor',
+      'invalid_cursor',
+      'must be -1 or the metadata.next_cursor of a page',
+    );
   return Number(cursor);
 }

@@ -62,13 +62,14 @@ export const textMessages = ({ clock, carrier }: Deps) =>
       if (carrier.name !== 'sandbox')
         throw HttpProblem.field(
           'from',
+          'wrong_state',
           `cannot be tried with the carrier ${carrier.name}, which delivers messages itself`,
         );
       const now = clock();
       const from = await callerNumber(db, body.from, 'from');
       const to = await callerNumber(db, body.to, 'to');
       if (!(await findNumber(db, to!)))
-        throw HttpProblem.field('to', 'is no number of the company');
+        throw HttpProblem.field('to', 'unknown_reference', 'is no number of the company');
       const message = {
         from,
         to,

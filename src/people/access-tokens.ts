@@ -65,10 +65,11 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) => {
 
 function requireUser(kind: string, user_email: string | undefined): void {
   if (kind === 'user_token' && user_email === undefined)
-    throw HttpProblem.field('user_email', 'must be given for a user token');
+    throw HttpProblem.field('user_email', 'missing_field', 'must be given for a user token');
   if (kind === 'key_pair' && user_email !== undefined)
     throw HttpProblem.field(
       'user_email',
+      'conflicting_fields',
       'must be left out for a key pair, which belongs to the company',
     );
 }
@@ -85,9 +86,10 @@ function requireOwn(
   if (kind !== 'user_token')
     throw HttpProblem.field(
       'kind',
+      'beyond_your_rights',
       'must be user_token: your teams are granted single records, and a key pair sees all of the ' +
         'company',
     );
   if (user_email?.toLowerCase() !== own)
-    throw HttpProblem.field('user_email', `must be your own, ${own}`);
+    throw HttpProblem.field('user_email', 'beyond_your_rights', `must be your own, ${own}`);
 }

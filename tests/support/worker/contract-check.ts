@@ -38,8 +38,13 @@ const isOpaque = (operation: Operation, status: string, media: string): boolean 
   ['application/octet-stream', 'text/xml', 'text/event-stream'].includes(media) &&
   media in (operation.responses[status]?.content ?? {});
 
+const produced = (answer: string) =>
+  appendFileSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'produced.txt'), `${answer}\n`);
+
 /** Throws unless the contract has the status of the response and its body fits the schema. */
 export function checkAnswer(method: string, url: string, res: Response): void {
+  if (res.type === 'application/problem+json')
+    produced(`error ${(JSON.parse(res.text) as { code: string }).code}`);
   const operation = operationOf(method, url);
   if (!operation || res.status === 405) return;
   const status = String(res.status);
@@ -62,8 +67,5 @@ export function checkAnswer(method: string, url: string, res: Response): void {
       `${operation.id} answered ${status} as ${media || 'nothing'}, ` +
         'which the contract does not promise',
     );
-  appendFileSync(
-    join(process.env.TRUNKLINE_TEST_FOLDER!, 'produced.txt'),
-    `${operation.id} ${status}\n`,
-  );
+  produced(`${operation.id} ${status}`);
 }
