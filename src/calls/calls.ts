@@ -19,7 +19,7 @@ import { placeCall } from './place-call';
 import { sendKeyPress } from './send-key-press';
 import { updateCall, type CallChanges } from './update-call';
 import { type Filters } from '../http/filters';
-import { cachedCount, type SortKey } from '../db/list-statements';
+import { cachedCount, CHRONOLOGICAL, type SortKey } from '../db/list-statements';
 
 const orders: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },
@@ -114,6 +114,7 @@ export const calls = (deps: Deps) => ({ ...reading(deps), ...changing(deps) });
 
 const reading = ({ clock }: Deps) => {
   const filters = { call_id: 't.call_id = {call_id}::bigint' };
+  const ofCall = { orders: CHRONOLOGICAL, filters };
   return {
     listCalls: async ({ query, db }) => {
       const tokens = tokenFilter(query);
@@ -140,14 +141,12 @@ const reading = ({ clock }: Deps) => {
 
     listCallEvents: async ({ params, query, db }) => {
       const narrowed = { ...query, call_id: await findRecord(db, 'calls', params.id) };
-      const now = clock();
-      return page(narrowed, { db, now, projection: callEventProjection, orders: {}, filters });
+      return page(narrowed, { db, now: clock(), projection: callEventProjection, ...ofCall });
     },
 
     listCallAttempts: async ({ params, query, db }) => {
       const narrowed = { ...query, call_id: await findRecord(db, 'calls', params.id) };
-      const now = clock();
-      return page(narrowed, { db, now, projection: callAttemptProjection, orders: {}, filters });
+      return page(narrowed, { db, now: clock(), projection: callAttemptProjection, ...ofCall });
     },
   } satisfies Partial<Handlers>;
 };

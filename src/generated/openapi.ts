@@ -4201,6 +4201,41 @@ export interface components {
          */
         AccessTokenOrder: "id" | "name" | "created_at";
         /**
+         * @default id
+         * @enum {string}
+         */
+        BuyerSuppressionOrder: "id" | "name" | "created_at" | "updated_at";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        BuyerSuppressionFileOrder: "id" | "name" | "status" | "created_at" | "updated_at";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        AgentStatusTimestampOrder: "id" | "key" | "created_at";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        AgentMessageOrder: "id" | "created_at" | "updated_at";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        ContactOrder: "id" | "caller_id" | "created_at";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        WebhookManualFireOrder: "id" | "name" | "created_at";
+        /**
+         * @default id
+         * @enum {string}
+         */
+        ChronologicalOrder: "id" | "created_at";
+        /**
          * @description What is wrong, where, and what is allowed (RFC 9457). Act on `code`; the texts are for people and may change.
          * @example {
          *       "type": "/api/docs/errors#unknown_path",
@@ -8694,6 +8729,15 @@ export interface components {
         /** @description `false` returns the bare array, without root key and metadata. */
         Root: boolean;
         OrderDir: components["schemas"]["OrderDirection"];
+        BuyerSuppressionOrder: components["schemas"]["BuyerSuppressionOrder"];
+        BuyerSuppressionFileOrder: components["schemas"]["BuyerSuppressionFileOrder"];
+        AgentStatusTimestampOrder: components["schemas"]["AgentStatusTimestampOrder"];
+        AgentMessageOrder: components["schemas"]["AgentMessageOrder"];
+        ContactOrder: components["schemas"]["ContactOrder"];
+        WebhookManualFireOrder: components["schemas"]["WebhookManualFireOrder"];
+        ChronologicalOrder: components["schemas"]["ChronologicalOrder"];
+        /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+        RecordColumns: string[];
         /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
         Format: components["schemas"]["ListFormat"];
         /** @description Only buyers with exactly this number or SIP address. */
@@ -9152,6 +9196,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -9274,6 +9320,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -9438,6 +9486,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_group_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerGroupSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -9686,6 +9736,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_fleet_grid` adds foreign keys to the record; a fleet has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerFleetSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -9828,6 +9880,8 @@ export interface operations {
                 root?: components["parameters"]["Root"];
                 /** @description `buyer_suppression_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
+                order?: components["parameters"]["BuyerSuppressionOrder"];
+                order_dir?: components["parameters"]["OrderDir"];
             };
             header?: never;
             path?: never;
@@ -9931,6 +9985,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_suppression_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -10213,6 +10269,8 @@ export interface operations {
                 status?: components["parameters"]["SuppressionFileStatus"];
                 /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
+                order?: components["parameters"]["BuyerSuppressionFileOrder"];
+                order_dir?: components["parameters"]["OrderDir"];
             };
             header?: never;
             path?: never;
@@ -10324,6 +10382,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -10646,6 +10706,8 @@ export interface operations {
             query?: {
                 /** @description `offer_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["OfferSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -10891,6 +10953,8 @@ export interface operations {
             query?: {
                 /** @description `traffic_source_grid` adds foreign keys to the record; a traffic source has none beyond its columns. */
                 serializer?: components["parameters"]["TrafficSourceSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -11209,6 +11273,8 @@ export interface operations {
             query?: {
                 /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
                 serializer?: components["parameters"]["NumberSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -11454,6 +11520,8 @@ export interface operations {
             query?: {
                 /** @description `schedule_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["ScheduleSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -11701,6 +11769,8 @@ export interface operations {
             query?: {
                 /** @description `schedule_action_grid` adds foreign keys to the record; an action has none beyond its columns. */
                 serializer?: components["parameters"]["ScheduleActionSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -11946,6 +12016,8 @@ export interface operations {
             query?: {
                 /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
                 serializer?: components["parameters"]["CallCenterSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -12191,6 +12263,8 @@ export interface operations {
             query?: {
                 /** @description `agent_status_grid` adds foreign keys to the record; a status has none beyond its columns. */
                 serializer?: components["parameters"]["AgentStatusSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -12444,6 +12518,8 @@ export interface operations {
             query?: {
                 /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
                 serializer?: components["parameters"]["AgentSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -12633,6 +12709,7 @@ export interface operations {
                 agent_id?: components["parameters"]["OfAgent"];
                 /** @description Only records of this user, by id or uuid. */
                 user_id?: components["parameters"]["OfUser"];
+                order?: components["parameters"]["AgentStatusTimestampOrder"];
             };
             header?: never;
             path?: never;
@@ -12685,6 +12762,7 @@ export interface operations {
                 mine?: components["parameters"]["MineMessages"];
                 /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
                 serializer?: components["parameters"]["AgentMessageSerializer"];
+                order?: components["parameters"]["AgentMessageOrder"];
             };
             header?: never;
             path?: never;
@@ -12824,6 +12902,8 @@ export interface operations {
             query?: {
                 /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
                 serializer?: components["parameters"]["AgentMessageSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -12970,6 +13050,10 @@ export interface operations {
                 opt_out?: components["parameters"]["ContactOptOut"];
                 /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
                 serializer?: components["parameters"]["ContactSerializer"];
+                order?: components["parameters"]["ContactOrder"];
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -13075,6 +13159,8 @@ export interface operations {
             query?: {
                 /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
                 serializer?: components["parameters"]["ContactSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -13137,6 +13223,10 @@ export interface operations {
                 number?: components["parameters"]["MessageNumber"];
                 /** @description `text_message_grid` adds foreign keys to the record; a text message has none beyond its columns. */
                 serializer?: components["parameters"]["TextMessageSerializer"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -13208,6 +13298,8 @@ export interface operations {
             query?: {
                 /** @description `text_message_grid` adds foreign keys to the record; a text message has none beyond its columns. */
                 serializer?: components["parameters"]["TextMessageSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -13266,6 +13358,10 @@ export interface operations {
                 lead_id?: components["parameters"]["OfLead"];
                 /** @description `email_grid` adds foreign keys to the record; an e-mail has none beyond its columns. */
                 serializer?: components["parameters"]["EmailSerializer"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -13295,6 +13391,8 @@ export interface operations {
             query?: {
                 /** @description `email_grid` adds foreign keys to the record; an e-mail has none beyond its columns. */
                 serializer?: components["parameters"]["EmailSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -13351,6 +13449,9 @@ export interface operations {
                 /** @description Only records of this lead, by id or uuid. */
                 lead_id?: components["parameters"]["OfLead"];
                 event?: components["parameters"]["LeadLogEvent"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -13640,6 +13741,8 @@ export interface operations {
             query?: {
                 /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -14070,8 +14173,13 @@ export interface operations {
             query?: {
                 /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
-            header?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /** @description `lead_token` of the offer or the schedule. No other credentials are needed. */
                 lead_token: components["parameters"]["LeadTokenInPath"];
@@ -14092,6 +14200,7 @@ export interface operations {
                     "application/json": components["schemas"]["LeadReply"];
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
@@ -14589,6 +14698,8 @@ export interface operations {
             query?: {
                 /** @description `call_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["CallSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -14683,6 +14794,10 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path: {
@@ -14726,6 +14841,10 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path: {
@@ -14885,6 +15004,8 @@ export interface operations {
             query?: {
                 /** @description `outgoing_webhook_grid` adds foreign keys to the record; a webhook has none beyond its columns. */
                 serializer?: components["parameters"]["OutgoingWebhookSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -15076,6 +15197,9 @@ export interface operations {
                 code?: components["parameters"]["WebhookLogCode"];
                 /** @description `true`: only attempts that succeeded; `false`: only attempts that failed. */
                 success?: components["parameters"]["WebhookLogSuccess"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -15102,7 +15226,10 @@ export interface operations {
     };
     showWebhookLog: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -15194,6 +15321,7 @@ export interface operations {
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
                 order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["WebhookManualFireOrder"];
             };
             header?: never;
             path?: never;
@@ -15295,7 +15423,10 @@ export interface operations {
     };
     showWebhookManualFire: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -15456,6 +15587,8 @@ export interface operations {
             query?: {
                 /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
                 serializer?: components["parameters"]["InboundWebhookSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -16280,7 +16413,10 @@ export interface operations {
     };
     showUser: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -16581,7 +16717,10 @@ export interface operations {
     };
     showAccessControlList: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -16730,6 +16869,9 @@ export interface operations {
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -16872,7 +17014,10 @@ export interface operations {
     };
     showAccessToken: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];

@@ -1,3 +1,4 @@
+import { CHRONOLOGICAL } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { byReference } from '../db/records';
 import { uuidv7 } from '../db/uuid';
@@ -18,6 +19,10 @@ const projection = {
   schema: 'TextMessage',
   singular: 'text_message',
   plural: 'text_messages',
+  fulltext: `lower(
+    coalesce(t.from_number::text, '') || E'\\n' || coalesce(t.to_number::text, '')
+    || E'\\n' || coalesce(t.body, '') || E'\\n' || coalesce(t.external_record_id, '')
+  )`,
   columns: {
     ...commonColumns('text_messages'),
     type: `'TextMessage'`,
@@ -53,7 +58,7 @@ export const textMessages = ({ clock, carrier }: Deps) =>
         number: '(t.from_number = {number}::bigint OR t.to_number = {number}::bigint)',
       };
       const narrowed = { ...query, number };
-      return page(narrowed, { db, now: clock(), projection, orders: {}, filters });
+      return page(narrowed, { db, now: clock(), projection, orders: CHRONOLOGICAL, filters });
     },
 
     showTextMessage: recordHandlers(projection, clock).show,

@@ -25,7 +25,7 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) => {
     listAccessTokens: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
     newAccessToken: (call) =>
       records.unsaved({ ...call, query: {} }, { permissions: [], superuser: false }),
-    showAccessToken: (call) => records.show({ ...call, query: {} }),
+    showAccessToken: records.show,
 
     createAccessToken: async (call) => {
       const { kind, permissions = [], superuser = false, user_email } = call.body;
