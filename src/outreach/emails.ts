@@ -8,7 +8,7 @@ import { recordHandlers } from '../http/record-handlers';
 
 // E-mails that outreach sent to leads. Read only.
 
-const projection = {
+export const projection = {
   schema: 'Email',
   singular: 'email',
   plural: 'emails',

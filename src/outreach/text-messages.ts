@@ -15,7 +15,7 @@ import { receiveTextMessage } from './receive-text-message';
 // Text messages to leads and their replies. Outreach writes the first, carriers deliver the others;
 // with the sandbox, users can send replies to try them out.
 
-const projection = {
+export const projection = {
   schema: 'TextMessage',
   singular: 'text_message',
   plural: 'text_messages',
