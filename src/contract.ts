@@ -11,6 +11,7 @@ export interface Schema {
   $ref?: string;
   type?: string | string[];
   format?: string;
+  pattern?: string;
   const?: unknown;
   enum?: unknown[];
   default?: unknown;

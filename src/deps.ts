@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pino, { type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { openCarrier } from './carriers';
 import type { Carrier } from './carriers/carrier';
 import type { Config } from './config';
@@ -12,6 +12,7 @@ import { tenants, type TenantDatabases } from './db/tenant';
 import { authenticator, type Authenticator } from './http/auth/authenticator';
 import { rateLimits, type RateLimits } from './http/rate-limits';
 import { queue, type Queue } from './jobs/queue';
+import { createLog } from './log';
 import { openMailer } from './mail';
 import type { Mailer } from './mail/mailer';
 import { openStorage, type Storage } from './storage/directory';
@@ -51,7 +52,7 @@ export function createDeps({
   config,
   database_url,
   clock = () => new Date(),
-  log = createLog(config),
+  log = createLog(config.log_level),
   ...edges
 }: DepsOptions): Deps {
   const database = openDatabase(database_url, {
@@ -102,22 +103,6 @@ function limitsOf(
     limits,
     window_seconds,
   });
-}
-
-/**
- * JSON lines, written in batches: a system call for every line would cost more than the line; in a
- * terminal, lines for people.
- */
-export function createLog({ log_level }: Pick<Config, 'log_level'>): Logger {
-  return pino(
-    { level: log_level, base: null },
-    process.stdout.isTTY
-      ? pino.transport({
-          target: 'pino-pretty',
-          options: { ignore: 'pid,hostname', singleLine: true },
-        })
-      : pino.destination(1),
-  );
 }
 
 /**

@@ -48,6 +48,13 @@ const DEFAULT_SETTINGS = {
   random_page_cost: '1.1',
   max_wal_size: '4GB',
   timezone: 'UTC',
+  // Errors of statements repeat values. The process that sent the statement logs them without.
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  // For whoever turns on log_min_duration_statement.
+  log_parameter_max_length: '0',
+  log_parameter_max_length_on_error: '0',
 };
 
 /**

@@ -1,10 +1,12 @@
 import { STATUS_CODES } from 'node:http';
-import type { ErrorRequestHandler, Request } from 'express';
+import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Operation, Schemas } from '../contract';
 import { HttpProblem, type FieldFault, type FieldFaults } from '../errors';
+import { ErrorOfRequest } from '../log';
 import { isUnavailable, sqlStateOf, unavailable } from './database-errors';
 import { ERRORS_PATH } from './error-page';
+import { valuesOf } from './request-values';
 import { validationProblem, type ValidatorError } from './validation-problem';
 
 /** Every error: RFC 9457, with fields for existing clients (success, message, errors). */
@@ -124,13 +126,22 @@ const internalError = (): HttpProblem =>
     'Internal error. The log has the details under this request_id.',
   );
 
+function logMessageOf({ headersSent }: Response, problem: HttpProblem | undefined): string {
+  if (headersSent) return 'the answer was cut off';
+  return problem ? 'unavailable' : 'internal error';
+}
+
 /** Replies with the problem for what was thrown. Details of an internal error are only logged. */
 export function errorHandler(log: Logger): ErrorRequestHandler {
   return (error, req, res, next) => {
     const problem = problemFor(error, res.locals.operation as Operation | undefined);
-    if (!problem || problem.status >= 500)
-      log.error({ err: error, request_id: req.id }, problem ? 'unavailable' : 'internal error');
-    if (res.headersSent) return next(error);
+    if (!problem || problem.status >= 500 || res.headersSent) {
+      const err = new ErrorOfRequest(error, valuesOf(req));
+      log.error({ err, request_id: req.id }, logMessageOf(res, problem));
+    }
+    // Express knows an error handler by its four parameters, but would print the error as it is.
+    void next;
+    if (res.headersSent) return void res.destroy();
     const sent = problem ?? internalError();
     res
       .status(sent.status)

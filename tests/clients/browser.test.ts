@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { chromium, type Locator, type Page } from 'playwright-core';
 import { createDemo } from '../../src/installation/demo';
 import { appOf, createWorld, type World } from '../support/world';
+import { FAR_MS } from '../support/patience';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   existsSync,
@@ -87,7 +88,7 @@ async function inSwagger(
 async function executed(operation: Locator): Promise<string> {
   await operation.getByRole('button', { name: 'Execute' }).click();
   const answer = operation.locator('.live-responses-table .response').first();
-  await answer.getByText('200').first().waitFor({ timeout: 20_000 });
+  await answer.getByText('200').first().waitFor({ timeout: FAR_MS });
   return answer.innerText();
 }
 

@@ -116,6 +116,11 @@ test('the type of an error opens a page of this server that explains its code', 
   expect(page.text).not.toMatch(/(src|href)="https?:/);
 });
 
+test('a URL that cannot be decoded is a malformed request', async () => {
+  const { status, body } = await world.company.api('put', 'buyers/%ff', { body: {} });
+  expect([status, body.code]).toEqual([400, 'malformed_request']);
+});
+
 test('several wrong fields each have their codes; the first is the code of the whole', async () => {
   const { body } = await world.company.api('post', 'buyers', {
     body: { wieght: 1, timeout_seconds: 1, number: 'x', buyer_suppression_ids: [999] },

@@ -12,6 +12,7 @@ import {
   type Shell,
 } from '../support/documents';
 import { freePort, startServer, type Running } from '../support/process';
+import { FAR_MS } from '../support/patience';
 
 // The documents are read as a newcomer reads them: in this order, on one fresh installation.
 // When texts have changed on purpose, run UPDATE_DOCUMENTS=1 npx jest operations/tour, then
@@ -25,7 +26,7 @@ const DOCUMENTS = [
 ];
 /** What a reader has done before the first request. */
 const INSTALL = /^npm (ci|start|test)\b/;
-const LOOK_AGAIN_MS = 15_000;
+const LOOK_AGAIN_MS = FAR_MS;
 
 const ROOT = join(__dirname, '../..');
 const folder = join(process.env.TRUNKLINE_TEST_FOLDER!, 'tour');

@@ -5,6 +5,7 @@ import type { Carrier } from '../../src/carriers/carrier';
 import { createDeps, type Deps } from '../../src/deps';
 import { TYPESCRIPT } from './process';
 import { testConfig, type World } from './world';
+import { FAR_MS } from './patience';
 
 const ROOT = join(__dirname, '../..');
 
@@ -60,9 +61,9 @@ export function workersOf(world: () => World) {
   };
 }
 
-/** Waits until the condition holds; throws after a minute. */
+/** Waits until the condition holds. */
 export async function eventually(isSo: () => unknown, pause_ms = 5): Promise<void> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + FAR_MS;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error(`it never came to: ${isSo.toString()}`);
     await setTimeout(pause_ms);

@@ -3,6 +3,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { keepAnswer } from './worker/answers';
 
 const ROOT = join(__dirname, '../..');
 
@@ -73,6 +74,7 @@ export function runScript(
     env: environment(more),
     encoding: 'utf8',
   });
+  keepAnswer({ request: `${file} ${args.join(' ')}`, status, body: stdout + stderr });
   return { code: status, output: stdout, errors: stderr };
 }
 
