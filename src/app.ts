@@ -57,7 +57,7 @@ export function createApp(
   app.use(helmet(PAGE_HEADERS), docs());
   app.get('/invitations', invitationPage);
   app.use(() => {
-    throw new HttpProblem(404, 'There is no such path.');
+    throw new HttpProblem('unknown_path', 'There is no such path.');
   });
   app.use(errorHandler(log));
   return app;

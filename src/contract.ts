@@ -46,6 +46,8 @@ export interface Schema {
   'x-moving'?: boolean;
   'x-secret'?: boolean;
   'x-reference'?: string;
+  /** Of the codes of errors. */
+  'x-codes'?: Record<string, { status: number; cause: string; cure: string }>;
 }
 
 export interface Parameter {
@@ -97,6 +99,8 @@ const SCHEMES: Record<string, CredentialKind> = {
 export const isOpen = ({ credentials }: Pick<Operation, 'credentials'>): boolean =>
   credentials === 'lead_token' || credentials === 'webhook_token';
 
+type Examples = Record<string, { value: unknown }>;
+
 export interface ContractDocument {
   openapi: string;
   info: { title: string; version: string };
@@ -105,7 +109,8 @@ export interface ContractDocument {
   components: {
     schemas: Record<string, Schema>;
     parameters: Record<string, Parameter>;
-    examples: Record<string, { value: unknown }>;
+    responses: Record<string, { content?: Record<string, { examples?: Examples }> }>;
+    examples: Examples;
     securitySchemes: object;
   };
 }

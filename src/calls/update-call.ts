@@ -1,7 +1,14 @@
 import type { Carrier } from '../carriers/carrier';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { HttpProblem, notFound, rejectInvalidData, type FieldErrors } from '../errors';
+import {
+  HttpProblem,
+  notFound,
+  rejectInvalidData,
+  type FieldErrors,
+  type FieldFaults,
+  fault,
+} from '../errors';
 import { carrierUnavailable } from '../numbers/find-numbers';
 import { receiveCallStatus } from '../outreach/receive-status';
 import { cents } from '../routing/engine/payout';
@@ -53,7 +60,11 @@ export async function updateCall(
   const { now } = context;
   const tokens = tokensIn(changes);
   if (changes.revenue !== undefined && changes.add_revenue !== undefined)
-    throw HttpProblem.field('add_revenue', 'must not be given together with revenue');
+    throw HttpProblem.field(
+      'add_revenue',
+      'conflicting_fields',
+      'must not be given together with revenue',
+    );
   return db.transaction(async (tx) => {
     const call = await lockEditableCall(tx, reference);
     if (!call) throw notFound();
@@ -77,18 +88,26 @@ function requirePossible(
   call: EditableCall,
   { revenue, add_revenue, buyer_converted }: CallChanges,
 ): void {
-  const errors: FieldErrors = {};
+  const faults: FieldFaults = {};
   const given = Object.entries({ revenue, add_revenue, buyer_converted }).filter(
     ([, value]) => value !== undefined && value !== false,
   );
   if (call.buyer_id === null)
     for (const [field] of given)
-      errors[field] = ['cannot be set for this call: no buyer was dialed who could pay for it'];
+      faults[field] = [
+        fault(
+          'not_applicable',
+          'cannot be set for this call: no buyer was dialed who could pay for it',
+        ),
+      ];
   if (buyer_converted === false && call.buyer_converted)
-    errors.buyer_converted = [
-      'must be true: the buyer has paid for the call, and this cannot be undone',
+    faults.buyer_converted = [
+      fault(
+        'wrong_state',
+        'must be true: the buyer has paid for the call, and this cannot be undone',
+      ),
     ];
-  const problem = HttpProblem.fields(errors);
+  const problem = HttpProblem.fields(faults);
   if (problem) throw problem;
 }
 
@@ -107,6 +126,7 @@ export async function mergeTokens(
   if (names.length > 0 && Buffer.byteLength(JSON.stringify(merged)) > MAX_TOKEN_BYTES)
     throw HttpProblem.field(
       'data',
+      'limit_exceeded',
       'must not exceed 128 kB together with the tokens that the call has already',
     );
   await addTokens(db, { call_id: call.id, tokens, now });
@@ -177,6 +197,7 @@ async function setRevenue(
     const why = least > 0 ? `: other buyers pay ${inDollars(least)} for the call` : '';
     throw HttpProblem.field(
       revenue === undefined ? 'add_revenue' : 'revenue',
+      'invalid_value',
       `must leave the revenue of the call at ${inDollars(least)} or above${why}`,
     );
   }
@@ -242,11 +263,16 @@ async function endsAtCarrier(
   if (name !== carrier.name || carrier_call_id === null)
     throw HttpProblem.field(
       'hang_up',
+      'carrier_refused',
       `cannot be done: the call is at ${name}, and this service uses ${carrier.name}`,
     );
   const ended = await carrier.endCall(carrier_call_id);
   if (ended.ok) return !carrier.instant;
   if (ended.code === 'not_live') return false;
   if (ended.retryable) throw carrierUnavailable(ended, 'The call was not changed.');
-  throw HttpProblem.field('hang_up', `was refused by the carrier: ${ended.message}`);
+  throw HttpProblem.field(
+    'hang_up',
+    'carrier_refused',
+    `was refused by the carrier: ${ended.message}`,
+  );
 }

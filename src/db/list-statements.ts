@@ -18,6 +18,11 @@ export interface SortKey {
   nullable?: boolean;
 }
 
+/** The orders of records of which only the time matters; that of their ids needs none. */
+export const CHRONOLOGICAL: Record<string, SortKey> = {
+  created_at: { sql: 't.created_at', type: 'timestamptz' },
+};
+
 export interface ListShape extends Selection {
   /** Conditions over t, in addition to the company and to not being deleted. */
   conditions: readonly string[];

@@ -3264,29 +3264,61 @@ export interface components {
         LeadReportCategory: "offer" | "schedule" | "traffic_source" | "status" | "day" | "hour";
         /** @enum {string} */
         AccessTokenOrder: "id" | "name" | "created_at";
+        /** @enum {string} */
+        BuyerSuppressionOrder: "id" | "name" | "created_at" | "updated_at";
+        /** @enum {string} */
+        BuyerSuppressionFileOrder: "id" | "name" | "status" | "created_at" | "updated_at";
+        /** @enum {string} */
+        AgentStatusTimestampOrder: "id" | "key" | "created_at";
+        /** @enum {string} */
+        AgentMessageOrder: "id" | "created_at" | "updated_at";
+        /** @enum {string} */
+        ContactOrder: "id" | "caller_id" | "created_at";
+        /** @enum {string} */
+        WebhookManualFireOrder: "id" | "name" | "created_at";
+        /** @enum {string} */
+        ChronologicalOrder: "id" | "created_at";
         /**
-         * @description What is wrong, where, and what is allowed (RFC 9457).
+         * @description What is wrong, where, and what is allowed (RFC 9457). Act on `code`; the texts are for people and may change.
          * @example {
-         *       "type": "about:blank",
-         *       "title": "Unprocessable Entity",
-         *       "status": 422,
-         *       "detail": "timeout_seconds must be >= 12",
-         *       "instance": "/api/v1/buyers",
+         *       "type": "/api/docs/errors#unknown_path",
+         *       "title": "Not Found",
+         *       "status": 404,
+         *       "code": "unknown_path",
+         *       "detail": "There is no such path.",
+         *       "instance": "/api/v1/buyer",
          *       "success": false,
-         *       "message": "timeout_seconds must be >= 12",
-         *       "errors": {
-         *         "timeout_seconds": [
-         *           "must be >= 12"
-         *         ]
-         *       },
+         *       "message": "There is no such path.",
+         *       "errors": {},
+         *       "error_codes": {},
+         *       "request_id": "019a9e6c-3f0e-7c52-9a51-5f2b60a3c001"
+         *     }
+         * @example {
+         *       "type": "/api/docs/errors#method_not_allowed",
+         *       "title": "Method Not Allowed",
+         *       "status": 405,
+         *       "code": "method_not_allowed",
+         *       "detail": "PATCH is not allowed here. Allowed: GET, PUT, DELETE, HEAD.",
+         *       "instance": "/api/v1/buyers/1",
+         *       "success": false,
+         *       "message": "PATCH is not allowed here. Allowed: GET, PUT, DELETE, HEAD.",
+         *       "errors": {},
+         *       "error_codes": {},
          *       "request_id": "019a9e6c-3f0e-7c52-9a51-5f2b60a3c001"
          *     }
          */
         Problem: {
-            /** Format: uri-reference */
+            /**
+             * Format: uri-reference
+             * @description Where the error is explained: the page of all errors, at its code. Relative to this server.
+             */
             type: string;
+            /** @description The name of the status. */
             title: string;
+            /** @description The status of the response. */
             status: number;
+            code: components["schemas"]["ErrorCode"];
+            /** @description What is wrong. Where there are several faults, the first. */
             detail: string;
             /** @description Path of the request. */
             instance: string;
@@ -3298,9 +3330,18 @@ export interface components {
             errors: {
                 [key: string]: string[];
             };
+            /** @description For each text in `errors` its code, in the same order. */
+            error_codes: {
+                [key: string]: components["schemas"]["ErrorCode"][];
+            };
             /** @description Also sent as `X-Request-Id`; use it to find the request in the log. */
             request_id: string;
         };
+        /**
+         * @description What kind of error it is: a stable word. `x-codes` has for each its status, its cause and its cure; `/api/docs/errors` shows them with examples.
+         * @enum {string}
+         */
+        ErrorCode: "malformed_body" | "malformed_request" | "missing_credentials" | "wrong_credentials" | "invitation_used" | "not_permitted" | "access_limited" | "not_found" | "unknown_path" | "method_not_allowed" | "request_in_progress" | "stale_checksum" | "body_too_large" | "file_too_large" | "unsupported_media_type" | "invalid_value" | "missing_field" | "unknown_parameter" | "unknown_field" | "unknown_column" | "unknown_reference" | "invalid_cursor" | "taken" | "in_use" | "conflicting_fields" | "not_applicable" | "wrong_state" | "limit_exceeded" | "beyond_your_rights" | "contact_refused" | "no_buyer" | "number_unavailable" | "carrier_refused" | "invalid_file" | "idempotency_conflict" | "rate_limited" | "too_many_attempts" | "internal_error" | "unavailable" | "contended" | "carrier_unavailable" | "insufficient_storage";
         PageMetadata: {
             /** @description Key of the array of records. */
             root: string;
@@ -7833,6 +7874,15 @@ export interface components {
         Root: boolean;
         /** @description By default `asc`. */
         OrderDir: components["schemas"]["OrderDirection"];
+        BuyerSuppressionOrder: components["schemas"]["BuyerSuppressionOrder"];
+        BuyerSuppressionFileOrder: components["schemas"]["BuyerSuppressionFileOrder"];
+        AgentStatusTimestampOrder: components["schemas"]["AgentStatusTimestampOrder"];
+        AgentMessageOrder: components["schemas"]["AgentMessageOrder"];
+        ContactOrder: components["schemas"]["ContactOrder"];
+        WebhookManualFireOrder: components["schemas"]["WebhookManualFireOrder"];
+        ChronologicalOrder: components["schemas"]["ChronologicalOrder"];
+        /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+        RecordColumns: string[];
         /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
         Format: components["schemas"]["ListFormat"];
         /** @description Only buyers with exactly this number or SIP address. */
@@ -8315,6 +8365,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -8436,6 +8488,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -8599,6 +8653,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_group_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerGroupSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -8846,6 +8902,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_fleet_grid` adds foreign keys to the record; a fleet has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerFleetSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -8987,6 +9045,9 @@ export interface operations {
                 root?: components["parameters"]["Root"];
                 /** @description `buyer_suppression_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
+                order?: components["parameters"]["BuyerSuppressionOrder"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
             };
             header?: never;
             path?: never;
@@ -9088,6 +9149,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_suppression_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -9366,6 +9429,9 @@ export interface operations {
                 status?: components["parameters"]["SuppressionFileStatus"];
                 /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
+                order?: components["parameters"]["BuyerSuppressionFileOrder"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
             };
             header?: never;
             path?: never;
@@ -9475,6 +9541,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -9794,6 +9862,8 @@ export interface operations {
             query?: {
                 /** @description `offer_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["OfferSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -10039,6 +10109,8 @@ export interface operations {
             query?: {
                 /** @description `traffic_source_grid` adds foreign keys to the record; a traffic source has none beyond its columns. */
                 serializer?: components["parameters"]["TrafficSourceSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -10357,6 +10429,8 @@ export interface operations {
             query?: {
                 /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
                 serializer?: components["parameters"]["NumberSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -10602,6 +10676,8 @@ export interface operations {
             query?: {
                 /** @description `schedule_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["ScheduleSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -10849,6 +10925,8 @@ export interface operations {
             query?: {
                 /** @description `schedule_action_grid` adds foreign keys to the record; an action has none beyond its columns. */
                 serializer?: components["parameters"]["ScheduleActionSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -11094,6 +11172,8 @@ export interface operations {
             query?: {
                 /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
                 serializer?: components["parameters"]["CallCenterSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -11339,6 +11419,8 @@ export interface operations {
             query?: {
                 /** @description `agent_status_grid` adds foreign keys to the record; a status has none beyond its columns. */
                 serializer?: components["parameters"]["AgentStatusSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -11592,6 +11674,8 @@ export interface operations {
             query?: {
                 /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
                 serializer?: components["parameters"]["AgentSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -11780,6 +11864,7 @@ export interface operations {
                 agent_id?: components["parameters"]["OfAgent"];
                 /** @description Only records of this user, by id or uuid. */
                 user_id?: components["parameters"]["OfUser"];
+                order?: components["parameters"]["AgentStatusTimestampOrder"];
             };
             header?: never;
             path?: never;
@@ -11833,6 +11918,7 @@ export interface operations {
                 mine?: components["parameters"]["MineMessages"];
                 /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
                 serializer?: components["parameters"]["AgentMessageSerializer"];
+                order?: components["parameters"]["AgentMessageOrder"];
             };
             header?: never;
             path?: never;
@@ -11971,6 +12057,8 @@ export interface operations {
             query?: {
                 /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
                 serializer?: components["parameters"]["AgentMessageSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -12116,6 +12204,11 @@ export interface operations {
                 opt_out?: components["parameters"]["ContactOptOut"];
                 /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
                 serializer?: components["parameters"]["ContactSerializer"];
+                order?: components["parameters"]["ContactOrder"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -12219,6 +12312,8 @@ export interface operations {
             query?: {
                 /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
                 serializer?: components["parameters"]["ContactSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -12281,6 +12376,11 @@ export interface operations {
                 number?: components["parameters"]["MessageNumber"];
                 /** @description `text_message_grid` adds foreign keys to the record; a text message has none beyond its columns. */
                 serializer?: components["parameters"]["TextMessageSerializer"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -12351,6 +12451,8 @@ export interface operations {
             query?: {
                 /** @description `text_message_grid` adds foreign keys to the record; a text message has none beyond its columns. */
                 serializer?: components["parameters"]["TextMessageSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -12409,6 +12511,11 @@ export interface operations {
                 lead_id?: components["parameters"]["OfLead"];
                 /** @description `email_grid` adds foreign keys to the record; an e-mail has none beyond its columns. */
                 serializer?: components["parameters"]["EmailSerializer"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -12438,6 +12545,8 @@ export interface operations {
             query?: {
                 /** @description `email_grid` adds foreign keys to the record; an e-mail has none beyond its columns. */
                 serializer?: components["parameters"]["EmailSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -12495,6 +12604,9 @@ export interface operations {
                 /** @description Only records of this lead, by id or uuid. */
                 lead_id?: components["parameters"]["OfLead"];
                 event?: components["parameters"]["LeadLogEvent"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -12774,6 +12886,8 @@ export interface operations {
             query?: {
                 /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -13203,8 +13317,13 @@ export interface operations {
             query?: {
                 /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
-            header?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /** @description `lead_token` of the offer or the schedule. No other credentials are needed. */
                 lead_token: components["parameters"]["LeadTokenInPath"];
@@ -13225,6 +13344,7 @@ export interface operations {
                     "application/json": components["schemas"]["LeadReply"];
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
@@ -13716,6 +13836,8 @@ export interface operations {
             query?: {
                 /** @description `call_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["CallSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -13809,6 +13931,11 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path: {
@@ -13852,6 +13979,11 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path: {
@@ -14012,6 +14144,8 @@ export interface operations {
             query?: {
                 /** @description `outgoing_webhook_grid` adds foreign keys to the record; a webhook has none beyond its columns. */
                 serializer?: components["parameters"]["OutgoingWebhookSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -14203,6 +14337,9 @@ export interface operations {
                 code?: components["parameters"]["WebhookLogCode"];
                 /** @description `true`: only attempts that succeeded; `false`: only attempts that failed. */
                 success?: components["parameters"]["WebhookLogSuccess"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -14229,7 +14366,10 @@ export interface operations {
     };
     showWebhookLog: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -14322,6 +14462,7 @@ export interface operations {
                 root?: components["parameters"]["Root"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["WebhookManualFireOrder"];
             };
             header?: never;
             path?: never;
@@ -14422,7 +14563,10 @@ export interface operations {
     };
     showWebhookManualFire: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -14584,6 +14728,8 @@ export interface operations {
             query?: {
                 /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
                 serializer?: components["parameters"]["InboundWebhookSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -15425,7 +15571,10 @@ export interface operations {
     };
     showUser: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -15725,7 +15874,10 @@ export interface operations {
     };
     showAccessControlList: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -15874,6 +16026,9 @@ export interface operations {
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -16016,7 +16171,10 @@ export interface operations {
     };
     showAccessToken: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];

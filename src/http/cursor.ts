@@ -41,5 +41,9 @@ export async function positionOf(
     find({ company_id: db.company_id, now: now.toISOString(), after_id: cursor, ...scope }),
   );
   if (found) return { key: found.key, id: cursor };
-  throw HttpProblem.field('cursor', 'must be -1 or the metadata.next_cursor of a page');
+  throw HttpProblem.field(
+    'cursor',
+    'invalid_cursor',
+    'must be -1 or the metadata.next_cursor of a page',
+  );
 }

@@ -1,7 +1,6 @@
 import type { Facets, Operation, Schema } from '../contract';
 import { facets } from '../contract';
-import type { FieldErrors } from '../errors';
-import { notFound, HttpProblem } from '../errors';
+import { invalid, notFound, HttpProblem, type FieldFaults } from '../errors';
 import { ianaName, parseInstant } from '../time/zone';
 import { parsePair, splitPairs } from '../tokens/filters';
 
@@ -13,7 +12,7 @@ const NUMBER = /^\s*-?\d{1,15}(\.\d{1,10})?\s*$/;
 const MAX_DEPTH = 32;
 
 interface Context {
-  errors: FieldErrors;
+  faults: FieldFaults;
   /** IANA zone in which times without an offset are read. */
   zone: string;
 }
@@ -30,12 +29,12 @@ export interface Normal {
   query: Record<string, unknown>;
   body: unknown;
   /** Fields that could not be read, and what is allowed. */
-  errors: FieldErrors;
+  faults: FieldFaults;
 }
 
 /**
  * Turns every accepted spelling ("yes", "12", "", "a,b", "key[]", "2026-01-31 08:00:00 +0000") into
- * the type that the contract declares. What cannot be read is named in `errors`; the rest is
+ * the type that the contract declares. What cannot be read is named in `faults`; the rest is
  * checked by the validator. Throws 422 for text that PostgreSQL cannot store.
  */
 export function normalize(
@@ -44,14 +43,14 @@ export function normalize(
 ): Normal {
   const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
   const context: Context = {
-    errors: Object.create(null) as FieldErrors,
+    faults: Object.create(null) as FieldFaults,
     zone: zoneOf(body) ?? zoneOf(query) ?? 'UTC',
   };
   wellFormed(params, '', context);
-  if (Object.keys(context.errors).length > 0) throw notFound();
+  if (Object.keys(context.faults).length > 0) throw notFound();
   wellFormed(query, '', context);
   wellFormed(body, '', context);
-  const broken = HttpProblem.fields(context.errors);
+  const broken = HttpProblem.fields(context.faults);
   if (broken) throw broken;
   const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
   return {
@@ -63,7 +62,7 @@ export function normalize(
     ),
     body:
       body_schema && isObject(body) ? bodyOf(body, facets(body_schema).properties, context) : body,
-    errors: context.errors,
+    faults: context.faults,
   };
 }
 
@@ -136,8 +135,8 @@ function wellFormed(value: unknown, path: string, context: Context, depth = 0): 
   }
 }
 
-function fault({ errors }: Context, path: string, message: string): void {
-  (errors[path] ??= []).push(message);
+function fault({ faults }: Context, path: string, message: string): void {
+  (faults[path] ??= []).push(...invalid(message));
 }
 
 /** `key[]` is another spelling of a list called `key`. */

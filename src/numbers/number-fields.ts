@@ -54,5 +54,9 @@ export function requireBuyer({
   buyer_id?: bigint | null;
 }): void {
   if (forward_type === 'buyer_id' && !buyer_id)
-    throw HttpProblem.field('buyer_id', 'must name a buyer while forward_type is buyer_id');
+    throw HttpProblem.field(
+      'buyer_id',
+      'missing_field',
+      'must name a buyer while forward_type is buyer_id',
+    );
 }

@@ -139,6 +139,7 @@ async function buy(
   if (!number)
     throw HttpProblem.field(
       'requested_number',
+      'invalid_value',
       `must be a number of ${country ?? 'US, CA, GB or AU'}, as a search returns it`,
     );
   return buyRequested(db, number, own, buying);

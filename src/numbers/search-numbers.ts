@@ -29,10 +29,15 @@ export function searchOf({
   if (prefix && !PREFIX.test(prefix))
     throw HttpProblem.field(
       'prefix',
+      'invalid_value',
       'must be the digits that a number begins with, such as 212 or +44161',
     );
   if (query && !QUERY.test(query))
-    throw HttpProblem.field('query', 'must be digits, letters of a keypad, or * for any one digit');
+    throw HttpProblem.field(
+      'query',
+      'invalid_value',
+      'must be digits, letters of a keypad, or * for any one digit',
+    );
   return {
     country,
     toll_free,

@@ -43,6 +43,7 @@ export async function changeSuppressionFile(
   if (status === 'running' && (upload || sent.length > 0))
     throw HttpProblem.field(
       sent[0] ?? 'import_file',
+      'wrong_state',
       'cannot be changed while the import runs; stop it first',
     );
   const list = await listOf(tx, fields, list_before);

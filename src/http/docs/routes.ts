@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Router } from 'express';
 import { contract } from '../../contract';
+import { errorPage, ERRORS_PATH } from '../error-page';
 import { publishedDocument, swaggerDocument, tagDocument } from './document';
 import { introductionPage, swaggerPage, tagPage } from './pages';
 import { prepare, send } from './prepared';
@@ -51,6 +52,7 @@ export function docs(): Router {
       send(() => file(path)),
     );
   }
+  router.get(ERRORS_PATH, errorPage());
   router.get('/api/docs', (_req, res) => res.redirect(301, '/api/docs/'));
   router.get(
     '/api/docs/',

@@ -61,8 +61,13 @@ function bareRows(operation: Operation, url: string, ref: string): string {
   return `${ref}/properties/${rows}`;
 }
 
+const produced = (answer: string) =>
+  appendFileSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'produced.txt'), `${answer}\n`);
+
 /** Throws unless the contract has the status of the response and its body fits the schema. */
 export function checkAnswer(method: string, url: string, res: Response): void {
+  if (res.type === 'application/problem+json')
+    produced(`error ${(JSON.parse(res.text) as { code: string }).code}`);
   const operation = operationOf(method, url);
   if (!operation || res.status === 405) return;
   const status = String(res.status);
@@ -87,8 +92,5 @@ export function checkAnswer(method: string, url: string, res: Response): void {
       `${operation.id} answered ${status} as ${media || 'nothing'}, ` +
         'which the contract does not promise',
     );
-  appendFileSync(
-    join(process.env.TRUNKLINE_TEST_FOLDER!, 'produced.txt'),
-    `${operation.id} ${status}\n`,
-  );
+  produced(`${operation.id} ${status}`);
 }
