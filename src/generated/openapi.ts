@@ -1981,7 +1981,7 @@ export interface paths {
         put?: never;
         /**
          * Place a call
-         * @description Calls a number as a schedule calls its leads: from a number of the company. The person who answers is connected to the destination of the schedule's calls, or else to the next buyer of the offer. Numbers that have opted out, or are on the company's blacklist or on a suppression list of the offer or the schedule, are not called; business and daylight hours are not checked. A call that the carrier refuses is returned as `failed`, with the reason. When the carrier cannot be reached (503) no call is left behind; when it is not known whether the carrier has placed the call, repeating the request checks that with the carrier first. Fields may be sent in the query string, in JSON, in a form, or in a mixture.
+         * @description Calls a number as a schedule calls its leads: from a number of the company. The person who answers is connected to the destination of the schedule's calls, or else to the next buyer of the offer. Numbers that have opted out, or are on the company's blacklist or on a suppression list of the offer or the schedule, are not called; business and daylight hours are not checked. A call that the carrier refuses is returned as `failed`, with the reason. When the carrier cannot be reached (503) no call is left behind; when it is not known whether the carrier has placed the call, repeating the request checks that with the carrier first. Fields may be sent in the query string, in JSON, in a form, or in a mixture. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["createCall"];
         delete?: never;
@@ -2001,7 +2001,7 @@ export interface paths {
         put?: never;
         /**
          * Press keys in a call
-         * @description For an incoming call that is in progress. While a buyer is being asked to press 1, the single key that is sent is the buyer's answer: 1 accepts the call, any other key declines it. A carrier connects the two when its prompt is over, within ten seconds. While a buyer is connected, the keys are passed to your softswitch, which plays them to the buyer: they appear in `key_presses` of the next instructions and as an event of the call. A call that a carrier has connected accepts no keys (422): carriers that speak TwiML can play tones only by ending the connection.
+         * @description For an incoming call that is in progress. While a buyer is being asked to press 1, the single key that is sent is the buyer's answer: 1 accepts the call, any other key declines it. A carrier connects the two when its prompt is over, within ten seconds. While a buyer is connected, the keys are passed to your softswitch, which plays them to the buyer: they appear in `key_presses` of the next instructions and as an event of the call. A call that a carrier has connected accepts no keys (422): carriers that speak TwiML can play tones only by ending the connection. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["sendKeyPress"];
         delete?: never;
@@ -2044,7 +2044,7 @@ export interface paths {
         put?: never;
         /**
          * Record the outcome of a call (for postbacks)
-         * @description The same as a POST to the call itself, under the path that is usually given to buyers for their postbacks.
+         * @description The same as a POST to the call itself, under the path that is usually given to buyers for their postbacks. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["updateCallByUuid"];
         delete?: never;
@@ -2071,7 +2071,7 @@ export interface paths {
         put?: never;
         /**
          * Record the outcome of a call
-         * @description Records facts that become known after a call or during it: what its buyer pays, what its traffic source is paid, tokens, and that it should end. Either all fields are applied or none. Caps, the lead, the conversion and the reports are updated at once. Fields may be sent in the query string, in JSON, in a form, or in a mixture.
+         * @description Records facts that become known after a call or during it: what its buyer pays, what its traffic source is paid, tokens, and that it should end. Either all fields are applied or none. Caps, the lead, the conversion and the reports are updated at once. Fields may be sent in the query string, in JSON, in a form, or in a mixture. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["updateCall"];
         delete?: never;
@@ -8119,14 +8119,8 @@ export interface components {
         InboundWebhookOrder: components["schemas"]["InboundWebhookOrder"];
         /** @description `call_grid` adds foreign keys to the record. */
         CallSerializer: components["schemas"]["CallSerializer"];
-        /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        OrderedCall: components["schemas"]["CallCreate"];
-        /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        PressedKeys: components["schemas"]["KeyPressCreate"];
         /** @description uuid or id of the call. */
         CallUuid: string;
-        /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        ToldOfCall: components["schemas"]["CallUpdate"];
         /** @description By default `id`. */
         CallOrder: components["schemas"]["CallOrder"];
         /** @description Only calls that ended at or after this time. */
@@ -13661,10 +13655,7 @@ export interface operations {
     };
     createCall: {
         parameters: {
-            query?: {
-                /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                call?: components["parameters"]["OrderedCall"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13702,10 +13693,7 @@ export interface operations {
     };
     sendKeyPress: {
         parameters: {
-            query?: {
-                /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                press?: components["parameters"]["PressedKeys"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13788,10 +13776,7 @@ export interface operations {
     };
     updateCallByUuid: {
         parameters: {
-            query?: {
-                /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                told?: components["parameters"]["ToldOfCall"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13873,10 +13858,7 @@ export interface operations {
     };
     updateCall: {
         parameters: {
-            query?: {
-                /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                told?: components["parameters"]["ToldOfCall"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
