@@ -497,21 +497,6 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
   "createBuyerSuppressionFile": [
     {
       "lang": "Shell",
-      "label": "curl",
-      "source": "curl -X POST -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_suppression_files"
-    },
-    {
-      "lang": "TypeScript",
-      "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/buyer_suppression_files');\nconsole.log(error ?? data);"
-    },
-    {
-      "lang": "Python",
-      "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/buyer_suppression_files\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
-    },
-    {
-      "lang": "Shell",
       "label": "curl (file)",
       "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_suppression_files \\\n  -F 'name=November' \\\n  -F 'apply_block_or_unblock=unblock' \\\n  -F 'import_file=@numbers.csv'"
     },

@@ -103,7 +103,7 @@ describe('samples that are run', () => {
     ['updateBuyer', 'curl', 200],
     ['showBuyerByUserBuyerId', 'curl', 200],
     ['createOffer', 'curl', 201],
-    ['createBuyerSuppression', 'curl (file)', 201],
+    ['createBuyerSuppression', 'curl', 201],
     ['createBuyerSuppressionFile', 'curl (file)', 201],
     ['submitLead', 'curl', 201],
     ['showLeadByCallerNumber', 'curl', 200],
