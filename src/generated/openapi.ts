@@ -3532,7 +3532,7 @@ export interface components {
              * @description E-mail address of the buyer, for your own use: the service sends nothing to it.
              */
             email?: string | null;
-            /** @description The record's identifier in another system. */
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             buyer_type?: components["schemas"]["BuyerType"];
             /** @description Ring time in seconds. When the buyer does not answer within it, the call goes on to the next buyer. */
@@ -3661,9 +3661,9 @@ export interface components {
             uuid?: string | null;
             /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
-            /** @description When the record last changed, through the API or by the service itself. */
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted. Set only in the response to its deletion. */
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -3889,7 +3889,7 @@ export interface components {
             buyer_conversion_ids?: number[];
             /**
              * Format: int64
-             * @description The user who paused it. Null when it is not paused, or was paused with a key pair. Only with `buyer_grid`.
+             * @description Id of the user who paused it; null if it is not paused, or was paused with a key pair of the company. Only with `buyer_grid`.
              */
             paused_by_user_id?: number | null;
             /** @description Teams that the buyer is granted to. Only with `buyer_grid`. */
@@ -3939,7 +3939,7 @@ export interface components {
             time_zone?: string | null;
             /** @description Maximum number of simultaneous calls; null for no limit. Returned as `concurrency_cap_limit`. */
             concurrency_cap?: components["schemas"]["CountLimit"];
-            /** @description The record's identifier in another system. */
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             /** @description How often the group may be dialed in all; null for no limit. */
             attempt_total_limit?: components["schemas"]["CountLimit"];
@@ -4023,9 +4023,9 @@ export interface components {
             uuid?: string | null;
             /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
-            /** @description When the record last changed, through the API or by the service itself. */
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted. Set only in the response to its deletion. */
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -4068,7 +4068,7 @@ export interface components {
             paused_at?: components["schemas"]["Timestamp"];
             /**
              * Format: int64
-             * @description The user who paused it. Null when it is not paused, or was paused with a key pair.
+             * @description Id of the user who paused it; null if it is not paused, or was paused with a key pair of the company.
              */
             paused_by_user_id?: number | null;
             /** @description When it was last unpaused; null if it never was. */
@@ -4187,9 +4187,9 @@ export interface components {
             name?: string;
             /** @description Unique among your fleets; lowercase letters, digits and underscores. System tokens refer to the fleet by it. */
             user_fleet_id?: string;
-            /** @description Your own notes on the fleet. */
+            /** @description A note for your own use. */
             description?: string | null;
-            /** @description The record's identifier in another system. */
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerFleetSerializer"];
         };
@@ -4215,9 +4215,9 @@ export interface components {
             uuid?: string | null;
             /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
-            /** @description When the record last changed, through the API or by the service itself. */
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted. Set only in the response to its deletion. */
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -4234,7 +4234,7 @@ export interface components {
             company_id?: number;
             /** @description Shown in menus and logs. */
             name?: string | null;
-            /** @description Your own notes on the fleet. Null if there are none. */
+            /** @description A note for your own use. */
             description?: string | null;
             /** @description Your own identifier for the fleet; unique among your fleets. System tokens refer to the fleet by it. */
             user_fleet_id?: string | null;
@@ -4291,7 +4291,7 @@ export interface components {
             offer_ids?: components["schemas"]["RecordIds"];
             /** @description The schedules the list is attached to. Replaces all current ones. */
             schedule_ids?: components["schemas"]["RecordIds"];
-            /** @description The record's identifier in another system. */
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerSuppressionSerializer"];
         };
@@ -4317,9 +4317,9 @@ export interface components {
             uuid?: string | null;
             /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
-            /** @description When the record last changed, through the API or by the service itself. */
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted. Set only in the response to its deletion. */
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -4448,7 +4448,7 @@ export interface components {
             /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. */
             caller_id_column_name?: string | null;
             csv_headers?: components["schemas"]["CsvHeaders"];
-            /** @description The record's identifier in another system. */
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerSuppressionFileSerializer"];
         };
@@ -4463,7 +4463,7 @@ export interface components {
             caller_id_column_name?: string | null;
             /** @description Names of the columns of the CSV file, separated by commas. By default they are taken from its first row, or are `column_1`, `column_2` and so on if that contains a telephone number. */
             csv_headers?: string;
-            /** @description The record's identifier in another system. */
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             import_file?: components["schemas"]["ImportFile"];
         };
@@ -4487,7 +4487,7 @@ export interface components {
             uuid?: string | null;
             /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
-            /** @description When the record last changed, through the API or by the service itself. */
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
             /** @description Always null: a file is deleted together with its list, and not shown any more. */
             deleted_at?: components["schemas"]["Timestamp"];
@@ -4596,7 +4596,7 @@ export interface components {
             name?: string;
             /** @description Your own identifier for the offer; unique among your offers. */
             user_offer_id?: string | null;
-            /** @description Your own notes on the offer. */
+            /** @description A note for your own use. */
             description?: string | null;
             /** @description Zone assumed for leads of the offer whose own zone is unknown: an IANA name or a display name of /collections/time_zone. */
             time_zone?: string | null;
@@ -4630,7 +4630,7 @@ export interface components {
             payouts?: components["schemas"]["OfferPayout"][];
             /** @description Suppression lists of the offer: calls from their numbers are refused and leads with their numbers are not contacted. Replaces all current ones. */
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
-            /** @description The record's identifier in another system. */
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["OfferSerializer"];
         };
@@ -4659,9 +4659,9 @@ export interface components {
             uuid?: string | null;
             /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
-            /** @description When the record last changed, through the API or by the service itself. */
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted. Set only in the response to its deletion. */
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -4680,7 +4680,7 @@ export interface components {
             name?: string | null;
             /** @description Your own identifier for the offer; null if it has none. */
             user_offer_id?: string | null;
-            /** @description Your own notes on the offer. Null if there are none. */
+            /** @description A note for your own use. */
             description?: string | null;
             /** @description Zone assumed for leads of the offer whose own zone is unknown: an IANA name or a display name of /collections/time_zone. */
             time_zone?: string;
@@ -4716,7 +4716,7 @@ export interface components {
             schedule_ids?: number[];
             /**
              * Format: int64
-             * @description The user who paused it. Null when it is not paused, or was paused with a key pair. Only with `offer_grid`.
+             * @description Id of the user who paused it; null if it is not paused, or was paused with a key pair of the company. Only with `offer_grid`.
              */
             paused_by_user_id?: number | null;
         };
@@ -4788,7 +4788,7 @@ export interface components {
              * @description Id of the buyer.
              */
             buyer_id: number;
-            /** @description The name of the buyer; null if it has none. */
+            /** @description Name of the buyer; null if it has none. */
             name: string | null;
             /** @description Its position in the order in which buyers are tried, starting at 1. Members of a group that is dialed all at once share one position. Null for buyers that cannot take the call. */
             rank: number | null;
@@ -5053,7 +5053,7 @@ export interface components {
              * @description Id of the buyer.
              */
             buyer_id: number;
-            /** @description The name of the buyer; null if it has none. */
+            /** @description Name of the buyer; null if it has none. */
             name: string | null;
             /** @description Whether the buyer itself is among the changes. */
             changed: boolean;
@@ -5214,7 +5214,7 @@ export interface components {
             buyer_id: number;
             /** @description Your own identifier for the buyer; null if it has none. */
             user_buyer_id: string | null;
-            /** @description The name of the buyer; null if it has none. */
+            /** @description Name of the buyer; null if it has none. */
             name: string | null;
             /**
              * Format: int64
@@ -5255,7 +5255,7 @@ export interface components {
             caller_number: string | null;
             /** @description The number called, `+` and digits; null when it was not given. */
             number_called: string | null;
-            /** @description Your own identifier of the call; null if it was not given. */
+            /** @description Your own identifier of the call, or the carrier's; null if it was not given. */
             call_sid: string | null;
             /** @description What to do with the call now. */
             instruction: components["schemas"]["CallInstruction"];
@@ -5315,7 +5315,7 @@ export interface components {
             record_token_filter_list?: components["schemas"]["TokenFilter"][] | null;
             /** @description Notified when the receiver pauses the webhook (410), and when a delivery is dead; at most once an hour. */
             alert_email?: string | null;
-            /** @description The record's identifier in another system. */
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["OutgoingWebhookSerializer"];
         };
@@ -5341,9 +5341,9 @@ export interface components {
             uuid?: string | null;
             /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
-            /** @description When the record last changed, through the API or by the service itself. */
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was deleted. Set only in the response to its deletion. */
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -5452,7 +5452,7 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description The same as `created_at`: a log does not change. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description Always null: a log cannot be deleted. */
+            /** @description Always null: the record is never deleted. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description Always null: a log does not change. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -5603,7 +5603,7 @@ export interface components {
             created_at?: components["schemas"]["Timestamp"];
             /** @description As sent with the request, else the same as `created_at`. Null with `new`. */
             updated_at?: components["schemas"]["Timestamp"];
-            /** @description Always null: a manual fire cannot be deleted. */
+            /** @description Always null: the record is never deleted. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
