@@ -1,0 +1,179 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { load } from 'js-yaml';
+import { Missing, StepFailed } from './execute';
+import { generate, GENERATORS, missingOperations, ROOT, type Generator } from './generators';
+
+// npm run test:clients [-- --only go,java] [--file openapi.yaml] [--keep folder] [--no-drive]
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    file: { type: 'string', default: join(ROOT, 'openapi.yaml') },
+    keep: { type: 'string' },
+    lines: { type: 'string', default: '12' },
+  },
+});
+
+type Outcome = 'ok' | 'failed' | 'skipped';
+interface Row {
+  name: string;
+  outcome: Outcome;
+  /** What was done, or why it was not. */
+  text: string;
+  faults: Fault[];
+  warnings: string[];
+  seconds: number;
+}
+
+interface Fault {
+  title: string;
+  lines: string[];
+}
+
+interface Run {
+  file: string;
+  folder: string;
+  operations: string[];
+}
+
+async function tryGenerator(generator: Generator, run: Run): Promise<Row> {
+  const started = Date.now();
+  const folder = join(run.folder, generator.name);
+  const row: Row = {
+    name: generator.name,
+    outcome: 'ok',
+    text: '',
+    faults: [],
+    warnings: [],
+    seconds: 0,
+  };
+  try {
+    row.warnings = await generate(generator, run.file, folder);
+    const missing = missingOperations(join(folder, generator.operations), run.operations);
+    if (missing.length > 0)
+      row.faults.push({ title: `${missing.length} operations are missing`, lines: missing });
+    await generator.compile(folder);
+  } catch (error) {
+    if (error instanceof Missing) Object.assign(row, { outcome: 'skipped', text: error.message });
+    else row.faults.push(faultOf(error));
+  }
+  row.seconds = (Date.now() - started) / 1_000;
+  return row.outcome === 'skipped' ? row : { ...row, ...verdict(row) };
+}
+
+function faultOf(error: unknown): Fault {
+  if (!(error instanceof StepFailed)) throw error;
+  return { title: error.message, lines: error.output.trim().split('\n') };
+}
+
+function verdict({ faults, warnings }: Row): Pick<Row, 'outcome' | 'text'> {
+  const titles = faults.map(({ title }) => title);
+  if (warnings.length > 0) titles.unshift('the generator warns');
+  return titles.length > 0
+    ? { outcome: 'failed', text: titles.join('; ') }
+    : { outcome: 'ok', text: 'generated, compiled' };
+}
+
+/** Two at a time: most of them are one busy process. */
+async function all(generators: Generator[], run: Run): Promise<Row[]> {
+  const waiting = [...generators];
+  const rows: Row[] = [];
+  const work = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const row = await tryGenerator(next, run);
+      rows.push(row);
+      report(row);
+    }
+  };
+  await Promise.all([work(), work()]);
+  return rows.sort((a, b) => generators.findIndex(named(a)) - generators.findIndex(named(b)));
+}
+
+const named =
+  (row: Row) =>
+  ({ name }: Generator): boolean =>
+    name === row.name;
+
+function report(row: Row): void {
+  const parts = [{ title: 'warnings', lines: counted(row.warnings) }, ...row.faults];
+  const text = parts.filter(({ lines }) => lines.length > 0).map(shown);
+  process.stdout.write(`${lineOf(row)}\n${text.join('')}`);
+}
+
+function shown({ title, lines }: Fault): string {
+  const most = Number(options.lines);
+  const more = lines.length > most ? [`… ${lines.length - most} more lines`] : [];
+  return `  ${title}:\n${[...lines.slice(0, most), ...more].map((line) => `    ${line}\n`).join('')}`;
+}
+
+/** Each line once, with how often it came. */
+function counted(lines: string[]): string[] {
+  const times = new Map<string, number>();
+  for (const line of lines) times.set(line, (times.get(line) ?? 0) + 1);
+  return [...times]
+    .sort((a, b) => b[1] - a[1])
+    .map(([line, n]) => (n > 1 ? `${n}× ${line}` : line));
+}
+
+const lineOf = ({ name, outcome, text, warnings, seconds }: Row): string =>
+  [
+    outcome.padEnd(7),
+    name.padEnd(21),
+    `${String(warnings.length).padStart(4)} warnings`,
+    `${seconds.toFixed(1).padStart(5)} s`,
+    ` ${text}`,
+  ].join(' ');
+
+function chosen(): Generator[] {
+  if (options.only === undefined) return GENERATORS;
+  const names = options.only.split(',');
+  const unknown = names.filter((name) => !GENERATORS.some((known) => known.name === name));
+  if (unknown.length > 0)
+    throw new Error(
+      `--only: ${unknown.join(', ')} is not one of ${GENERATORS.map(({ name }) => name).join(', ')}`,
+    );
+  return GENERATORS.filter(({ name }) => names.includes(name));
+}
+
+function operationsOf(file: string): string[] {
+  const { paths } = load(readFileSync(file, 'utf8')) as {
+    paths: Record<string, Record<string, { operationId?: string }>>;
+  };
+  return Object.values(paths).flatMap((path) =>
+    Object.values(path).flatMap(({ operationId }) => (operationId ? [operationId] : [])),
+  );
+}
+
+async function main(): Promise<void> {
+  const file = resolve(options.file);
+  const folder = resolve(options.keep ?? mkdtempSync(join(tmpdir(), 'trunkline-clients-')));
+  mkdirSync(folder, { recursive: true });
+  // The clients' own imports (axios, openapi-fetch) are found here.
+  if (!existsSync(join(folder, 'node_modules')))
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const rows = await all(chosen(), { file, folder, operations: operationsOf(file) });
+  const count = (outcome: Outcome) => rows.filter((row) => row.outcome === outcome).length;
+  process.stdout.write(`\n${rows.map(lineOf).join('\n')}\n\n`);
+  process.stdout.write(
+    `clients: ${count('ok')} passed, ${count('failed')} failed, ${count('skipped')} skipped\n`,
+  );
+  writeFileSync(join(folder, 'rows.json'), JSON.stringify(rows, null, 2));
+  if (options.keep === undefined) rmSync(folder, { recursive: true, force: true });
+  process.exitCode = count('failed') === 0 ? 0 : 1;
+}
+
+main().catch((error: Error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+});
