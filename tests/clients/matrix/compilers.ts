@@ -22,6 +22,7 @@ export function filesBelow(folder: string, ending: string): string[] {
 }
 
 async function typescript(folder: string): Promise<void> {
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   const tsc = join(ROOT, 'node_modules/.bin/tsc');
   await must('type-checking', tsc, [...TSC, ...filesBelow(folder, '.ts')], { cwd: folder });
 }

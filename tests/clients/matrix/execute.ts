@@ -75,5 +75,4 @@ export async function has(program: string, ...args: string[]): Promise<boolean> 
   return (await execute(program, args, { seconds: 30 })).code === 0;
 }
 
- 
 const plain = (text: string): string => text.replace(/\u001b\[[0-9;]*m/g, '');

@@ -11,8 +11,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { load } from 'js-yaml';
+import { drive, drivers, place } from './drivers';
 import { Missing, StepFailed } from './execute';
 import { generate, GENERATORS, missingOperations, ROOT, type Generator } from './generators';
+import { start, type TestServer } from './server';
 
 // npm run test:clients [-- --only go,java] [--file openapi.yaml] [--keep folder] [--no-drive]
 
@@ -21,6 +23,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     file: { type: 'string', default: join(ROOT, 'openapi.yaml') },
     keep: { type: 'string' },
+    'no-drive': { type: 'boolean', default: false },
     lines: { type: 'string', default: '12' },
   },
 });
@@ -40,6 +43,9 @@ interface Fault {
   title: string;
   lines: string[];
 }
+
+let running: Promise<TestServer> | undefined;
+const server = (): Promise<TestServer> => (running ??= start());
 
 interface Run {
   file: string;
@@ -63,7 +69,11 @@ async function tryGenerator(generator: Generator, run: Run): Promise<Row> {
     const missing = missingOperations(join(folder, generator.operations), run.operations);
     if (missing.length > 0)
       row.faults.push({ title: `${missing.length} operations are missing`, lines: missing });
+    const driver = options['no-drive'] ? undefined : drivers[generator.name];
+    if (driver) place(driver, folder);
     await generator.compile(folder);
+    if (driver) await drive(driver, folder, await (await server()).addCompany(generator.name));
+    row.text = driver ? 'generated, compiled, used' : 'generated, compiled';
   } catch (error) {
     if (error instanceof Missing) Object.assign(row, { outcome: 'skipped', text: error.message });
     else row.faults.push(faultOf(error));
@@ -77,12 +87,12 @@ function faultOf(error: unknown): Fault {
   return { title: error.message, lines: error.output.trim().split('\n') };
 }
 
-function verdict({ faults, warnings }: Row): Pick<Row, 'outcome' | 'text'> {
+function verdict({ faults, warnings, text }: Row): Pick<Row, 'outcome' | 'text'> {
   const titles = faults.map(({ title }) => title);
   if (warnings.length > 0) titles.unshift('the generator warns');
   return titles.length > 0
     ? { outcome: 'failed', text: titles.join('; ') }
-    : { outcome: 'ok', text: 'generated, compiled' };
+    : { outcome: 'ok', text };
 }
 
 /** Two at a time: most of them are one busy process. */
@@ -111,10 +121,14 @@ function report(row: Row): void {
   process.stdout.write(`${lineOf(row)}\n${text.join('')}`);
 }
 
+/** The beginning and the end: a compiler says the most at the top, an exception at the bottom. */
 function shown({ title, lines }: Fault): string {
-  const most = Number(options.lines);
-  const more = lines.length > most ? [`… ${lines.length - most} more lines`] : [];
-  return `  ${title}:\n${[...lines.slice(0, most), ...more].map((line) => `    ${line}\n`).join('')}`;
+  const half = Math.max(1, Math.floor(Number(options.lines) / 2));
+  const some =
+    lines.length <= 2 * half
+      ? lines
+      : [...lines.slice(0, half), `… ${lines.length - 2 * half} lines …`, ...lines.slice(-half)];
+  return `  ${title}:\n${some.map((line) => `    ${line}\n`).join('')}`;
 }
 
 /** Each line once, with how often it came. */
@@ -163,6 +177,7 @@ async function main(): Promise<void> {
   if (!existsSync(join(folder, 'node_modules')))
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const rows = await all(chosen(), { file, folder, operations: operationsOf(file) });
+  await (await running)?.stop();
   const count = (outcome: Outcome) => rows.filter((row) => row.outcome === outcome).length;
   process.stdout.write(`\n${rows.map(lineOf).join('\n')}\n\n`);
   process.stdout.write(
