@@ -56,8 +56,8 @@ export const drivers: Record<string, Driver> = {
   },
   go: {
     source: 'go/main.go',
-    place: 'driver/main.go',
-    command: async () => ['go', 'run', './driver'],
+    place: 'cmd/driver/main.go',
+    command: async (folder) => [join(folder, 'driver')],
   },
   php: script('php/driver.php', async () => ['php', 'driver.php', await php()]),
   ruby: script('ruby/driver.rb', async () => [await ruby(), '-I', 'lib', 'driver.rb']),

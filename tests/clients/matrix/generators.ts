@@ -43,16 +43,9 @@ function openapi(language: keyof typeof compilers, operations: string): Generato
     compile: compilers[language],
     generate: async (file, folder) => {
       const [java = '', ...command] = await openapiGenerator();
-      const args = [
-        ...command,
-        'generate',
-        '-i',
-        file,
-        '-g',
-        language,
-        '-o',
-        target(language, folder),
-      ];
+      const where = ['-i', file, '-o', target(language, folder)];
+      const options = OPTIONS[language] ?? [];
+      const args = [...command, 'generate', '-g', language, ...where, ...options];
       const { output } = await must('generating', java, args, { cwd: folder });
       return output
         .split('\n')

@@ -4,7 +4,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log"
 	"maps"
@@ -25,19 +24,19 @@ func main() {
 	// #region docs
 	config := trunkline.NewConfiguration()
 	config.Servers = trunkline.ServerConfigurations{{URL: os.Getenv("TRUNKLINE_URL")}}
-	key := trunkline.BasicAuth{UserName: os.Getenv("TRUNKLINE_KEY"), Password: os.Getenv("TRUNKLINE_SECRET")}
-	ctx := context.WithValue(context.Background(), trunkline.ContextBasicAuth, key)
+	ctx := context.WithValue(context.Background(), trunkline.ContextBasicAuth, trunkline.BasicAuth{
+		UserName: os.Getenv("TRUNKLINE_KEY"), Password: os.Getenv("TRUNKLINE_SECRET")})
 	buyers := trunkline.NewAPIClient(config).BuyersAPI
-	coast := trunkline.BuyerCreate{Name: trunkline.PtrString("Coast"), Number: trunkline.PtrString("+13105550123")}
+	text := trunkline.PtrString
+	coast := trunkline.BuyerCreate{Name: text("Coast"), Number: text("+13105550123")}
 	made, _, err := buyers.CreateBuyer(ctx).IdempotencyKey("coast-1").BuyerCreate(coast).Execute()
-	check(err) // log.Fatal, unless it is nil
-	rename := trunkline.BuyerUpdate{Name: trunkline.PtrString("Coast Legal")}
-	_, _, err = buyers.UpdateBuyer(ctx, fmt.Sprint(made.Buyer.GetId())).BuyerUpdate(rename).Execute()
+	check(err) // ends the program, unless it is nil
+	rename := trunkline.BuyerUpdate{Name: text("Coast Legal")}
+	_, _, err = buyers.UpdateBuyer(ctx, made.Buyer.GetUuid()).BuyerUpdate(rename).Execute()
 	page, _, err := buyers.ListBuyers(ctx).Cursor(-1).PerPage(2).Execute()
-	_, _, err = buyers.CreateBuyer(ctx).BuyerCreate(trunkline.BuyerCreate{Number: trunkline.PtrString("555")}).Execute()
-	var refused *trunkline.GenericOpenAPIError
-	errors.As(err, &refused)
-	problem := refused.Model().(trunkline.Problem) // problem.Errors["number"] says what is allowed
+	wrong := trunkline.BuyerCreate{Name: text("Coast"), Number: text("555")}
+	_, _, err = buyers.CreateBuyer(ctx).BuyerCreate(wrong).Execute()
+	problem := err.(*trunkline.GenericOpenAPIError).Model().(trunkline.Problem)
 	// #endregion
 
 	again, _, err := buyers.CreateBuyer(ctx).IdempotencyKey("coast-1").BuyerCreate(coast).Execute()
@@ -60,13 +59,14 @@ func main() {
 	}
 
 	api := trunkline.NewAPIClient(config)
-	renamed := trunkline.ScheduleUpdate{Name: trunkline.PtrString("New")}
-	_, _, err = api.SchedulesAPI.UpdateSchedule(ctx, os.Getenv("SCHEDULE_ID")).ScheduleUpdate(renamed).Execute()
+	schedule := trunkline.ScheduleUpdate{Name: text("New")}
+	id := os.Getenv("SCHEDULE_ID")
+	_, _, err = api.SchedulesAPI.UpdateSchedule(ctx, id).ScheduleUpdate(schedule).Execute()
 	check(err)
 
 	submission := trunkline.LeadSubmission{
-		LeadToken: trunkline.PtrString(os.Getenv("LEAD_TOKEN")),
-		CallerId:  trunkline.PtrString("(310) 555-0177"),
+		LeadToken: text(os.Getenv("LEAD_TOKEN")),
+		CallerId:  text("(310) 555-0177"),
 		Data:      map[string]interface{}{"first_name": "Ann"},
 	}
 	submitted, _, err := api.LeadsAPI.SubmitLead(ctx).LeadSubmission(submission).Execute()

@@ -56,7 +56,8 @@ public class Driver {
 
     CallSessionCreate begin =
         new CallSessionCreate().offerId(System.getenv("OFFER_ID")).callerNumber("+13105550177");
-    CallSession call = new CallSessionsApi(trunkline).createCallSession(begin).execute().getCallSession();
+    CallSession call =
+        new CallSessionsApi(trunkline).createCallSession(begin).execute().getCallSession();
     RoutingDecision decision =
         new RoutingApi(trunkline)
             .showCallDecision(call.getUuid().toString())

@@ -31,9 +31,9 @@ from trunkline_client.models import (
     BuyerSuppressionFileUpload,
     CallSessionCreate,
     LeadSubmission,
-    LeadSubmissionData,
     Problem,
     ScheduleUpdate,
+    TokenValues,
 )
 from trunkline_client.types import File
 
@@ -54,7 +54,7 @@ lead = submit_lead.sync(
     body=LeadSubmission(
         lead_token=os.environ["LEAD_TOKEN"],
         caller_id="(310) 555-0177",
-        data=LeadSubmissionData.from_dict({"first_name": "Ann"}),
+        data=TokenValues.from_dict({"first_name": "Ann"}),
     ),
 ).lead
 

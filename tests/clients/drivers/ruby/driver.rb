@@ -1,10 +1,8 @@
 # region docs
 require 'openapi_client'
-require 'uri'
 
 OpenapiClient.configure do |config|
-  url = URI(ENV.fetch('TRUNKLINE_URL'))
-  config.scheme, config.host, config.base_path = url.scheme, "#{url.host}:#{url.port}", url.path
+  config.scheme, config.host = ENV.fetch('TRUNKLINE_URL').split(%r{://|/})
   config.username, config.password = ENV.values_at('TRUNKLINE_KEY', 'TRUNKLINE_SECRET')
 end
 buyers = OpenapiClient::BuyersApi.new
@@ -18,7 +16,6 @@ rescue OpenapiClient::ApiError => e
   problem = OpenapiClient::Problem.build_from_hash(JSON.parse(e.response_body))
 end
 # endregion
-require 'tempfile'
 
 again = buyers.create_buyer(coast, idempotency_key: 'coast-1').buyer
 shown = buyers.show_buyer(made.id.to_s).buyer
@@ -42,12 +39,10 @@ submission = OpenapiClient::LeadSubmission.new(
 lead = OpenapiClient::LeadsApi.new.submit_lead(lead_submission: submission).lead
 
 files = OpenapiClient::BuyerSuppressionFilesApi.new
-csv = Tempfile.new(['numbers', '.csv'])
-csv.write("6175550144\nnone\n")
-csv.rewind
+File.write('numbers.csv', "6175550144\nnone\n")
 file = files.create_buyer_suppression_file(
   buyer_suppression_id: ENV.fetch('SUPPRESSION_ID'),
-  import_file: csv
+  import_file: File.new('numbers.csv')
 ).buyer_suppression_file
 while %w[pending running].include?(file.status)
   sleep 0.1
