@@ -39,7 +39,15 @@ async function java(folder: string): Promise<void> {
   const sources = join(folder, 'sources.txt');
   writeFileSync(sources, filesBelow(join(folder, 'src/main/java'), '.java').join('\n'));
   const classes = join(folder, 'classes');
-  const args = ['-nowarn', '-proc:none', '-d', classes, '-cp', join(libraries, '*')];
+  const args = [
+    '-J-XX:TieredStopAtLevel=1',
+    '-nowarn',
+    '-proc:none',
+    '-d',
+    classes,
+    '-cp',
+    join(libraries, '*'),
+  ];
   await must('compiling', 'javac', [...args, `@${sources}`]);
 }
 

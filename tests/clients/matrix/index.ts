@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { load } from 'js-yaml';
+import { DOCUMENT, withRegions } from './document';
 import { drive, drivers, place } from './drivers';
 import { Missing, StepFailed } from './execute';
 import { generate, GENERATORS, missingOperations, ROOT, type Generator } from './generators';
@@ -24,6 +25,7 @@ const { values: options } = parseArgs({
     file: { type: 'string', default: join(ROOT, 'openapi.yaml') },
     keep: { type: 'string' },
     'no-drive': { type: 'boolean', default: false },
+    'write-docs': { type: 'boolean', default: false },
     lines: { type: 'string', default: '12' },
   },
 });
@@ -76,23 +78,21 @@ async function tryGenerator(generator: Generator, run: Run): Promise<Row> {
     row.text = driver ? 'generated, compiled, used' : 'generated, compiled';
   } catch (error) {
     if (error instanceof Missing) Object.assign(row, { outcome: 'skipped', text: error.message });
-    else row.faults.push(faultOf(error));
+    else row.faults.push(faultOf(error as Error));
   }
   row.seconds = (Date.now() - started) / 1_000;
-  return row.outcome === 'skipped' ? row : { ...row, ...verdict(row) };
+  return { ...row, ...verdict(row) };
 }
 
-function faultOf(error: unknown): Fault {
-  if (!(error instanceof StepFailed)) throw error;
-  return { title: error.message, lines: error.output.trim().split('\n') };
-}
+const faultOf = (error: Error): Fault => ({
+  title: error.message,
+  lines: (error instanceof StepFailed ? error.output : (error.stack ?? '')).trim().split('\n'),
+});
 
-function verdict({ faults, warnings, text }: Row): Pick<Row, 'outcome' | 'text'> {
+function verdict({ faults, warnings, outcome, text }: Row): Pick<Row, 'outcome' | 'text'> {
   const titles = faults.map(({ title }) => title);
   if (warnings.length > 0) titles.unshift('the generator warns');
-  return titles.length > 0
-    ? { outcome: 'failed', text: titles.join('; ') }
-    : { outcome: 'ok', text };
+  return titles.length > 0 ? { outcome: 'failed', text: titles.join('; ') } : { outcome, text };
 }
 
 /** Two at a time: most of them are one busy process. */
@@ -170,6 +170,8 @@ function operationsOf(file: string): string[] {
 }
 
 async function main(): Promise<void> {
+  if (options['write-docs'])
+    return writeFileSync(DOCUMENT, withRegions(readFileSync(DOCUMENT, 'utf8')));
   const file = resolve(options.file);
   const folder = resolve(options.keep ?? mkdtempSync(join(tmpdir(), 'trunkline-clients-')));
   mkdirSync(folder, { recursive: true });

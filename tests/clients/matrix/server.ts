@@ -98,6 +98,6 @@ async function updatesOf(call: Call): Promise<unknown> {
   const { change_logs } = await call('GET', 'change_logs?order_dir=asc&per_page=100');
   const updates = change_logs as { record_type: string; action: string; changes: Fields }[];
   return updates
-    .filter(({ action }) => action === 'update' || action === 'updated')
+    .filter(({ action }) => action === 'update')
     .map(({ record_type, changes }) => [record_type, Object.keys(changes)]);
 }
