@@ -58,7 +58,7 @@ async function go(folder: string): Promise<void> {
   await must('compiling', 'go', args, { cwd: folder });
 }
 
-/** No compiler of C# is to be had from these registries: the syntax is checked, the names are. */
+/** There is no compiler of C# in these registries: the syntax and the names of types are checked. */
 async function csharp(folder: string): Promise<void> {
   const args = [join(SCRIPTS, 'check_csharp.py'), join(folder, 'src/Org.OpenAPITools')];
   await must('checking', join(await python(), 'python'), args);

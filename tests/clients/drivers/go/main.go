@@ -59,9 +59,11 @@ func main() {
 	}
 
 	api := trunkline.NewAPIClient(config)
-	schedule := trunkline.ScheduleUpdate{Name: text("New")}
+	// The constructor sets what the contract declares as defaults.
+	schedule := trunkline.NewScheduleUpdate()
+	schedule.SetName("New")
 	id := os.Getenv("SCHEDULE_ID")
-	_, _, err = api.SchedulesAPI.UpdateSchedule(ctx, id).ScheduleUpdate(schedule).Execute()
+	_, _, err = api.SchedulesAPI.UpdateSchedule(ctx, id).ScheduleUpdate(*schedule).Execute()
 	check(err)
 
 	submission := trunkline.LeadSubmission{
