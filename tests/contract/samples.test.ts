@@ -104,7 +104,7 @@ describe('samples that are run', () => {
     ['showBuyerByUserBuyerId', 'curl', 200],
     ['createOffer', 'curl', 201],
     ['createBuyerSuppression', 'curl', 201],
-    ['createBuyerSuppressionFile', 'curl (file)', 201],
+    ['createBuyerSuppressionFile', 'curl', 201],
     ['submitLead', 'curl', 201],
     ['showLeadByCallerNumber', 'curl', 200],
     ['optOutLead', 'curl', 200],
