@@ -5985,7 +5985,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
@@ -6243,7 +6243,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
@@ -6333,7 +6333,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
@@ -6486,7 +6486,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
@@ -6628,7 +6628,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
@@ -6750,7 +6750,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
@@ -6840,7 +6840,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
@@ -6956,7 +6956,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
@@ -7121,7 +7121,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
@@ -7199,7 +7199,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
@@ -7300,7 +7300,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
@@ -7404,7 +7404,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
@@ -7713,7 +7713,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
@@ -8070,7 +8070,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
@@ -8634,7 +8634,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
@@ -8731,7 +8731,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
@@ -8912,7 +8912,7 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system; it need not be unique. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /**
              * Format: int64
