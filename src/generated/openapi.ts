@@ -5668,102 +5668,171 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         ToldBuyer: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer.
+             */
             id: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the buyer. Accepted wherever its `id` is accepted. Absent in `before_buyer_dialled`.
+             */
             uuid?: string;
+            /** @description Name of the buyer, as it is when the event is sent; null if it has none. */
             name: string | null;
+            /** @description Your own identifier for the buyer; null if it has none. */
             user_buyer_id: string | null;
+            /** @description Telephone number or SIP address of the buyer; null if it has none. */
             number: string | null;
+            /** @description Path of the buyer for GET requests. */
             routes_show_path: string;
         };
         /** @description A call that a buyer pays for. */
         ToldConversion: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the conversion, as `POST /webhook_manual_fires` takes it.
+             */
             id: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the conversion. Accepted wherever its `id` is accepted.
+             */
             uuid: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the call converted, in UTC.
+             */
             created_at: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the call that the buyer pays for.
+             */
             call_id: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer that pays.
+             */
             buyer_id: number;
             /** @description The name of the buyer's conversion that was used. */
             name: string | null;
+            /** @description Dollars that the buyer pays for the call. */
             revenue: components["schemas"]["Money"];
+            /** @description Dollars that the traffic source is paid for the call. */
             payout: components["schemas"]["Money"];
         };
         ToldAgent: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the agent.
+             */
             id: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the user who is the agent.
+             */
             user_id: number;
+            /** @description Key of the agent's current status, such as `available`. */
             status: string;
         };
         /** @description A call for which a buyer is being looked for. A call that has just come in has no record yet. */
         DialledCall: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the call, which its record gets too.
+             */
             uuid: string;
+            /** @description `+` and the digits of the caller; null if the number is withheld. */
             caller_number: string | null;
+            /** @description `+` and the digits of the number that the caller called; null if it is not known. */
             number_called: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer whose buyers may get the call. Null for a call to a number that forwards to one buyer.
+             */
             offer_id: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the caller's lead; null if there is none.
+             */
             lead_id: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the traffic source that the call came from; null if it is not known.
+             */
             traffic_source_id: number | null;
+            /** @description Tokens of the call, including those of the caller's lead. */
             token_values: {
                 [key: string]: unknown;
             };
         };
         /** @description Something happened to a lead. */
         WebhookLeadEvent: {
-            /** @enum {string} */
+            /**
+             * @description `new_lead_created`: the lead was submitted. `lead_changed`: it has changed. `lead_opted_out`: it has opted out. `contact_fields_changed`: its tokens or its e-mail address have changed.
+             * @enum {string}
+             */
             type: "new_lead_created" | "lead_changed" | "lead_opted_out" | "contact_fields_changed";
             /**
              * Format: date-time
              * @description When it happened.
              */
             timestamp: string;
-            /** @description True. */
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
             truncated?: boolean;
+            /** @description What the event is about. */
             data: {
+                /** @description The lead as it was when the event occurred. */
                 lead: components["schemas"]["Lead"];
             };
         };
         /** @description Something happened to a call. `lead` and `buyer` are included when the call has them. */
         WebhookCallEvent: {
-            /** @enum {string} */
+            /**
+             * @description `new_call_started`: the call has come in or was placed. `buyer_did_not_convert`: it has ended, and the buyer that took it does not pay. `offer_converted`: the traffic source is paid for it. `every_call`: it has ended. `call_changed`: something was reported about it after its end.
+             * @enum {string}
+             */
             type: "new_call_started" | "buyer_did_not_convert" | "offer_converted" | "every_call" | "call_changed";
             /**
              * Format: date-time
              * @description When it happened.
              */
             timestamp: string;
-            /** @description True. */
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
             truncated?: boolean;
+            /** @description What the event is about. */
             data: {
+                /** @description The call as it was when the event occurred. */
                 call: components["schemas"]["Call"];
+                /** @description The lead as it was when the event occurred. Absent if the call belongs to no lead. */
                 lead?: components["schemas"]["Lead"];
+                /** @description The buyer of the call, or else of its lead. Absent if neither has one. */
                 buyer?: components["schemas"]["ToldBuyer"];
             };
         };
         /** @description A buyer is being dialed for a call, or has answered. */
         WebhookAttemptEvent: {
-            /** @enum {string} */
+            /**
+             * @description `buyer_dialled`: the buyer is being dialed. `buyer_answered`: it has answered, even if the key press is still awaited.
+             * @enum {string}
+             */
             type: "buyer_dialled" | "buyer_answered";
             /**
              * Format: date-time
              * @description When it happened.
              */
             timestamp: string;
-            /** @description True. */
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
             truncated?: boolean;
+            /** @description What the event is about. */
             data: {
+                /** @description The call as it was when the event occurred. */
                 call: components["schemas"]["Call"];
+                /** @description The lead as it was when the event occurred. Absent if the call belongs to no lead. */
                 lead?: components["schemas"]["Lead"];
+                /** @description The buyer that is dialed or has answered. */
                 buyer: components["schemas"]["ToldBuyer"];
+                /** @description The attempt to connect the call to the buyer. */
                 attempt: components["schemas"]["CallAttempt"];
             };
         };
@@ -5776,27 +5845,37 @@ export interface components {
              * @description When it happened.
              */
             timestamp: string;
-            /** @description True. */
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
             truncated?: boolean;
+            /** @description What the event is about. */
             data: {
+                /** @description The call as it was when the event occurred. */
                 call: components["schemas"]["Call"];
+                /** @description The lead as it was when the event occurred. Absent if the call belongs to no lead. */
                 lead?: components["schemas"]["Lead"];
+                /** @description The buyer that pays. */
                 buyer: components["schemas"]["ToldBuyer"];
+                /** @description What the buyer pays, and what the traffic source is paid. */
                 conversion: components["schemas"]["ToldConversion"];
             };
         };
         /** @description An agent can take calls from now on, or no longer can. */
         WebhookAgentEvent: {
-            /** @enum {string} */
+            /**
+             * @description `agent_online`: the agent has entered a status that counts as online. `agent_offline`: it has left such a status for one that does not, or was deleted.
+             * @enum {string}
+             */
             type: "agent_online" | "agent_offline";
             /**
              * Format: date-time
              * @description When it happened.
              */
             timestamp: string;
-            /** @description True. */
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
             truncated?: boolean;
+            /** @description What the event is about. */
             data: {
+                /** @description The agent and its current status. */
                 agent: components["schemas"]["ToldAgent"];
             };
         };
@@ -5809,12 +5888,17 @@ export interface components {
              * @description When it happened.
              */
             timestamp: string;
-            /** @description True. */
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
             truncated?: boolean;
+            /** @description The records that the manual fire named, and those that belong to them. */
             data: {
+                /** @description The named call, or that of the named conversion. Otherwise absent. */
                 call?: components["schemas"]["Call"];
+                /** @description The named lead, or that of the call. Otherwise absent. */
                 lead?: components["schemas"]["Lead"];
+                /** @description The buyer of the conversion, or of the call, or else of the lead of the call. Otherwise absent. */
                 buyer?: components["schemas"]["ToldBuyer"];
+                /** @description The named conversion. Otherwise absent. */
                 conversion?: components["schemas"]["ToldConversion"];
             };
         };
@@ -5827,8 +5911,11 @@ export interface components {
              * @description When it happened.
              */
             timestamp: string;
+            /** @description What is to be decided. */
             data: {
+                /** @description The call for which the buyer would be dialed. */
                 call: components["schemas"]["DialledCall"];
+                /** @description The buyer that would be dialed. */
                 buyer: components["schemas"]["ToldBuyer"];
             };
         };
@@ -5838,11 +5925,15 @@ export interface components {
             /** @description Shown in the routing decision of the call. */
             reason?: string;
         };
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `inbound_webhook`, the default, or `inbound_webhook_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         InboundWebhookSerializer: "inbound_webhook" | "inbound_webhook_grid" | "";
         /** @enum {string} */
         InboundWebhookOrder: "id" | "name" | "vanity_uri" | "created_at" | "updated_at" | "paused";
         InboundWebhookFields: {
+            /** @description Name of the endpoint, for your own use: senders never see it. */
             name?: string;
             /** @description The last part of the endpoint's URLs: 3 to 100 of a-z, 0-9, - and _. Unique in this installation. */
             vanity_uri?: string;
@@ -5858,6 +5949,7 @@ export interface components {
             has_auth_token?: boolean;
             /** @description Creates a new token. The previous one is refused from then on. */
             reset_auth_token?: boolean;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["InboundWebhookSerializer"];
         };
@@ -5881,8 +5973,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -5892,19 +5987,32 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Name of the endpoint, for your own use: senders never see it. Null in a response to `new`. */
             name?: string | null;
+            /** @description The last part of the endpoint's URLs. Null in a response to `new`. */
             vanity_uri?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer that receives the calls. Null in a response to `new`.
+             */
             offer_id?: number | null;
-            /** @description Name of the record. */
+            /** @description Name of the offer. Null in a response to `new`. */
             offer?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the traffic source of the calls when the sender names none; null for none.
+             */
             traffic_source_id?: number | null;
-            /** @description Name of the record. */
+            /** @description Name of the traffic source; null if there is none. */
             traffic_source?: string | null;
+            /** @description Seconds for which a buyer is held for a ping, and again for its post. */
             hold_seconds?: number;
+            /** @description Whether the endpoint accepts no pings and no posts. Buyers already held stay held until the hold expires, and can still be posted. */
             paused?: boolean;
             /** @description Whether senders must present a token. It is stored hashed and cannot be read. */
             has_auth_token?: boolean;
@@ -5981,9 +6089,14 @@ export interface components {
         PingBuyer: {
             /** @description Post this to get exactly this buyer. */
             ping_id: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer.
+             */
             buyer_id: number;
+            /** @description Your own identifier for the buyer; null if it has none. */
             user_buyer_id: string | null;
+            /** @description Name of the buyer; null if it has none. */
             name: string | null;
             /** @description Dollars that its current conversion pays; 0 without one. */
             bid_price: components["schemas"]["Money"];
@@ -5991,6 +6104,7 @@ export interface components {
             bid_duration: number | null;
             /** @description Whether its caps are reserved for this ping. */
             held: boolean;
+            /** @description When the ping expires: a post after this may get another buyer. In UTC. */
             expires_at: components["schemas"]["Timestamp"];
         };
         PingReply: {
@@ -6002,8 +6116,9 @@ export interface components {
             buyers: components["schemas"]["PingBuyer"][];
             /** @description Post this to get the first of these buyers that is available, in their order. */
             try_all_buyers_ping_id: string | null;
-            /** @description The highest price among the buyers. */
+            /** @description Dollars: the highest price among the buyers. Null if no buyer is available. */
             bid_price: components["schemas"]["Money"] | null;
+            /** @description When the ping expires: a post after this may get other buyers. In UTC; null if no buyer is available. */
             expires_at: components["schemas"]["Timestamp"];
             metadata: components["schemas"]["RecordMetadata"];
         };
@@ -6018,13 +6133,18 @@ export interface components {
             late: boolean;
             /** @description Repeat the post with this to get the same response. */
             ping_id: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer that is reserved for the call; null if none is available.
+             */
             buyer_id: number | null;
+            /** @description Your own identifier for that buyer; null if it has none. */
             user_buyer_id: string | null;
+            /** @description Name of that buyer; null if it has none. */
             name: string | null;
-            /** @description Dollars that the buyer's current conversion pays. */
+            /** @description Dollars that the buyer's current conversion pays; 0 without one. Null if no buyer is available. */
             bid_price: components["schemas"]["Money"] | null;
-            /** @description Seconds after which it pays. */
+            /** @description Seconds after which the buyer pays; null if it pays for what it reports itself, has no conversion, or none is available. */
             bid_duration: number | null;
             /** @description `+` and the digits of the number to forward the call to: a number of the offer, or else of the company, or else of the buyer itself. */
             forwarding_number: string | null;
@@ -6033,7 +6153,7 @@ export interface components {
              * @description The call that resulted.
              */
             call_uuid: string | null;
-            /** @description How long the call is expected. */
+            /** @description Until when the call is expected: the buyer is reserved until then. In UTC; null if no buyer is available. */
             expires_at: components["schemas"]["Timestamp"];
         };
         FullReply: {
@@ -6045,18 +6165,24 @@ export interface components {
             buyers: components["schemas"]["PingBuyer"][];
             /** @description Post this to get the first of these buyers that is available, in their order. */
             try_all_buyers_ping_id: string | null;
+            /** @description Always empty: a ping that is posted at once cannot have expired. */
             warnings: string[];
             /** @description Always false. */
             late: boolean;
             /** @description Post this to get the same response again. */
             ping_id: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer that is reserved for the call; null if none is available.
+             */
             buyer_id: number | null;
+            /** @description Your own identifier for that buyer; null if it has none. */
             user_buyer_id: string | null;
+            /** @description Name of that buyer; null if it has none. */
             name: string | null;
-            /** @description Dollars that the buyer's current conversion pays. */
+            /** @description Dollars that the buyer's current conversion pays; 0 without one. Null if no buyer is available. */
             bid_price: components["schemas"]["Money"] | null;
-            /** @description Seconds after which it pays. */
+            /** @description Seconds after which the buyer pays; null if it pays for what it reports itself, has no conversion, or none is available. */
             bid_duration: number | null;
             /** @description `+` and the digits of the number to forward the call to: a number of the offer, or else of the company, or else of the buyer itself. */
             forwarding_number: string | null;
@@ -6065,17 +6191,23 @@ export interface components {
              * @description The call that resulted.
              */
             call_uuid: string | null;
-            /** @description How long the call is expected. */
+            /** @description Until when the call is expected: the buyer is reserved until then. In UTC; null if no buyer is available. */
             expires_at: components["schemas"]["Timestamp"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         TrafficSourceFields: {
+            /** @description Shown in lists, and as `traffic_source` with calls, numbers and endpoints. */
             name?: string;
             /** @description Your own identifier for the traffic source. Unique. */
             user_traffic_source_id?: string | null;
-            /** Format: email */
+            /**
+             * Format: email
+             * @description An address at which to reach the source, for your own use: nothing is sent to it.
+             */
             email?: string | null;
+            /** @description A note for your own use. */
             description?: string | null;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["TrafficSourceSerializer"];
         };
@@ -6099,8 +6231,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6110,11 +6245,18 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Shown in lists, and as `traffic_source` with calls, numbers and endpoints. Null in a response to `new`. */
             name?: string | null;
+            /** @description Your own identifier for the traffic source. Unique. */
             user_traffic_source_id?: string | null;
+            /** @description An address at which to reach the source, for your own use: nothing is sent to it. */
             email?: string | null;
+            /** @description A note for your own use. */
             description?: string | null;
         };
         TrafficSourceReply: {
@@ -6138,6 +6280,7 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         PhoneNumberFields: {
+            /** @description A label of your own for the number, to find it in lists. */
             name?: string | null;
             /** @description Id or uuid of the offer that receives its calls. Leads of the offer are called and texted from it in preference to other numbers. */
             offer_id?: string | null;
@@ -6146,6 +6289,7 @@ export interface components {
             forward_type?: components["schemas"]["PhoneNumberForwardType"];
             /** @description Id or uuid of the buyer. Required with `forward_type` `buyer_id`. */
             buyer_id?: string | null;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["PhoneNumberSerializer"];
         };
@@ -6177,8 +6321,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6188,8 +6335,12 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description A label of your own for the number, to find it in lists. */
             name?: string | null;
             /** @description `+` and the digits. */
             phone_number?: string | null;
@@ -6197,6 +6348,7 @@ export interface components {
             number?: string | null;
             /** @description Two-letter country code. */
             country?: string;
+            /** @description Whether calls to the number cost the caller nothing, as with 800 in the US. */
             toll_free?: boolean;
             /** @description The carrier that sold it. */
             carrier?: string;
@@ -6271,9 +6423,11 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         ScheduleFields: {
+            /** @description Shown in lists, and as `schedule_name` with calls. */
             name?: string;
             /** @description Your own identifier for the schedule. Unique. */
             user_schedule_id?: string | null;
+            /** @description A note for your own use. */
             description?: string | null;
             /** @description Id or uuid of the offer that its leads belong to. */
             offer_id?: string | null;
@@ -6293,6 +6447,7 @@ export interface components {
             paused?: boolean;
             /** @description Suppression lists of the schedule: its calls and messages skip leads with their numbers. Replaces all current ones. */
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["ScheduleSerializer"];
         };
@@ -6319,8 +6474,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6330,30 +6488,49 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Shown in lists, and as `schedule_name` with calls. Null in a response to `new`. */
             name?: string | null;
+            /** @description Your own identifier for the schedule. Unique. */
             user_schedule_id?: string | null;
+            /** @description A note for your own use. */
             description?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer that its leads belong to; null for none.
+             */
             offer_id?: number | null;
+            /** @description Zone of its business hours, of waits until a time of day, and of leads whose own zone is unknown. */
             time_zone?: string;
+            /** @description HH:MM..HH:MM, both minutes included. Leads are contacted only within these hours, in every zone that their area code and zip allow. */
             daylight_hours?: string;
+            /** @description Business hours of the schedule, in its `time_zone`. Leads are contacted only within them. An empty list means always. */
             business_hours_schedule?: components["schemas"]["ScheduleEntry"][];
+            /** @description Hours after which a lead leaves the schedule and its end-of-schedule actions run; null for no limit. A lead may have its own value. */
             hours_to_expire?: number | null;
+            /** @description Calls and text messages after which a lead leaves the schedule and its end-of-schedule actions run; null for no limit. A lead may have its own value. */
             max_contact_attempts?: number | null;
+            /** @description The sender of its e-mails: `desk@example.com` or `Desk <desk@example.com>`. Null: the sender of the installation. An action may have its own. */
             from_email?: string | null;
+            /** @description Whether its leads are not contacted. They are kept as `disabled`, and continue when it is unpaused. */
             paused?: boolean;
+            /** @description When it was last paused; null if it never was. */
             paused_at?: components["schemas"]["Timestamp"];
+            /** @description When it was last unpaused; null if it never was. */
             unpaused_at?: components["schemas"]["Timestamp"];
             /** @description The token with which leads are submitted to the schedule. Null in a response to `new`. */
             lead_token?: string | null;
+            /** @description Suppression lists of the schedule: its calls and messages skip leads with their numbers. */
             buyer_suppression_ids?: number[];
             /** @description Its actions in order, then its end-of-schedule actions in order. */
             schedule_action_ids?: number[];
             /**
              * Format: int64
-             * @description Only with `schedule_grid`.
+             * @description Id of the user who paused it; null if it is not paused, or was paused with a key pair of the company. Only with `schedule_grid`.
              */
             paused_by_user_id?: number | null;
         };
@@ -6381,6 +6558,7 @@ export interface components {
             /** @description Id or uuid of the schedule. */
             schedule_id?: string;
             action_type?: components["schemas"]["ActionType"];
+            /** @description Shown in lists and in the timelines of leads. */
             name?: string | null;
             /** @description Whether it runs when the lead leaves the schedule, rather than as one of its regular steps. */
             end_of_schedule?: boolean;
@@ -6388,9 +6566,9 @@ export interface components {
             position?: number | null;
             /** @description The action is skipped unless the lead's tokens match all of these. */
             token_filter_list?: components["schemas"]["TokenFilter"][] | null;
-            /** @description For `wait`. */
+            /** @description For `wait`: how long, in units of `wait_unit`. */
             wait_amount?: number | null;
-            /** @description For `wait`. */
+            /** @description For `wait`: the unit of `wait_amount`. */
             wait_unit?: components["schemas"]["WaitUnit"] | null;
             /** @description For `wait`, instead of an amount: the next occurrence of this time of day, HH:MM in the zone of the schedule. */
             wait_until?: string | null;
@@ -6410,10 +6588,11 @@ export interface components {
             url?: string | null;
             /** @description For `webhook`; by default post. */
             method?: components["schemas"]["WebhookMethod"] | null;
-            /** @description For `webhook`. */
+            /** @description For `webhook`: headers of the request. Tokens in their values are replaced. */
             headers?: components["schemas"]["RequestHeaders"] | null;
-            /** @description For `move_to_schedule`. */
+            /** @description For `move_to_schedule`: id or uuid of the schedule in which the lead continues. */
             to_schedule_id?: string | null;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["ScheduleActionSerializer"];
         };
@@ -6437,8 +6616,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6448,28 +6630,54 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the schedule. Null in a response to `new`.
+             */
             schedule_id?: number | null;
+            /** @description What the action does: `dial`, `sms`, `email`, `wait`, `webhook`, `exit`, `opt_out`, `block`, `restart` or `move_to_schedule`. Null in a response to `new`. */
             action_type?: string | null;
+            /** @description Shown in lists and in the timelines of leads. */
             name?: string | null;
+            /** @description Whether it runs when the lead leaves the schedule, rather than as one of its regular steps. */
             end_of_schedule?: boolean;
+            /** @description Its position among the actions of its kind, which run in ascending order. Null in a response to `new`. */
             position?: number | null;
+            /** @description The action is skipped unless the lead's tokens match all of these. */
             token_filter_list?: string[];
+            /** @description For `wait`: how long, in units of `wait_unit`. Otherwise null. */
             wait_amount?: number | null;
+            /** @description For `wait`: the unit of `wait_amount`. Otherwise null. */
             wait_unit?: string | null;
+            /** @description For `wait`, instead of an amount: the next occurrence of this time of day, HH:MM in the zone of the schedule. Otherwise null. */
             wait_until?: string | null;
+            /** @description For `dial`: the number or SIP address where the call goes when the lead answers. Otherwise null. */
             connect_to?: string | null;
+            /** @description For `dial`: how many seconds it rings. Otherwise null. */
             timeout_seconds?: number | null;
+            /** @description For `sms`, `email` and `webhook`: the text, in which `{{token}}` and `[token]{default}` are replaced. Otherwise null. */
             body?: string | null;
+            /** @description For `email`: the subject, in which tokens are replaced. Otherwise null. */
             subject?: string | null;
+            /** @description For `email`: whether `body` is HTML. Otherwise null. */
             html?: boolean | null;
+            /** @description For `email`: the sender. Null: the sender of the schedule. */
             from_email?: string | null;
+            /** @description For `webhook`: where the request goes. Otherwise null. */
             url?: string | null;
+            /** @description For `webhook`: the HTTP method. Otherwise null. */
             method?: string | null;
+            /** @description For `webhook`: headers of the request. Otherwise null. */
             headers?: components["schemas"]["RequestHeaders"] | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description For `move_to_schedule`: id of the schedule in which the lead continues. Otherwise null.
+             */
             to_schedule_id?: number | null;
         };
         ScheduleActionReply: {
@@ -6492,15 +6700,21 @@ export interface components {
             schedule_actions: components["schemas"]["ScheduleAction"][];
             metadata: components["schemas"]["PageMetadata"];
         };
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `call_center`, the default, or `call_center_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         CallCenterSerializer: "call_center" | "call_center_grid" | "";
         /** @enum {string} */
         CallCenterOrder: "id" | "name" | "user_call_center_id" | "created_at" | "updated_at";
         CallCenterFields: {
+            /** @description Shown in lists. */
             name?: string;
+            /** @description A note for your own use. */
             description?: string | null;
             /** @description Your own identifier for the call center. Unique among yours. */
             user_call_center_id?: string | null;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["CallCenterSerializer"];
         };
@@ -6524,8 +6738,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6535,12 +6752,20 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Shown in lists. Null in a response to `new`. */
             name?: string | null;
+            /** @description A note for your own use. */
             description?: string | null;
+            /** @description Your own identifier for the call center. Unique among yours. */
             user_call_center_id?: string | null;
+            /** @description How many agents belong to it. */
             agents_count?: number;
+            /** @description Ids of the agents that belong to it, in ascending order. */
             agent_ids?: number[];
         };
         CallCenterReply: {
@@ -6563,18 +6788,23 @@ export interface components {
             call_centers: components["schemas"]["CallCenter"][];
             metadata: components["schemas"]["PageMetadata"];
         };
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `agent_status`, the default, or `agent_status_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         AgentStatusSerializer: "agent_status" | "agent_status_grid" | "";
         /** @enum {string} */
         AgentStatusOrder: "id" | "position" | "key" | "name" | "created_at" | "updated_at";
         AgentStatusFields: {
             /** @description Unique among your statuses; lowercase letters, digits and underscores. */
             key?: string;
+            /** @description Shown to agents in menus. */
             name?: string;
             /** @description Whether an agent in this status counts as online. */
             is_online?: boolean | null;
             /** @description Its position in menus, the lowest first. */
             position?: number | null;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentStatusSerializer"];
         };
@@ -6598,8 +6828,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6609,11 +6842,18 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description The stable name of the status for programs: unique among yours; lowercase letters, digits and underscores. Null in a response to `new`. */
             key?: components["schemas"]["StatusKey"];
+            /** @description Shown to agents in menus. Null in a response to `new`. */
             name?: string | null;
+            /** @description Whether an agent in this status counts as online. */
             is_online?: boolean;
+            /** @description Its position in menus, the lowest first. */
             position?: number;
             /** @description Whether every company has it. A built-in status can be renamed but not deleted. */
             built_in?: boolean;
@@ -6638,7 +6878,10 @@ export interface components {
             agent_statuses: components["schemas"]["AgentStatus"][];
             metadata: components["schemas"]["PageMetadata"];
         };
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `agent`, the default, or `agent_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         AgentSerializer: "agent" | "agent_grid" | "";
         /** @enum {string} */
         AgentOrder: "id" | "status_changed_at" | "created_at" | "updated_at";
@@ -6647,9 +6890,11 @@ export interface components {
             name?: string | null;
             /** @description Id or uuid of the agent's current status. */
             agent_status_id?: string;
+            /** @description Call centers that the agent belongs to. Replaces all current ones. */
             call_center_ids?: components["schemas"]["RecordIds"];
-            /** @description Buyers that the agent takes calls for. */
+            /** @description Buyers that the agent takes calls for. Replaces all current ones. */
             buyer_ids?: components["schemas"]["RecordIds"];
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentSerializer"];
         };
@@ -6665,9 +6910,11 @@ export interface components {
             name?: string | null;
             /** @description Id or uuid of the agent's current status. */
             agent_status_id?: string;
+            /** @description Call centers that the agent belongs to. */
             call_center_ids?: components["schemas"]["RecordIds"];
             /** @description Buyers that the agent takes calls for. */
             buyer_ids?: components["schemas"]["RecordIds"];
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentSerializer"];
         };
@@ -6697,8 +6944,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6708,13 +6958,24 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Shown to others: the agent's own name, or else that of the user. Null if neither has one. */
             name?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the user who is the agent. Null in a response to `new`.
+             */
             user_id?: number | null;
+            /** @description E-mail address of that user. Null in a response to `new`. */
             user_email?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the agent's current status.
+             */
             agent_status_id?: number | null;
             /** @description Key of the agent's current status. */
             status_key?: components["schemas"]["StatusKey"];
@@ -6722,7 +6983,9 @@ export interface components {
             status_changed_at?: components["schemas"]["Timestamp"];
             /** @description Whether the current status counts as online. */
             online?: boolean;
+            /** @description Ids of the call centers that the agent belongs to, in ascending order. */
             call_center_ids?: number[];
+            /** @description Ids of the buyers that the agent takes calls for, in ascending order. */
             buyer_ids?: number[];
         };
         AgentReply: {
@@ -6747,9 +7010,15 @@ export interface components {
         };
         /** @description Records that an agent entered a status. */
         AgentStatusTimestamp: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the entry.
+             */
             id?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
             /**
              * Format: int64
@@ -6771,7 +7040,9 @@ export interface components {
              * @description The status that the agent entered.
              */
             agent_status_id?: number;
+            /** @description When the agent entered the status. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description The same as `created_at`: entries never change. */
             updated_at?: components["schemas"]["Timestamp"];
             /** @description The key of the status at that time. */
             key?: string;
@@ -6785,7 +7056,10 @@ export interface components {
             agent_status_timestamps: components["schemas"]["AgentStatusTimestamp"][];
             metadata: components["schemas"]["PageMetadata"];
         };
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `agent_message`, the default, or `agent_message_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         AgentMessageSerializer: "agent_message" | "agent_message_grid" | "";
         AgentMessageCreate: {
             /** @description Text of the message. */
@@ -6798,6 +7072,7 @@ export interface components {
             buyer_group_ids?: components["schemas"]["RecordIds"];
             /** @description Sent to the agents of these call centers. */
             call_center_ids?: components["schemas"]["RecordIds"];
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentMessageSerializer"];
         };
@@ -6812,6 +7087,7 @@ export interface components {
             buyer_group_ids?: components["schemas"]["RecordIds"];
             /** @description Sent to the agents of these call centers. */
             call_center_ids?: components["schemas"]["RecordIds"];
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentMessageSerializer"];
         };
@@ -6833,8 +7109,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6844,10 +7123,17 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Text of the message. Null or empty if it is blank. */
             content?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the status that agents must be in to get it; null for any status.
+             */
             agent_status_id?: number | null;
             /**
              * Format: int64
@@ -6856,8 +7142,11 @@ export interface components {
             user_id?: number | null;
             /** @description How many agents it reached. */
             agent_widget_count?: number;
+            /** @description Ids of the buyers whose agents get it, in ascending order. */
             buyer_ids?: number[];
+            /** @description Ids of the buyer groups whose buyers' agents get it, in ascending order. */
             buyer_group_ids?: number[];
+            /** @description Ids of the call centers whose agents get it, in ascending order. */
             call_center_ids?: number[];
         };
         AgentMessageReply: {
@@ -6883,7 +7172,7 @@ export interface components {
         Contact: {
             /**
              * Format: int64
-             * @description Id of the record. Null in a response to `new`.
+             * @description Id of the record.
              */
             id?: number | null;
             /**
@@ -6898,8 +7187,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description Always null: the record is never deleted. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6909,18 +7201,26 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
             /** @description `+`, country code and digits. */
             caller_id?: string | null;
             /** @description Whether it is on the company's blacklist: its calls are refused, and its leads are not contacted. */
             blocked?: boolean;
+            /** @description When it was last put on the blacklist; null if it never was. */
             blocked_at?: components["schemas"]["Timestamp"];
+            /** @description When it was last taken off the blacklist; null if it never was. */
             unblocked_at?: components["schemas"]["Timestamp"];
             /** @description Whether it has opted out: no calls, text messages or e-mails go to its leads. */
             opt_out?: boolean;
+            /** @description When it last opted out; null if it never did. */
             opted_out_at?: components["schemas"]["Timestamp"];
+            /** @description When it last opted in again; null if it never did. */
             opted_in_at?: components["schemas"]["Timestamp"];
+            /** @description How many leads have its number, without deleted ones. */
             leads_count?: number;
             /** @description Calls to it. */
             calls_count?: number;
@@ -6928,6 +7228,7 @@ export interface components {
             sms_count?: number;
             /** @description E-mails to its leads. */
             emails_count?: number;
+            /** @description When it was last called, texted or mailed; null if it never was. */
             last_contacted_at?: components["schemas"]["Timestamp"];
         };
         ContactReply: {
@@ -6972,7 +7273,7 @@ export interface components {
         TextMessage: {
             /**
              * Format: int64
-             * @description Id of the record. Null in a response to `new`.
+             * @description Id of the record.
              */
             id?: number | null;
             /**
@@ -6987,8 +7288,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description Always null: the record is never deleted. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6998,32 +7302,56 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
             direction?: components["schemas"]["MessageDirection"];
+            /** @description `+` and the digits of the sender: a number of the company if the message is outbound. */
             from_number?: string;
+            /** @description `+` and the digits of the recipient: a number of the company if the message is inbound. */
             to_number?: string;
+            /** @description The text as it was sent or received, with tokens replaced. */
             body?: string;
             status?: components["schemas"]["MessageStatus"];
+            /** @description Why it was not delivered: a word such as `invalid_number` or `filtered`, or else the code of the carrier, such as `twilio_30008`. Null if nothing went wrong. */
             error_code?: string | null;
+            /** @description The reason in words; null if nothing went wrong. */
             error_message?: string | null;
+            /** @description The carrier that it was given to or came from, or `sandbox`. */
             carrier?: string;
             /** @description Whether it was only kept and not sent. */
             sandbox?: boolean;
+            /** @description The carrier's own identifier of the message. Null until the carrier has accepted it. */
             carrier_message_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the lead that it went to, or whose number it came from. Null if the sender has no lead.
+             */
             lead_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer that the lead belonged to then; null if there was none.
+             */
             offer_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the schedule that the lead was in then; null if there was none.
+             */
             schedule_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the action that sent it; null if the message is inbound.
+             */
             schedule_action_id?: number | null;
             /** @description The lead's tokens at that time. */
             token_values?: {
                 [key: string]: unknown;
             };
+            /** @description When the carrier accepted it. Null before, and if the message is inbound. */
             sent_at?: components["schemas"]["Timestamp"];
+            /** @description When the carrier confirmed that it has arrived; null as long as it has not. */
             delivered_at?: components["schemas"]["Timestamp"];
         };
         TextMessageReply: {
@@ -7049,7 +7377,7 @@ export interface components {
         Email: {
             /**
              * Format: int64
-             * @description Id of the record. Null in a response to `new`.
+             * @description Id of the record.
              */
             id?: number | null;
             /**
@@ -7064,8 +7392,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description Always null: the record is never deleted. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -7075,32 +7406,58 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description The sender: an address, or `Desk <desk@example.com>`. */
             from_email?: string;
+            /** @description Address of the lead. */
             to_email?: string;
+            /** @description The subject as it was sent, with tokens replaced. */
             subject?: string;
+            /** @description The text as it was sent, with tokens replaced. */
             body?: string;
+            /** @description Whether `body` is HTML. */
             html?: boolean;
+            /** @description `sending`: being handed to the mail server. `sent`: accepted by it. `failed` gives the reason in `error_message`. `unknown`: the process ended while the e-mail was being handed over; it is not sent again. */
             status?: components["schemas"]["EmailStatus"];
+            /** @description Why it was not sent: a word such as `rejected` or `unavailable`. Null if nothing went wrong. */
             error_code?: string | null;
+            /** @description The reason in words; null if nothing went wrong. */
             error_message?: string | null;
+            /** @description How it was sent: `smtp`, or `sandbox`. */
             mailer?: string;
             /** @description Whether it was only kept and not sent. */
             sandbox?: boolean;
+            /** @description Its `Message-ID` header. Null until the mail server has accepted it. */
             message_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the lead that it went to.
+             */
             lead_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer that the lead belonged to then; null if there was none.
+             */
             offer_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the schedule that the lead was in then; null if there was none.
+             */
             schedule_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the action that sent it.
+             */
             schedule_action_id?: number | null;
             /** @description The lead's tokens at that time. */
             token_values?: {
                 [key: string]: unknown;
             };
+            /** @description When the mail server accepted it; null as long as it has not. */
             sent_at?: components["schemas"]["Timestamp"];
         };
         EmailReply: {
@@ -7128,11 +7485,15 @@ export interface components {
             from: string;
             /** @description A number of the company. */
             to: string;
+            /** @description The text. One that begins with STOP, UNSUBSCRIBE or CANCEL opts the sender out, START opts in again. */
             body: string;
             serializer?: components["schemas"]["TextMessageSerializer"];
         };
         LeadLog: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the entry.
+             */
             id?: number;
             /**
              * Format: int64
@@ -7141,21 +7502,40 @@ export interface components {
             legacy_id?: number;
             /** @description Always `LeadLog`. */
             type?: string;
+            /** @description When it happened. */
             created_at?: components["schemas"]["Timestamp"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the lead.
+             */
             lead_id?: number;
             event?: components["schemas"]["LeadEvent"];
             /** @description The event in words, with the reason. */
             message?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the action of its schedule that the event is about; null for other events.
+             */
             schedule_action_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the call that the event is about; null for other events.
+             */
             call_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the text message that the event is about; null for other events.
+             */
             text_message_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the e-mail that the event is about; null for other events.
+             */
             email_id?: number | null;
             /** @description Further details of the event. */
             details?: components["schemas"]["EventDetails"] | null;
@@ -7177,7 +7557,7 @@ export interface components {
              * @description One address; needed for e-mails.
              */
             email?: string | null;
-            /** @description Id of an agent script and field type. */
+            /** @description Id of an agent script and field type. Kept with the lead, and given to the calls that come in from it. */
             contact_field_type?: string | null;
             /**
              * Format: date-time
@@ -7235,7 +7615,7 @@ export interface components {
             sub_id?: string | null;
             /** @description IP address of the person; by default the address of the request. */
             ip_address?: string | null;
-            /** @description The same. */
+            /** @description The same as `ip_address`; used when that is omitted. */
             remote_ip?: string | null;
             /** @description Zone in which times without an offset are read. */
             time_zone?: components["schemas"]["TimeZoneName"];
@@ -7262,12 +7642,18 @@ export interface components {
             schedule_id?: string | null;
         };
         LeadUpdate: {
-            /** Format: email */
+            /**
+             * Format: email
+             * @description One address; needed for e-mails. Null removes it.
+             */
             email?: string | null;
+            /** @description Id of an agent script and field type. Kept with the lead, and given to the calls that come in from it. */
             contact_field_type?: string | null;
+            /** @description Your own label for where the lead came from. */
             sub_id?: string | null;
             /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
             traffic_source_id?: string | null;
+            /** @description Among leads that are due at the same time, lower values go first, and leads without a value last. */
             lead_priority?: number | null;
             /**
              * Format: date-time
@@ -7279,8 +7665,11 @@ export interface components {
              * @description The lead is called at this time; null cancels a callback.
              */
             schedule_callback_at?: string | null;
+            /** @description Hours after which it leaves the schedule, instead of the schedule's own value. Null: the schedule's value applies again. */
             hours_to_expire?: number | null;
+            /** @description Calls and text messages after which it leaves the schedule, instead of the schedule's own value. Null: the schedule's value applies again. */
             max_contact_attempts?: number | null;
+            /** @description True starts its schedule again from the beginning, also for a lead that has ended. */
             restart_schedule?: boolean;
             /** @description Opts its number out, or in again. */
             opt_out?: boolean;
@@ -7288,6 +7677,7 @@ export interface components {
             blocked?: boolean;
             /** @description Tokens to add or replace; a null value removes the token. */
             data?: components["schemas"]["TokenValues"] | null;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             /** @description Zone in which times without an offset are read. */
             time_zone?: components["schemas"]["TimeZoneName"];
@@ -7311,8 +7701,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -7322,61 +7715,118 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Its name and number in one line, for menus. */
             context_menu_name?: string | null;
+            /** @description The same as `full_name`. */
             name?: string | null;
             /** @description `+`, country code and digits. */
             caller_id?: string | null;
+            /** @description Address for e-mails; null if none is known. */
             email?: string | null;
+            /** @description Name of the person, from its tokens: `full_name`, else `name`, else `first_name` and `last_name`. Null without them. */
             full_name?: string | null;
+            /** @description Id of an agent script and field type. Kept with the lead, and given to the calls that come in from it. */
             contact_field_type?: string | null;
-            /** @description Minutes. */
+            /** @description Minutes after which it leaves its schedule, instead of `hours_to_expire`; at an offer, minutes after which it is no longer matched to a call. Null for no such limit. */
             expires_in?: number | null;
+            /** @description From its tokens: the first of `country`, `country_code` that it has. Null without them. */
             country?: string | null;
+            /** @description From its tokens: the first of `state_province`, `state`, `province`, `region` that it has. Null without them. */
             state_province?: string | null;
+            /** @description From its tokens: the first of `zip_postal_code`, `zip`, `zip_code`, `postal_code` that it has. Null without them. */
             zip_postal_code?: string | null;
             /** @description Zone of its area code and zip; the first one if several are possible. */
             time_zone?: string | null;
+            /** @description Your own label for where the lead came from. */
             sub_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer that it belongs to; null if its schedule has none.
+             */
             offer_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of its schedule; null for the lead of an offer, which waits for a call.
+             */
             schedule_id?: number | null;
             status?: components["schemas"]["LeadStatus"];
+            /** @description The status in words, for people. */
             human_status?: string;
+            /** @description Whether `next_action_at` is set: something will be done for it. */
             has_next_action?: boolean;
+            /** @description Whether its number has opted out. */
             opt_out?: boolean;
+            /** @description Dollars that buyers pay for its calls. */
             revenue?: components["schemas"]["Money"];
+            /** @description Dollars that its traffic source is paid for its calls. */
             payout?: components["schemas"]["Money"];
+            /** @description Whether the traffic source is paid for one of its calls. */
             offer_converted?: boolean;
+            /** @description Whether a buyer pays for one of its calls. */
             buyer_converted?: boolean;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the traffic source that it came from; null if none was named.
+             */
             traffic_source_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer that paid for or was last dialed for one of its calls; null before the first.
+             */
             buyer_id?: number | null;
+            /** @description IP address of the person, as submitted or else as seen in the request. */
             remote_ip?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of its last call: one that was placed to it, or one from it for which a buyer was dialed. Null before the first.
+             */
             attempted_call_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of its last connected call: one that it answered, or one from it that a buyer took. Null before the first.
+             */
             connected_call_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the callback that it asked for; null if there is none.
+             */
             scheduled_callback_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the number of the company that it is texted from; null until it was texted or one was assigned.
+             */
             sms_number_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the number of the company that it is called from; null until it was called or one was assigned.
+             */
             dial_number_id?: number | null;
+            /** @description Among leads that are due at the same time, lower values go first, and leads without a value last. */
             lead_priority?: number | null;
+            /** @description Hours after which it leaves the schedule. Null: the schedule's own value applies. */
             hours_to_expire?: number | null;
+            /** @description Calls and text messages after which it leaves the schedule. Null: the schedule's own value applies. */
             max_contact_attempts?: number | null;
+            /** @description When something was last done for it, such as a call, a message or a webhook; null before the first time. */
             last_action_at?: components["schemas"]["Timestamp"];
+            /** @description When something was first done for it; null before. */
             first_action_at?: components["schemas"]["Timestamp"];
+            /** @description When it was first submitted. */
             first_queued_at?: components["schemas"]["Timestamp"];
+            /** @description When it left its schedule or offer; null while it is there. */
             schedule_ended_at?: components["schemas"]["Timestamp"];
+            /** @description When its callback or its next action is due; null if nothing is. */
             next_action_at?: components["schemas"]["Timestamp"];
+            /** @description When it was last called, or last called in; null before the first call. */
             last_call_at?: components["schemas"]["Timestamp"];
             /** @description Whether it has not ended yet. */
             is_live?: boolean;
+            /** @description Whether its number is on the company's blacklist. */
             blocked?: boolean;
             /** @description Its tokens. */
             data?: {
@@ -7384,12 +7834,12 @@ export interface components {
             };
             /**
              * Format: int64
-             * @description Only with `lead_grid`.
+             * @description Id of the contact of its number; null if there is none. Only with `lead_grid`.
              */
             contact_id?: number | null;
             /**
              * Format: int64
-             * @description Only with `lead_grid`.
+             * @description Id of the next action of its schedule; null if there is none. Only with `lead_grid`.
              */
             next_schedule_action_id?: number | null;
         };
@@ -7421,7 +7871,10 @@ export interface components {
             errors: components["schemas"]["NoErrors"];
             /** @description The lead, as it is after the request. */
             lead: components["schemas"]["Lead"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the lead.
+             */
             id: number;
             /**
              * Format: int64
@@ -7440,14 +7893,20 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         AvailableBuyer: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer.
+             */
             buyer_id: number;
+            /** @description Name of the buyer; null if it has none. */
             name: string | null;
+            /** @description Whether the buyer could take a call of the lead now. */
             available: boolean;
-            /** @description Why the buyer is not available. */
+            /** @description Why the buyer is not available; null if it is. */
             reason: components["schemas"]["SkipReason"] | null;
             /** @description The same, in words. */
             message: string | null;
+            /** @description The facts behind the reason, for programs; null if there are none. */
             details: components["schemas"]["SkipDetails"] | null;
         };
         BuyerIsAvailableReply: {
@@ -7466,23 +7925,36 @@ export interface components {
         };
         /** @description What happened. */
         TimelineEvent: {
+            /** @description When it happened. */
             at: components["schemas"]["Timestamp"];
             event: components["schemas"]["LeadEvent"];
+            /** @description The event in words, with the reason; null if there is nothing to add. */
             message: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the action of its schedule that the event is about; null for other events.
+             */
             schedule_action_id: number | null;
         };
         /** @description What will happen if nothing else changes and every call and message succeeds. */
         TimelineStep: {
             /** @description When it will happen. Null if it cannot be reached. */
             at: components["schemas"]["Timestamp"];
-            /** @enum {string} */
+            /**
+             * @description What it is: the `action_type` of an action; `callback`: the call that the lead asked for; `leave_schedule`: its end-of-schedule actions begin; `end`: it ends.
+             * @enum {string}
+             */
             action: "dial" | "sms" | "email" | "wait" | "webhook" | "exit" | "opt_out" | "block" | "restart" | "move_to_schedule" | "callback" | "leave_schedule" | "end";
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the action; null for a step that is not an action.
+             */
             schedule_action_id: number | null;
+            /** @description Name of the action; null if it has none. */
             name: string | null;
+            /** @description Whether it is one of the end-of-schedule actions. */
             end_of_schedule: boolean;
-            /** @description What would be sent, with the tokens as they are now. */
+            /** @description What would be sent, with the tokens as they are now: the text of a message, the subject of an e-mail, where a call is connected to. Null for other steps. */
             text: string | null;
             /**
              * @description Why it does not happen earlier.
@@ -7515,6 +7987,7 @@ export interface components {
         };
         /** @description All rows combined. */
         LeadReportFigures: {
+            /** @description Leads that were created. */
             leads: components["schemas"]["Count"];
             /** @description Leads that have not ended. */
             live: components["schemas"]["Count"];
@@ -7526,8 +7999,11 @@ export interface components {
             converted: components["schemas"]["Count"];
             /** @description Leads whose number has opted out. */
             opted_out: components["schemas"]["Count"];
+            /** @description Dollars that buyers pay. */
             revenue: components["schemas"]["Money"];
+            /** @description Dollars that traffic sources are paid. */
             payout: components["schemas"]["Money"];
+            /** @description Dollars: `revenue` minus `payout`. */
             profit: components["schemas"]["Money"];
         };
         LeadReportRow: {
@@ -7535,6 +8011,7 @@ export interface components {
             key: string | null;
             /** @description Null if the row has no name. */
             name: string | null;
+            /** @description Leads that were created. */
             leads: components["schemas"]["Count"];
             /** @description Leads that have not ended. */
             live: components["schemas"]["Count"];
@@ -7546,8 +8023,11 @@ export interface components {
             converted: components["schemas"]["Count"];
             /** @description Leads whose number has opted out. */
             opted_out: components["schemas"]["Count"];
+            /** @description Dollars that buyers pay. */
             revenue: components["schemas"]["Money"];
+            /** @description Dollars that traffic sources are paid. */
             payout: components["schemas"]["Money"];
+            /** @description Dollars: `revenue` minus `payout`. */
             profit: components["schemas"]["Money"];
         };
         LeadReport: {
@@ -7578,8 +8058,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description Always null: the record is never deleted. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -7587,60 +8070,81 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
-            /** @description The identifier of the record in another system. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
             /** @description The name of the person, from the call's tokens. */
             name?: string | null;
+            /** @description Where the carrier or softswitch keeps the recording of the call or of the voicemail; null if there is none. */
             recording_url?: string | null;
             category?: components["schemas"]["CallCategory"];
             /** @description The number of the company that was called, or from which the call was placed. */
             number_called?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the number of the company that was called. Null if it is none of these, and for outgoing calls.
+             */
             number_id?: number | null;
             /** @description The number or SIP address that the call was to be connected to. */
             connected_to?: string | null;
             /** @description The number of the person, for incoming and outgoing calls alike. Null if it was withheld. */
             caller_number?: string | null;
-            /** @description Name of the record. */
+            /** @description Name of the offer; null if there is none. */
             offer?: string | null;
+            /** @description Your own identifier for the offer; null if it has none. */
             user_offer_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer that the call belongs to. Null for a call to a number that forwards to one buyer, and for an outgoing call without an offer.
+             */
             offer_id?: number | null;
-            /** @description Always null: there are no agents yet. */
+            /** @description Always null: calls are not assigned to anyone for quality assurance. */
             quality_assurance_user_id?: string | null;
-            /** @description Always null: there are no agents yet. */
+            /** @description Always null: calls are not assigned to anyone for quality assurance. */
             quality_assurance_name?: string | null;
             /**
              * Format: int64
-             * @description Always null: there are no agents yet.
+             * @description Always null: calls are not assigned to anyone for quality assurance.
              */
             quality_assurance_id?: number | null;
             /**
              * Format: int64
-             * @description Always null: there are no agents yet.
+             * @description Always null: which agent takes a call is not recorded.
              */
             agent_id?: number | null;
-            /** @description Name of the record. */
+            /** @description Name of the traffic source; null if there is none. */
             traffic_source?: string | null;
+            /** @description Your own identifier for the traffic source; null if it has none. */
             user_traffic_source_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the traffic source that the call came from. Null if it is not known, and for outgoing calls.
+             */
             traffic_source_id?: number | null;
             /** @description The name of the buyer the call was connected to, or else of the one it was last tried with. */
             buyer?: string | null;
+            /** @description Your own identifier for the buyer; null if it has none. */
             user_buyer_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer that the call was connected to, or else of the one it was last tried with. Null if none was dialed, and for outgoing calls.
+             */
             buyer_id?: number | null;
             /** @description All but the last four digits masked. */
             obfuscated_caller_number?: string | null;
+            /** @description City of the caller, as the carrier reports it; null if it does not, and for outgoing calls. */
             caller_city?: string | null;
+            /** @description Two-letter country code of the caller's number. Null if it is withheld or unknown, and for outgoing calls. */
             caller_country?: string | null;
             /** @description Its tokens. */
             token_values?: {
                 [key: string]: unknown;
             };
-            /** @description Seconds. */
+            /** @description Seconds from the start of the call to its end, or until now. For an outgoing call that has ended, as its carrier reports it. */
             total_duration?: number;
             /** @description Seconds from the start of the call (for an outgoing call, from its answer) until it was connected. */
             hold_duration?: number;
@@ -7650,11 +8154,16 @@ export interface components {
             attempted_duration?: number;
             /** @description Seconds after it was answered. */
             answered_duration?: number;
-            /** @description Always 0: there are no agents yet. */
+            /** @description Always 0: which agent takes a call is not recorded. */
             agent_duration?: number;
+            /** @description Your own label for where the call came from. */
             sub_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the schedule that placed the call, or that its lead was in; null if there is none.
+             */
             schedule_id?: number | null;
+            /** @description Name of the schedule; null if there is none. */
             schedule_name?: string | null;
             /**
              * Format: int64
@@ -7662,54 +8171,71 @@ export interface components {
              */
             ring_pool_id?: number | null;
             status?: components["schemas"]["CallStatus"];
+            /** @description Whether a buyer pays for the call. */
             buyer_converted?: boolean;
+            /** @description Whether the buyer does not pay because it has paid for the same caller within the duplicate timeframe of its conversion. */
             buyer_repeat_caller?: boolean;
+            /** @description The same dollars as `revenue`. */
             buyer_revenue?: components["schemas"]["Money"];
+            /** @description Dollars that buyers pay for the call. */
             revenue?: components["schemas"]["Money"];
+            /** @description Whether the traffic source is paid for the call. */
             traffic_source_converted?: boolean;
+            /** @description Whether the traffic source is not paid because it was paid for the same caller of the offer within the duplicate timeframe of the payout. */
             traffic_source_repeat_caller?: boolean;
             /** @description The same dollars as `payout`. */
             traffic_source_payout?: components["schemas"]["Money"];
+            /** @description Dollars that the traffic source is paid for the call. */
             payout?: components["schemas"]["Money"];
             /** @description Always 0: you run the service yourself. */
             service_cost?: components["schemas"]["Money"];
-            /** @description Dollars. Null until the carrier has reported it. */
+            /** @description Always null: what the carrier charges is not read from it. */
             provider_cost?: number | null;
             /** @description The carrier's identifier of the call. */
             call_sid?: string | null;
             /** @description The carrier. */
             provider?: string;
+            /** @description How many webhook deliveries there are about the call. */
             outgoing_webhooks_count?: components["schemas"]["Count"];
+            /** @description When the call ended; null while it is in progress. */
             ended_at?: components["schemas"]["Timestamp"];
+            /** @description Id of an agent script and field type, from the lead of the caller; null without one. */
             contact_field_type?: string | null;
             /**
              * Format: int64
-             * @description Always null: there are no agents yet.
+             * @description Always null: calls get no dispositions.
              */
             disposition_id?: number | null;
-            /** @description Always null: there are no agents yet. */
+            /** @description Always null: calls get no dispositions. */
             disposition_key?: string | null;
-            /** @description Always null: there are no agents yet. */
+            /** @description Always null: calls get no dispositions. */
             disposition_name?: string | null;
-            /** @description Always null: there are no agents yet. */
+            /** @description Always null: calls get no dispositions. */
             disposition_notes?: string | null;
+            /** @description Why an incoming call ended: `completed`, `caller_hung_up`, `hang_up` (by request), `lost` (no event arrived in time), why no buyer was left, or what your softswitch reports. Null while it is in progress, and for outgoing calls. */
             hangup_cause?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the lead that was called, or whose number the call came from; null if there is none.
+             */
             lead_id?: number | null;
+            /** @description When a buyer answered; for an outgoing call, when the person did. Null if nobody has. */
             answered_at?: components["schemas"]["Timestamp"];
             /** @description When the buyer took the call: at the key press if one is required. */
             connected_at?: components["schemas"]["Timestamp"];
-            /** @description What the caller got once no buyer was left. */
+            /** @description What the caller got once no buyer was left: the offer's `fallback_type`, or `hang_up`. Otherwise null. */
             fallback?: string | null;
             /** @description How many buyers were rung. */
             attempts_count?: components["schemas"]["Count"];
+            /** @description Why an outgoing call was not placed: a word such as `invalid_number` or `unreachable`, or else the code of the carrier, such as `twilio_21215`. Null if nothing went wrong. */
             error_code?: string | null;
+            /** @description The reason in words; null if nothing went wrong. */
             error_message?: string | null;
             /** @description Whether it was only kept and not placed. */
             sandbox?: boolean;
             /**
              * Format: int64
-             * @description Only with `call_grid`.
+             * @description Id of the action that placed the call; null if none did. Only with `call_grid`.
              */
             schedule_action_id?: number | null;
         };
@@ -7791,18 +8317,28 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         CallEvent: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the event.
+             */
             id?: number;
+            /** @description When it happened. */
             created_at?: components["schemas"]["Timestamp"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the call.
+             */
             call_id?: number;
             /** @description What happened. */
             event?: string;
             /** @description The event in words, with the reason. */
             message?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer that the event is about; null if it is about none.
+             */
             buyer_id?: number | null;
-            /** @description Name of the record. */
+            /** @description Name of that buyer; null if there is none or it has no name. */
             buyer?: string | null;
             /** @description Further details of the event. */
             details?: components["schemas"]["EventDetails"] | null;
@@ -7817,23 +8353,35 @@ export interface components {
             metadata: components["schemas"]["PageMetadata"];
         };
         CallAttempt: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the attempt.
+             */
             id?: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the attempt: the `attempt` of call sessions and their events.
+             */
             uuid?: string;
             /** @description When the buyer was rung. */
             created_at?: components["schemas"]["Timestamp"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the call.
+             */
             call_id?: number;
             /** @description Round of the decision that chose the buyer. */
             round?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer that was rung.
+             */
             buyer_id?: number;
-            /** @description Name of the record. */
+            /** @description Name of the buyer; null if it has none. */
             buyer?: string | null;
             /**
              * Format: int64
-             * @description The group through which the buyer was a candidate for the call.
+             * @description Id of the group through which the buyer was a candidate for the call; null without one.
              */
             buyer_group_id?: number | null;
             /** @description The number or SIP address that was rung. */
@@ -7841,9 +8389,11 @@ export interface components {
             status?: components["schemas"]["CallAttemptStatus"];
             /** @description The maximum number of seconds it rang. */
             timeout_seconds?: number;
+            /** @description When the buyer answered; null if it did not. */
             answered_at?: components["schemas"]["Timestamp"];
             /** @description When the buyer took the call: at the key press if one is required. */
             connected_at?: components["schemas"]["Timestamp"];
+            /** @description When the attempt ended; null while it is in progress. */
             ended_at?: components["schemas"]["Timestamp"];
         };
         CallAttemptPage: {
@@ -7857,6 +8407,7 @@ export interface components {
         };
         /** @description All rows combined. */
         CallReportFigures: {
+            /** @description Calls, incoming and outgoing. */
             calls: components["schemas"]["Count"];
             /** @description How often buyers were rung. */
             attempts: components["schemas"]["Count"];
@@ -7866,12 +8417,15 @@ export interface components {
             conversions: components["schemas"]["Count"];
             /** @description Calls a traffic source is paid for. */
             traffic_source_conversions: components["schemas"]["Count"];
+            /** @description Dollars that buyers pay. */
             revenue: components["schemas"]["Money"];
+            /** @description Dollars that traffic sources are paid. */
             payout: components["schemas"]["Money"];
+            /** @description Dollars: `revenue` minus `payout`. */
             profit: components["schemas"]["Money"];
-            /** @description Dollars of revenue per call. */
+            /** @description Dollars of revenue per call; 0 without calls. */
             epc: number;
-            /** @description Seconds. */
+            /** @description Average `total_duration` of the calls, in seconds; 0 without calls. */
             average_duration: number;
             /** @description How often buyers were skipped for each reason. */
             skip_reasons: {
@@ -7883,6 +8437,7 @@ export interface components {
             key: string | null;
             /** @description Null if the row has no name. */
             name: string | null;
+            /** @description Calls, incoming and outgoing. */
             calls: components["schemas"]["Count"];
             /** @description How often buyers were rung. */
             attempts: components["schemas"]["Count"];
@@ -7892,12 +8447,15 @@ export interface components {
             conversions: components["schemas"]["Count"];
             /** @description Calls a traffic source is paid for. */
             traffic_source_conversions: components["schemas"]["Count"];
+            /** @description Dollars that buyers pay. */
             revenue: components["schemas"]["Money"];
+            /** @description Dollars that traffic sources are paid. */
             payout: components["schemas"]["Money"];
+            /** @description Dollars: `revenue` minus `payout`. */
             profit: components["schemas"]["Money"];
-            /** @description Dollars of revenue per call. */
+            /** @description Dollars of revenue per call; 0 without calls. */
             epc: number;
-            /** @description Seconds. */
+            /** @description Average `total_duration` of the calls, in seconds; 0 without calls. */
             average_duration: number;
             /** @description How often buyers were skipped for each reason. */
             skip_reasons: {
@@ -7914,6 +8472,7 @@ export interface components {
             totals: components["schemas"]["CallReportFigures"];
             metadata: components["schemas"]["ReportMetadata"];
         };
+        /** @description What the rows stand for, and how many there are. */
         ReportMetadata: {
             /** @description Key of the rows. */
             root: string;
@@ -7929,21 +8488,33 @@ export interface components {
         };
         /** @description What a carrier that speaks TwiML sends for an incoming text message. It may send more. */
         CarrierMessage: {
+            /** @description The carrier's identifier of the message: one that arrives again is ignored. */
             MessageSid: string;
+            /** @description The number of the sender. */
             From: string;
+            /** @description A number of yours: determines the company. */
             To: string;
+            /** @description The text. One that begins with STOP, UNSUBSCRIBE or CANCEL opts the sender out, START opts in again. */
             Body?: string;
         };
         CarrierMessageStatus: {
+            /** @description The number of yours that the message was sent from: determines the company. */
             From: string;
+            /** @description The carrier's identifier of the message. */
             MessageSid: string;
+            /** @description What became of the message in the words of the carrier, such as `sent`, `delivered` or `undelivered`. Unknown words are ignored. */
             MessageStatus: string;
+            /** @description The carrier's code of what went wrong, such as 30003; becomes the `error_code` of the message. */
             ErrorCode?: string;
         };
         CarrierCallStatus: {
+            /** @description The number of yours that the call was placed from: determines the company. */
             From: string;
+            /** @description The carrier's identifier of the call. */
             CallSid: string;
+            /** @description What became of the call in the words of the carrier, such as `ringing`, `in-progress`, `completed` or `no-answer`. Unknown words are ignored. */
             CallStatus: string;
+            /** @description Seconds, once the call has ended; becomes its `total_duration`. */
             CallDuration?: string;
         };
         /** @description What a carrier that speaks TwiML sends for an incoming call. It may send more. */
@@ -7954,15 +8525,21 @@ export interface components {
             From?: string;
             /** @description A number of yours: determines the offer or the buyer, and the traffic source. */
             To: string;
+            /** @description Sent by the carrier, and not used. */
             CallStatus?: string;
+            /** @description City of the caller, as far as the carrier knows it; becomes the `caller_city` of the call. */
             CallerCity?: string;
+            /** @description Not used: the country is read from the caller's number. */
             FromCountry?: string;
         };
         CarrierCallEnd: {
+            /** @description The carrier's identifier of the call, as it was when the call came in. */
             CallSid: string;
+            /** @description Status of the call in the words of the carrier. Only those that mean its end, such as `completed`, `busy` or `failed`, have an effect. */
             CallStatus: string;
+            /** @description The number of yours that was called: determines the company. */
             To: string;
-            /** @description Seconds, for the whole call. */
+            /** @description Seconds, for the whole call. Not used: the time before a buyer answered is included. */
             CallDuration?: string;
         };
         CarrierDialStatus: {
@@ -7976,26 +8553,35 @@ export interface components {
             DialBridged?: string;
             /** @description Seconds since the buyer answered. */
             DialCallDuration?: string;
+            /** @description Where the carrier keeps the recording; becomes the `recording_url` of the call. */
             RecordingUrl?: string;
         };
         CarrierAttemptStatus: {
             /** @description The carrier's identifier of the call to the buyer. */
             CallSid?: string;
+            /** @description Status of the call to the buyer in the words of the carrier, such as `ringing`, `in-progress`, `busy` or `no-answer`. Unknown words are ignored. */
             CallStatus: string;
+            /** @description Sent by the carrier, and not used. */
             CallDuration?: string;
         };
         CarrierLeg: {
+            /** @description Sent by the carrier, and not used. */
             CallSid?: string;
+            /** @description Sent by the carrier, and not used. */
             CallStatus?: string;
         };
         CarrierKey: {
+            /** @description Sent by the carrier, and not used. */
             CallSid?: string;
             /** @description The key. Blank if none was pressed. */
             Digits?: string;
         };
         CarrierRecording: {
+            /** @description Sent by the carrier, and not used. */
             CallSid?: string;
+            /** @description Where the carrier keeps the voicemail; becomes the `recording_url` of the call. */
             RecordingUrl?: string;
+            /** @description Sent by the carrier, and not used. */
             RecordingDuration?: string;
         };
         /** @enum {string} */
@@ -8006,9 +8592,11 @@ export interface components {
              * @description Unique in the company; case-insensitive.
              */
             email?: string;
+            /** @description Name of the person; also the name of its agent, unless that has its own. */
             name?: string | null;
             /** @description The teams of the user. Replaces all current ones. */
             team_ids?: components["schemas"]["RecordIds"];
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
         };
         UserCreate: WithRequired<components["schemas"]["UserFields"], "email"> & {
@@ -8034,8 +8622,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -8045,10 +8636,16 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Address of the user, in lowercase; unique in the company. Null in a response to `new`. */
             email?: string | null;
+            /** @description Name of the person; also the name of its agent, unless that has its own. */
             name?: string | null;
+            /** @description Ids of the teams of the user, in ascending order. */
             team_ids?: number[];
             /** @description When the last invitation was mailed. */
             invited_at?: components["schemas"]["Timestamp"];
@@ -8083,6 +8680,7 @@ export interface components {
         AccessControlListOrder: "id" | "name" | "created_at" | "updated_at";
         UsersEmails: string[] | null;
         AccessControlListFields: {
+            /** @description Shown in lists. */
             name?: string;
             /** @description The users of the team, by e-mail address. Replaces all current users; addresses without an account are invited. */
             users_emails?: components["schemas"]["UsersEmails"];
@@ -8098,6 +8696,7 @@ export interface components {
             offer_ids?: components["schemas"]["RecordIds"];
             /** @description Whether a team with buyers sees the calls and leads they paid for at any offer, or only at the team's own offers. By default true until offers are granted. */
             all_offers?: boolean;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
         };
         AccessControlListCreate: WithRequired<components["schemas"]["AccessControlListFields"], "name"> & unknown;
@@ -8120,8 +8719,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -8131,16 +8733,28 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Shown in lists. Null in a response to `new`. */
             name?: string | null;
+            /** @description The users of the team, by e-mail address. */
             users_emails?: string[];
+            /** @description Ids of the users of the team, in ascending order. */
             user_ids?: number[];
+            /** @description What the team may do. For buyers, groups, offers and what belongs to them, this applies only to those granted to the team. */
             permissions?: components["schemas"]["Scope"][];
+            /** @description Whether it may do everything with all records. */
             superuser?: boolean;
+            /** @description Ids of the buyers granted to the team. */
             buyer_ids?: number[];
+            /** @description Ids of the buyer groups granted to the team, together with the buyers in them. */
             buyer_group_ids?: number[];
+            /** @description Ids of the offers granted to the team. */
             offer_ids?: number[];
+            /** @description Whether a team with buyers sees the calls and leads they paid for at any offer, or only at the team's own offers. */
             all_offers?: boolean;
             /**
              * Format: int64
@@ -8176,7 +8790,10 @@ export interface components {
         /** @enum {string} */
         ChangeAction: "create" | "update" | "delete";
         ChangeLog: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the entry.
+             */
             id?: number;
             /**
              * Format: int64
@@ -8185,10 +8802,17 @@ export interface components {
             legacy_id?: number;
             /** @description Always `ChangeLog`. */
             type?: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the entry.
+             */
             uuid?: string;
+            /** @description When the change was made. */
             created_at?: components["schemas"]["Timestamp"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
             /** @description The `type` of the changed record. */
             record_type?: string;
@@ -8197,6 +8821,7 @@ export interface components {
              * @description The id of the record; null when many were changed at once.
              */
             record_id?: number | null;
+            /** @description Whether the record was created, changed or deleted. */
             action?: components["schemas"]["ChangeAction"];
             /** @description The operation of this contract that made the change, by its operationId. */
             operation?: string;
@@ -8206,6 +8831,7 @@ export interface components {
              * @description The user whose token was used; null for a key pair of the company.
              */
             user_id?: number | null;
+            /** @description E-mail address of that user at that time; null for a key pair of the company. */
             user_email?: string | null;
             /**
              * Format: int64
@@ -8216,6 +8842,7 @@ export interface components {
             credentials?: string;
             /** @description `X-Request-Id` of the request. */
             request_id?: string;
+            /** @description IP address that the request came from; null if it is not known. */
             ip?: string | null;
         };
         /** @description Each column that changed. For a new record, the columns that have a value; for many records at once, what was requested. For a secret, only the fact that it changed. */
@@ -8273,8 +8900,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -8284,18 +8914,32 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description What the credentials are for. Null in a response to `new`. */
             name?: string | null;
-            /** @enum {string|null} */
+            /**
+             * @description `key_pair`: credentials of the company; `user_token`: credentials of one user. Null in a response to `new`.
+             * @enum {string|null}
+             */
             kind?: "key_pair" | "user_token" | null;
             /** @description The public key, or the first part of a user token. */
             public_key?: string | null;
+            /** @description For a key pair, what it may do. For a user's token, the permissions it is limited to within those of the user's teams; if empty, it has all of them. */
             permissions?: components["schemas"]["Scope"][];
+            /** @description Whether it may do everything, regardless of the user's teams. */
             superuser?: boolean;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the user of the token; null for a key pair.
+             */
             user_id?: number | null;
+            /** @description E-mail address of the user of the token; null for a key pair. */
             user_email?: string | null;
+            /** @description When it expires; null for never. */
             expires_at?: components["schemas"]["Timestamp"];
         };
         AccessTokenReply: {
@@ -8347,26 +8991,43 @@ export interface components {
             kind: components["schemas"]["AccessTokenKind"];
             /** @description Name of the credentials. */
             name: string;
+            /** @description The public key, or the first part of a user token. */
             public_key: string;
+            /** @description Whether these credentials may do everything with all records. */
             superuser: boolean;
             /** @description Everything these credentials allow. */
             permissions: components["schemas"]["Scope"][];
             /** @description The teams to whose records the credentials are limited; null if they see everything in the company. */
             team_ids: number[] | null;
+            /** @description The company that the credentials belong to. */
             company: {
-                /** Format: int64 */
+                /**
+                 * Format: int64
+                 * @description Id of the company.
+                 */
                 id: number;
+                /** @description Name of the company. */
                 name: string;
             };
+            /** @description The user of the token; null for a key pair. */
             user: {
-                /** Format: int64 */
+                /**
+                 * Format: int64
+                 * @description Id of the user.
+                 */
                 id: number;
+                /** @description E-mail address of the user. */
                 email: string;
             } | null;
         };
+        /** @description Which key of the response has the list, and how long it is. */
         CollectionMetadata: {
+            /** @description Key of the list. */
             root: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How many entries there are: all of them are in the response.
+             */
             total_count: number;
         };
         CollectionValue: {
@@ -8385,7 +9046,9 @@ export interface components {
             metadata: components["schemas"]["CollectionMetadata"];
         };
         CollectionLink: {
+            /** @description Name of the collection. */
             name: string;
+            /** @description Path of the collection for GET requests. */
             path: string;
         };
         CollectionIndexPage: {
@@ -8402,9 +9065,11 @@ export interface components {
             value: string;
             /** @description The label to show, including the offset. */
             name: string;
+            /** @description The zone in the IANA database, such as America/New_York; the same as `value` for IANA names. */
             iana_name: string;
             /** @description The current offset. */
             utc_offset: string;
+            /** @description The current offset in seconds, east of UTC positive. */
             utc_offset_seconds: number;
             /** @description Whether daylight saving time is currently in effect. */
             dst: boolean;
