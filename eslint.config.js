@@ -40,6 +40,11 @@ module.exports = tseslint.config(
     },
   },
   {
+    // Scripts of pages: no part of the TypeScript project.
+    files: ['assets/**'],
+    ...tseslint.configs.disableTypeChecked,
+  },
+  {
     files: ['src/**', 'scripts/**'],
     rules: { 'max-lines-per-function': ['error', { max: 50, skipComments: true }] },
   },

@@ -13,6 +13,7 @@ module.exports = {
   testSequencer: '<rootDir>/tests/support/sequencer.js',
   reporters: ['default', '<rootDir>/tests/support/coverage-reporter.js'],
   maxWorkers: 3,
-  testTimeout: 120_000,
+  // A machine that does other things as well takes ten times as long.
+  testTimeout: 300_000,
   watchman: false,
 };

@@ -45,6 +45,8 @@ ALTER TABLE rate_limits SET (fillfactor = 50);
 -- CHECK constraints
 -- ---------------------------------------------------------------------------------------------
 
+ALTER TABLE installations ADD CONSTRAINT installations_id_check
+  CHECK (id = 1);
 ALTER TABLE companies ADD CONSTRAINT companies_country_check
   CHECK (country ~ '^[A-Z]{2}$');
 
@@ -306,6 +308,53 @@ CREATE INDEX agent_messages_fulltext_idx ON agent_messages USING gin (
     || E'\n' || coalesce(external_record_id, '')
   )) gin_trgm_ops
 ) WHERE deleted_at IS NULL;
+
+CREATE INDEX contacts_fulltext_idx ON contacts USING gin (
+  company_id,
+  (lower(
+    caller_number::text
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX text_messages_fulltext_idx ON text_messages USING gin (
+  company_id,
+  (lower(
+    coalesce(from_number::text, '')
+    || E'\n' || coalesce(to_number::text, '')
+    || E'\n' || coalesce(body, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX emails_fulltext_idx ON emails USING gin (
+  company_id,
+  (lower(
+    coalesce(from_email, '')
+    || E'\n' || coalesce(to_email, '')
+    || E'\n' || coalesce(subject, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX lead_logs_fulltext_idx ON lead_logs USING gin (
+  company_id,
+  (lower(message)) gin_trgm_ops
+) WHERE message IS NOT NULL;
+CREATE INDEX webhook_logs_fulltext_idx ON webhook_logs USING gin (
+  company_id,
+  (lower(
+    coalesce(trigger_type, '')
+    || E'\n' || coalesce(notes, '')
+    || E'\n' || left(coalesce(response_body, ''), 500)
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX change_logs_fulltext_idx ON change_logs USING gin (
+  company_id,
+  (lower(
+    coalesce(record_type, '')
+    || E'\n' || coalesce(operation, '')
+    || E'\n' || coalesce(user_email, '')
+    || E'\n' || coalesce(credentials, '')
+  )) gin_trgm_ops
+);
 
 -- Calls are filtered by the values of their tokens with the operator @>.
 CREATE INDEX calls_token_values_idx

@@ -3,12 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate, PRISMA_FOLDER, schemaScript } from '../src/db/migrate';
+import { samplesSource } from './samples';
 import { compareCatalogs, readCatalog } from './catalog';
 import { describeStatements } from './sql-types';
 import { run, withClient, withScratchServer } from './scratch-database';
 
-// Fails when something generated or migrated no longer matches its source: the types of
-// openapi.yaml and of the SQL statements; the migrations and what schema.prisma, supplement.sql and
+// Fails when something generated or migrated no longer matches its source: the types and code
+// samples of openapi.yaml; the types of the SQL statements; the migrations and what schema.prisma, supplement.sql and
 // functions.sql declare.
 
 function generatedTypes(): string[] {
@@ -20,6 +21,12 @@ function generatedTypes(): string[] {
   rmSync(folder, { recursive: true });
   if (fresh === readFileSync('src/generated/openapi.ts', 'utf8')) return [];
   return ['src/generated/openapi.ts is not what openapi.yaml makes: run npm run generate'];
+}
+
+async function codeSamples(): Promise<string[]> {
+  const file = 'src/generated/samples.ts';
+  if ((await samplesSource()) === readFileSync(file, 'utf8')) return [];
+  return [`${file} is not what openapi.yaml makes: run npm run generate:samples`];
 }
 
 async function statementTypes(): Promise<string[]> {
@@ -51,7 +58,12 @@ function migrations(): Promise<string[]> {
 }
 
 async function main(): Promise<void> {
-  const differences = [...generatedTypes(), ...(await statementTypes()), ...(await migrations())];
+  const differences = [
+    ...generatedTypes(),
+    ...(await codeSamples()),
+    ...(await statementTypes()),
+    ...(await migrations()),
+  ];
   for (const difference of differences) process.stderr.write(`${difference}\n`);
   process.stdout.write(differences.length === 0 ? 'drift: none\n' : '');
   process.exit(differences.length === 0 ? 0 : 1);

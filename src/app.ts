@@ -12,7 +12,7 @@ import { bind } from './http/bind';
 import { bodyTimeout } from './http/body-timeout';
 import { changeLog } from './http/change-log';
 import { cors } from './http/cors';
-import { docs } from './http/docs';
+import { docs } from './http/docs/routes';
 import { errorHandler } from './http/error-handler';
 import type { Handlers } from './http/handlers';
 import { healthChecks } from './http/health';
@@ -57,7 +57,7 @@ export function createApp(
   app.use(helmet(PAGE_HEADERS), docs());
   app.get('/invitations', invitationPage);
   app.use(() => {
-    throw new HttpProblem(404, 'There is no such path.');
+    throw new HttpProblem('unknown_path', 'There is no such path.');
   });
   app.use(errorHandler(log));
   return app;

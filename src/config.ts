@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { bool, cleanEnv, host, makeValidator, port, str } from 'envalid';
+import { bool, cleanEnv, makeValidator, port, str } from 'envalid';
 import type { CarrierName } from './carriers/carrier';
 import { parseMailbox } from './mail/address';
+import { StartError } from './start-error';
 
 /** Every process of Trunkline runs in UTC; zones are always named. */
 process.env.TZ = 'UTC';
@@ -20,7 +21,7 @@ export interface Config {
   lead_rate_limit_per_minute: number;
   /** Origins whose browsers may call the API; lead endpoints allow any. */
   cors_origins: string[];
-  /** Secret key of the digests of credentials; absent: generated once and stored in data_dir. */
+  /** Secret key of the digests of credentials; absent: made once and kept in data_dir. */
   key_pepper: string | undefined;
   pool_size: number;
   /** How long a statement may take before the request is answered 503. */
@@ -33,6 +34,8 @@ export interface Config {
   storage_dir: string;
   /** Uploads are refused when less than this would remain free on its disk. */
   storage_reserve_bytes: number;
+  /** Whether the first start makes a demo company. */
+  demo: boolean;
   /** Whether the server runs background jobs too, or leaves them to `npm run worker`. */
   run_jobs: boolean;
   /** Who sends text messages and places calls. */
@@ -53,15 +56,23 @@ export interface Config {
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** An unusable environment; `faults` names every wrong variable and what is allowed. */
-export class ConfigError extends Error {
+export class ConfigError extends StartError {
   constructor(readonly faults: string[]) {
     super(`The configuration cannot be used:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
   }
 }
 
 const databaseUrl = makeValidator<string>((input) => {
-  if (!/^postgres(ql)?:\/\/.+/.test(input))
-    throw new Error('must be a URL that begins with postgresql://');
+  if (!/^postgres(ql)?:\/\/.+/.test(input) || !URL.canParse(input))
+    throw new Error(
+      'must be a URL such as postgresql://user:password@host:5432/name; ' +
+        'in user and password, write / ? # @ : and % as %2F %3F %23 %40 %3A and %25',
+    );
+  return input;
+});
+const hostName = makeValidator<string>((input) => {
+  if (isIP(input) === 0 && !/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9-]+)*$/i.test(input))
+    throw new Error('must be an IP address or a host name of this machine, such as 127.0.0.1');
   return input;
 });
 const origins = makeValidator<string[]>((input) => {
@@ -113,7 +124,7 @@ const between = (low: number, high: number) =>
 /** Every variable, how it is checked, and its default. */
 const VARIABLES = {
   PORT: port({ default: 3000 }),
-  HOST: host({ default: '127.0.0.1' }),
+  HOST: hostName({ default: '127.0.0.1' }),
   DATABASE_URL: databaseUrl({ default: undefined }),
   DATA_DIR: str({ default: '.data' }),
   LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
@@ -128,6 +139,7 @@ const VARIABLES = {
   MAX_UPLOAD_BYTES: between(1_024, 1_099_511_627_776)({ default: 1_073_741_824 }),
   STORAGE_DIR: str({ default: undefined }),
   STORAGE_RESERVE_BYTES: between(0, 1_099_511_627_776)({ default: 268_435_456 }),
+  DEMO: bool({ default: true }),
   RUN_JOBS: bool({ default: true }),
   CARRIER: str<CarrierName>({ choices: ['sandbox', 'twilio'], default: 'sandbox' }),
   TWILIO_ACCOUNT_SID: str({ default: undefined }),
@@ -167,6 +179,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     max_upload_bytes: values.MAX_UPLOAD_BYTES,
     storage_dir: values.STORAGE_DIR ?? join(values.DATA_DIR, 'storage'),
     storage_reserve_bytes: values.STORAGE_RESERVE_BYTES,
+    demo: values.DEMO,
     run_jobs: values.RUN_JOBS,
     carrier: values.CARRIER,
     twilio: {

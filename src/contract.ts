@@ -11,9 +11,8 @@ export interface Schema {
   $ref?: string;
   type?: string | string[];
   format?: string;
-  const?: unknown;
+  pattern?: string;
   enum?: unknown[];
-  default?: unknown;
   description?: string;
   items?: Schema;
   properties?: Record<string, Schema>;
@@ -24,6 +23,22 @@ export interface Schema {
   additionalProperties?: boolean | Schema;
   minLength?: number;
   maxLength?: number;
+  /** A format that JSON Schema does not know, checked by the server (http/formats.ts). */
+  'x-format'?: string;
+  /** What a create sets when the field is omitted. Not `default`: SDKs would send that. */
+  'x-default'?: unknown;
+  /** Further JSON types that requests may use; they are turned into the declared one. */
+  'x-accepts'?: string[];
+  /** Other names by which requests may send the field. */
+  'x-other-names'?: string[];
+  /** Fields that are accepted too, though an SDK has another way to send them. */
+  'x-also-fields'?: Record<string, Schema>;
+  /** The list that a text holds, its entries separated by commas; an array is accepted too. */
+  'x-list'?: Schema;
+  /** What the values of an object with any keys may be, more exactly than SDKs can say. */
+  'x-values'?: Schema;
+  /** What it always is. Not `const`: many SDKs cannot read that. */
+  'x-const'?: unknown;
   'x-collection'?: string;
   'x-grid'?: boolean;
   'x-external'?: boolean;
@@ -31,6 +46,8 @@ export interface Schema {
   'x-moving'?: boolean;
   'x-secret'?: boolean;
   'x-reference'?: string;
+  /** Of the codes of errors. */
+  'x-codes'?: Record<string, { status: number; cause: string; cure: string }>;
 }
 
 export interface Parameter {
@@ -38,16 +55,21 @@ export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   schema: Schema;
-  style?: string;
-  explode?: boolean;
+  /** What the server takes when it is omitted. */
+  'x-default'?: unknown;
+  'x-other-names'?: string[];
 }
+
+type Content = Record<string, { schema: Schema; examples?: Record<string, { $ref: string }> }>;
 
 interface RawOperation {
   operationId: OperationId;
   tags: string[];
   parameters?: Parameter[];
   requestBody?: {
-    content: Record<string, { schema: Schema; examples?: Record<string, { $ref: string }> }>;
+    content: Content;
+    /** Media types that are accepted too. They are not declared: SDKs can only send one. */
+    'x-also-accepts'?: Content;
   };
   responses: Record<string, { content?: Record<string, unknown>; $ref?: string }>;
   security?: Record<string, unknown>[];
@@ -57,6 +79,10 @@ interface RawOperation {
   'x-unlimited'?: boolean;
   'x-own-transactions'?: boolean;
   'x-own-number'?: string;
+  /** What it is authenticated by, where no security scheme can say it. */
+  'x-credentials'?: CredentialKind;
+  /** The fields that the query string may have, instead of the body or along with it. */
+  'x-fields'?: Schema;
 }
 
 /**
@@ -67,7 +93,6 @@ export type CredentialKind =
   'account' | 'lead_token' | 'webhook_token' | 'invitation_token' | 'carrier_signature';
 const SCHEMES: Record<string, CredentialKind> = {
   leadToken: 'lead_token',
-  webhookToken: 'webhook_token',
   invitationToken: 'invitation_token',
   carrierSignature: 'carrier_signature',
 };
@@ -75,6 +100,8 @@ const SCHEMES: Record<string, CredentialKind> = {
 /** Whether browsers of any origin may call it and post forms to it: its token is public. */
 export const isOpen = ({ credentials }: Pick<Operation, 'credentials'>): boolean =>
   credentials === 'lead_token' || credentials === 'webhook_token';
+
+type Examples = Record<string, { value: unknown }>;
 
 export interface ContractDocument {
   openapi: string;
@@ -84,7 +111,8 @@ export interface ContractDocument {
   components: {
     schemas: Record<string, Schema>;
     parameters: Record<string, Parameter>;
-    examples: Record<string, { value: unknown }>;
+    responses: Record<string, { content?: Record<string, { examples?: Examples }> }>;
+    examples: Examples;
     securitySchemes: object;
   };
 }
@@ -177,37 +205,42 @@ interface Found {
 
 function describe({ method, path, operation, shared, resolve }: Found): Operation {
   const status = Object.keys(operation.responses).find((code) => code.startsWith('2')) ?? '200';
-  const content = operation.requestBody?.content ?? {};
+  const content = acceptedContent(operation);
+  const fields = operation['x-fields'];
   const parameters = [...shared, ...(operation.parameters ?? [])].map(resolve);
-  const exploded = parameters.find(isExploded);
   return {
     id: operation.operationId,
     method,
     path,
-    credentials: SCHEMES[Object.keys(operation.security?.[0] ?? {})[0] ?? ''] ?? 'account',
+    credentials:
+      operation['x-credentials'] ??
+      SCHEMES[Object.keys(operation.security?.[0] ?? {})[0] ?? ''] ??
+      'account',
     scope: operation['x-scope'],
     effect: operation['x-effect'] === true,
     unlimited: operation['x-unlimited'] === true,
     unlogged: operation['x-unlogged'] === true,
     own_transactions: operation['x-own-transactions'] === true,
     own_number: operation['x-own-number'],
-    parameters,
-    // A GET has the same fields in its query string.
+    // With x-fields the query string is read as a body.
+    parameters: fields ? parameters.filter((parameter) => parameter.in !== 'query') : parameters,
     body:
       (content['application/json'] ?? content['application/x-www-form-urlencoded'])?.schema ??
-      exploded?.schema,
-    merged: exploded !== undefined,
+      fields,
+    merged: fields !== undefined,
     multipart: content['multipart/form-data']?.schema,
     media_types: Object.keys(content),
     status: Number(status),
     responses: operation.responses,
-    csv: 'text/csv' in (operation.responses[status]?.content ?? {}),
+    csv: parameters.some(({ name }) => name === 'format'),
   };
 }
 
-/** A parameter whose object is sent as one parameter for each property. */
-export const isExploded = ({ in: place, style, explode, schema }: Parameter): boolean =>
-  place === 'query' && style === 'form' && explode === true && schema.type !== 'array';
+/** The bodies that an operation accepts: those declared, and those of x-also-accepts. */
+export const acceptedContent = ({ requestBody }: RawOperation): Content => ({
+  ...requestBody?.content,
+  ...requestBody?.['x-also-accepts'],
+});
 
 /** What a schema allows, together with its references and the schemas that it consists of. */
 export interface Facets {
@@ -216,6 +249,8 @@ export interface Facets {
   items: Schema | undefined;
   properties: Record<string, Schema>;
   minLength: number;
+  /** Further JSON types that requests may use. */
+  accepts: Set<string>;
 }
 
 /** Without a prototype: field names come from requests, and one may be "constructor". */
@@ -228,19 +263,22 @@ export function facetsOf(contract: Contract): (schema: Schema) => Facets {
   const collect = (schema: Schema): Facets => {
     const found = cached.get(schema);
     if (found) return found;
-    const plain = contract.resolve(schema);
+    const stated = contract.resolve(schema);
+    const plain = stated['x-list'] ? contract.resolve(stated['x-list']) : stated;
     const facets: Facets = {
       types: new Set([plain.type ?? []].flat()),
-      formats: new Set(plain.format ? [plain.format] : []),
+      formats: new Set([plain.format ?? [], plain['x-format'] ?? []].flat()),
       items: plain.items,
-      properties: own(plain.properties),
+      properties: own({ ...plain['x-also-fields'], ...plain.properties }),
       minLength: plain.minLength ?? 0,
+      accepts: new Set(plain['x-accepts']),
     };
     cached.set(schema, facets);
     for (const part of [...(plain.allOf ?? []), ...(plain.oneOf ?? []), ...(plain.anyOf ?? [])]) {
       const more = collect(part);
       more.types.forEach((type) => facets.types.add(type));
       more.formats.forEach((format) => facets.formats.add(format));
+      more.accepts.forEach((type) => facets.accepts.add(type));
       facets.items ??= more.items;
       facets.properties = own({ ...more.properties, ...facets.properties });
     }
@@ -249,12 +287,12 @@ export function facetsOf(contract: Contract): (schema: Schema) => Facets {
   return collect;
 }
 
-/** The contract's default of every property of a component schema that has one. */
+/** What a create sets for every omitted property of a component schema that has a default. */
 export function defaultsOf(schema: keyof Schemas): Record<string, unknown> {
   const { properties } = facets(contract.document.components.schemas[schema]!);
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, property]) =>
-      'default' in property ? [[name, property.default]] : [],
+      'x-default' in property ? [[name, property['x-default']]] : [],
     ),
   );
 }

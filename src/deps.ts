@@ -1,7 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import pino, { type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { openCarrier } from './carriers';
 import type { Carrier } from './carriers/carrier';
 import type { Config } from './config';
@@ -12,10 +9,12 @@ import { tenants, type TenantDatabases } from './db/tenant';
 import { authenticator, type Authenticator } from './http/auth/authenticator';
 import { rateLimits, type RateLimits } from './http/rate-limits';
 import { queue, type Queue } from './jobs/queue';
+import { createLog } from './log';
 import { openMailer } from './mail';
 import type { Mailer } from './mail/mailer';
 import { openStorage, type Storage } from './storage/directory';
 import { guardedRequest, type GuardedRequest } from './egress/guarded-request';
+import { folderFault } from './start-error';
 
 /** Everything outside the process, and time: what the composition hands to those who need it. */
 export interface Deps {
@@ -41,6 +40,8 @@ export interface DepsOptions {
   database_url: string;
   clock?: () => Date;
   log?: Logger;
+  /** Absent: KEY_PEPPER. */
+  pepper?: string;
   /** Length of the windows in which requests are counted. */
   rate_window_seconds?: number;
   carrier?: Carrier;
@@ -51,15 +52,16 @@ export function createDeps({
   config,
   database_url,
   clock = () => new Date(),
-  log = createLog(config),
+  log = createLog(config.log_level),
+  pepper = config.key_pepper,
   ...edges
 }: DepsOptions): Deps {
+  if (pepper === undefined) throw new Error('a pepper is needed');
   const database = openDatabase(database_url, {
     pool_size: config.pool_size,
     timeout_seconds: config.database_timeout_seconds,
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
   });
-  const pepper = config.key_pepper ?? storedPepper(config.data_dir);
   return {
     config,
     database,
@@ -73,7 +75,7 @@ export function createDeps({
     limits: limitsOf({ config, database, log }, edges.rate_window_seconds),
     queue,
     live: openAgentStreams({ database, clock, log }),
-    storage: openStorage(config.storage_dir, config.storage_reserve_bytes),
+    storage: storageOf(config),
     carrier:
       edges.carrier ??
       openCarrier(config.carrier, { ...config.twilio, public_url: config.public_url }),
@@ -85,6 +87,14 @@ export function createDeps({
     clock,
     log,
   };
+}
+
+function storageOf({ storage_dir, storage_reserve_bytes }: Config): Storage {
+  try {
+    return openStorage(storage_dir, storage_reserve_bytes);
+  } catch (error) {
+    throw folderFault('STORAGE_DIR', storage_dir, error);
+  }
 }
 
 const RATE_WINDOW_SECONDS = 60;
@@ -102,38 +112,4 @@ function limitsOf(
     limits,
     window_seconds,
   });
-}
-
-/**
- * JSON lines, written in batches: a system call for every line would cost more than the line; in a
- * terminal, lines for people.
- */
-export function createLog({ log_level }: Pick<Config, 'log_level'>): Logger {
-  return pino(
-    { level: log_level, base: null },
-    process.stdout.isTTY
-      ? pino.transport({
-          target: 'pino-pretty',
-          options: { ignore: 'pid,hostname', singleLine: true },
-        })
-      : pino.destination(1),
-  );
-}
-
-/**
- * The pepper of this installation, made at its first start. Losing it makes every credential
- * invalid.
- */
-function storedPepper(data_dir: string): string {
-  const file = join(data_dir, 'key_pepper');
-  if (!existsSync(file)) {
-    mkdirSync(data_dir, { recursive: true });
-    try {
-      writeFileSync(file, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' });
-    } catch (error) {
-      // Another process was first: its pepper counts.
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-  }
-  return readFileSync(file, 'utf8').trim();
 }

@@ -1,36 +1,74 @@
-/** 404 for what does not exist, is deleted, or belongs to another company: all look the same. */
-export const notFound = (): HttpProblem => new HttpProblem(404, 'There is no such record.');
+import { contract, type Schemas } from './contract';
+
+/** A stable word for what is wrong. The contract declares each, with its status. */
+export type ErrorCode = Schemas['ErrorCode'];
 
 /** By field, what is wrong and what is allowed. */
 export type FieldErrors = Record<string, string[]>;
 
+/** What is wrong with a field. */
+export interface FieldFault {
+  code: ErrorCode;
+  message: string;
+}
+export type FieldFaults = Record<string, FieldFault[]>;
+
+/** Every code of the contract, with its status, its cause and its cure. */
+export const ERROR_CODES = contract.document.components.schemas.ErrorCode!['x-codes']!;
+
+interface Details {
+  faults?: FieldFaults;
+  headers?: Record<string, string>;
+}
+
 /** An error that is sent as problem details (RFC 9457). Handlers throw no other. */
 export class HttpProblem extends Error {
+  readonly status: number;
+  readonly faults: FieldFaults;
+  readonly headers: Record<string, string>;
+
   constructor(
-    readonly status: number,
+    readonly code: ErrorCode,
     readonly detail: string,
-    readonly errors: FieldErrors = {},
-    readonly headers: Record<string, string> = {},
+    { faults = {}, headers = {} }: Details = {},
   ) {
     super(detail);
+    this.status = ERROR_CODES[code]!.status;
+    this.faults = faults;
+    this.headers = headers;
   }
 
-  /** 422 on one field. */
-  static field(field: string, message: string): HttpProblem {
-    return new HttpProblem(422, `${field} ${message}`, { [field]: [message] });
+  /** One field is wrong. */
+  static field(field: string, code: ErrorCode, message: string): HttpProblem {
+    return new HttpProblem(code, `${field} ${message}`, {
+      faults: { [field]: [{ code, message }] },
+    });
   }
 
-  /** 422 on several fields; undefined when there are none. */
-  static fields(errors: FieldErrors): HttpProblem | undefined {
-    const [first] = Object.entries(errors);
-    return first && new HttpProblem(422, `${first[0]} ${first[1][0]}`, errors);
+  /** Several fields are wrong; undefined when none is. The first one gives code and detail. */
+  static fields(faults: FieldFaults): HttpProblem | undefined {
+    const [first] = Object.entries(faults);
+    const [field, [fault]] = first ?? ['', []];
+    return fault && new HttpProblem(fault.code, `${field} ${fault.message}`, { faults });
   }
 }
 
+/** 404 for what does not exist, is deleted, or belongs to another company: all look the same. */
+export const notFound = (): HttpProblem => new HttpProblem('not_found', 'There is no such record.');
+
 /** Throws 422 with every field that is wrong, if there is one. */
-export function rejectInvalidData(faults: readonly { field: string; message: string }[]): void {
+export function rejectInvalidData(
+  found: readonly { field: string; message: string; code?: ErrorCode }[],
+): void {
   const problem = HttpProblem.fields(
-    Object.fromEntries(faults.map(({ field, message }) => [field, [message]])),
+    Object.fromEntries(
+      found.map(({ field, message, code = 'invalid_value' }) => [field, [{ code, message }]]),
+    ),
   );
   if (problem) throw problem;
 }
+
+export const fault = (code: ErrorCode, message: string): FieldFault => ({ code, message });
+
+/** The faults of a field whose value is not allowed. */
+export const invalid = (message: string): FieldFault[] => [fault('invalid_value', message)];

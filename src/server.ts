@@ -1,16 +1,20 @@
 import { createServer, type Server } from 'node:http';
+import { isIPv6 } from 'node:net';
+import { join, resolve } from 'node:path';
 import { createApp } from './app';
 import { deleteOrphanedUploads } from './background/delete-orphaned-uploads';
 import { exitWith, onStop } from './background/process';
 import { startJobs } from './background/start';
 import { loadConfig, type Config } from './config';
+import { contract } from './contract';
 import { deleteExpiredRateLimits } from './db/rate-limit-counter';
 import type { Deps } from './deps';
 import { deleteExpiredAnswers } from './http/idempotency';
 import { messageClasses } from './http/message-classes';
 import type { NewCompany } from './installation/create-company';
-import { ensureDemo } from './installation/demo';
-import { openInstallation, type Installation } from './installation/open';
+import { prepareCompanies, type FirstStart } from './installation/demo';
+import { checkAddress, listen } from './installation/listen';
+import { databaseOf, openInstallation, type Installation } from './installation/open';
 import { deleteExpiredPings } from './ping-post/delete-expired-pings';
 import { deleteOldWebhookLogs } from './webhooks/delete-old-logs';
 
@@ -24,7 +28,8 @@ const STOP_TIMEOUT_MS = 7_000;
 
 async function main(): Promise<void> {
   const config = loadConfig();
-  const installation = await openInstallation(config, 'server');
+  await checkAddress(config);
+  const installation = await openInstallation(config, { role: 'server' });
   await serve(config, installation).catch(async (error: unknown) => {
     await installation.close();
     throw error;
@@ -33,9 +38,10 @@ async function main(): Promise<void> {
 
 async function serve(config: Config, installation: Installation): Promise<void> {
   const { deps } = installation;
-  const demo = await ensureDemo(deps);
   const { server, closeConnections } = serverOf(deps);
   await listen(server, config);
+  // Only now: a start that ends here would have made keys that nobody has seen.
+  const first_start = await prepareCompanies(deps);
   const jobs = config.run_jobs ? await startJobs(deps) : undefined;
   deleteExpired(deps);
   const deleting = setInterval(() => deleteExpired(deps), HOUR_MS);
@@ -46,7 +52,7 @@ async function serve(config: Config, installation: Installation): Promise<void> 
     await Promise.all([stop(server), jobs?.stop()]);
     await installation.close();
   });
-  process.stdout.write(`${banner(config, installation, demo).join('\n')}\n\n`);
+  process.stdout.write(`${banner(config, installation, first_start).join('\n')}\n\n`);
 }
 
 function serverOf(deps: Deps): { server: Server; closeConnections: () => void } {
@@ -77,10 +83,6 @@ function deleteExpired(deps: Deps): void {
     deletion.catch((error: unknown) => log.warn({ err: error }, 'expired data was not deleted'));
 }
 
-function listen(server: Server, { port, host }: Config): Promise<void> {
-  return new Promise((done, fail) => server.once('error', fail).listen(port, host, () => done()));
-}
-
 /** Completes the requests that are running, then closes the listener. */
 async function stop(server: Server): Promise<void> {
   await new Promise((done) => setTimeout(done, CLOSE_NOTICE_MS));
@@ -93,31 +95,41 @@ async function stop(server: Server): Promise<void> {
 }
 
 function banner(
-  { port, host, data_dir, run_jobs }: Config,
-  { embedded, migrated }: Installation,
-  demo: NewCompany | undefined,
+  config: Config,
+  { migrated }: Installation,
+  { demo, is_empty }: FirstStart,
 ): string[] {
-  const url = `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${port}`;
+  const { port, host, run_jobs } = config;
+  const name = isIPv6(host) ? `[${host}]` : host;
+  const url = `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : name}:${port}`;
   return [
     '',
     `Trunkline is up.  Docs: ${url}/api/docs`,
-    embedded ? `Database: its own PostgreSQL, data in ${data_dir}` : 'Database: DATABASE_URL',
+    `Version: ${contract.document.info.version}`,
+    `Database: ${databaseOf(config)}`,
     ...(migrated.length > 0 ? [`Migrations applied: ${migrated.join(', ')}`] : []),
     ...(run_jobs ? [] : ['Imports, and the schedules of leads, are left to: npm run worker']),
-    ...(demo ? demoLines(demo, url) : [NEW_CREDENTIALS]),
+    ...(demo || is_empty ? pepperLines(config) : []),
+    ...(demo ? demoLines(demo, url) : [is_empty ? NO_COMPANY : NEW_CREDENTIALS]),
   ];
 }
 
+const pepperLines = ({ key_pepper, data_dir }: Config): string[] =>
+  key_pepper === undefined
+    ? [`Keep ${join(resolve(data_dir), 'key_pepper')}: without it, no credential works.`]
+    : [];
+
+const NO_COMPANY = 'There is no company yet. Make one: npx trunkline company create --name NAME';
 const NEW_CREDENTIALS =
   'Found its data; credentials are as before. ' +
-  'New ones: npm run --silent cli -- token create --name NAME --superuser';
+  'New ones: npx trunkline token create --name NAME --superuser';
 
 function demoLines({ credentials }: NewCompany, url: string): string[] {
   const { public_key, private_key } = credentials;
   const buyers = `${url}/api/v1/buyers?columns=id,name,number,paused`;
   return [
     '',
-    'A demo company was made. Its key pair, shown this once:',
+    'A demo company was made (without one: DEMO=false). Its key pair, shown this once:',
     `  public key   ${public_key}`,
     `  private key  ${private_key}`,
     '',

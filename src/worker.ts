@@ -6,7 +6,7 @@ import { exitWith, onStop } from './background/process';
 // A process that only runs background jobs; servers leave them to it with RUN_JOBS=false.
 
 async function main(): Promise<void> {
-  const installation = await openInstallation(loadConfig(), 'command');
+  const installation = await openInstallation(loadConfig());
   const jobs = await startJobs(installation.deps);
   onStop(installation.deps, async () => {
     await jobs.stop();

@@ -1,3 +1,4 @@
+import type { SortKey } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { findNamed } from '../db/records';
 import type { Deps } from '../deps';
@@ -38,6 +39,11 @@ export const projection = {
   },
 } as const satisfies Projection<'AgentMessage', 'agent_message', 'agent_messages'>;
 
+const orders: Record<string, SortKey> = {
+  created_at: { sql: 't.created_at', type: 'timestamptz' },
+  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+};
+
 const IS_RECIPIENT = `EXISTS (
   SELECT FROM agent_message_recipients r
   WHERE r.company_id = t.company_id AND r.agent_message_id = t.id
@@ -54,7 +60,7 @@ export const agentMessages = ({ clock, live }: Deps) => {
       const own = mine ? await ownAgent(db, caller, { field: 'mine', message }) : undefined;
       return page(
         { ...query, ...(own && { recipient: own.id }) },
-        { db, now: clock(), projection, orders: {}, filters: { recipient: IS_RECIPIENT } },
+        { db, now: clock(), projection, orders, filters: { recipient: IS_RECIPIENT } },
       );
     },
 
@@ -121,6 +127,7 @@ function startOf(
   if (/^\d{1,15}$/.test(position) && BigInt(position) <= BigInt(last_event_id)) return position;
   throw HttpProblem.field(
     field!,
+    'invalid_value',
     `must be the id of an event of this agent, from 0 to ${last_event_id}`,
   );
 }

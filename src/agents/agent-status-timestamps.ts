@@ -1,4 +1,5 @@
 import type { Projection } from '../db/projection';
+import type { SortKey } from '../db/list-statements';
 import { byReference } from '../db/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
@@ -27,11 +28,16 @@ export const projection = {
   'agent_status_timestamps'
 >;
 
+const orders: Record<string, SortKey> = {
+  key: { sql: 't.key', type: 'text' },
+  created_at: { sql: 't.created_at', type: 'timestamptz' },
+};
+
 /** The history of agents' statuses: which status they entered, and when. */
 export const agentStatusTimestamps = ({ clock }: Deps) =>
   ({
     listAgentStatusTimestamps: ({ query, db }) => {
       const filters = byReference(query, { agent_id: 'agents', user_id: 'users' });
-      return page(query, { db, now: clock(), projection, orders: {}, filters });
+      return page(query, { db, now: clock(), projection, orders, filters });
     },
   }) satisfies Partial<Handlers>;

@@ -19,7 +19,11 @@ export async function resolveStatus(
   const by_id = reference === undefined ? undefined : await statusById(db, reference);
   if (key === undefined) {
     if (by_id === undefined)
-      throw HttpProblem.field('agent_status_id', 'must be given, or key instead of it');
+      throw HttpProblem.field(
+        'agent_status_id',
+        'missing_field',
+        'must be given, or key instead of it',
+      );
     return by_id;
   }
   const [row] = await db.sql(LOCK_STATUS_BY_KEY, { key });
@@ -28,6 +32,7 @@ export async function resolveStatus(
   if (by_id !== undefined && by_id !== by_key)
     throw HttpProblem.field(
       'key',
+      'conflicting_fields',
       'must be the key of the status in agent_status_id, or be left out',
     );
   return by_key;

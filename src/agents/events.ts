@@ -23,7 +23,7 @@ export async function ownAgent(
   { field, message }: { field: string; message: string },
 ): Promise<OwnAgent> {
   const [row] = user_id === null ? [] : await db.sql(FIND_AGENT_OF_USER, { user_id });
-  if (!row) throw HttpProblem.field(field, message);
+  if (!row) throw HttpProblem.field(field, 'not_applicable', message);
   return { ...row, id: BigInt(row.id) };
 }
 

@@ -5,10 +5,10 @@ import { LIST_TARGETS } from './queries/messages';
 
 /** The fields of a request that name the recipients of a message. */
 export interface TargetFields {
-  agent_status_id?: Reference | null;
-  buyer_ids?: Reference[] | null;
-  buyer_group_ids?: Reference[] | null;
-  call_center_ids?: Reference[] | null;
+  agent_status_id?: string | null;
+  buyer_ids?: string[] | null;
+  buyer_group_ids?: string[] | null;
+  call_center_ids?: string[] | null;
 }
 
 /** The same as ids; undefined where the request does not change them. */

@@ -78,14 +78,23 @@ async function resolveUser(
   now: Date,
 ): Promise<bigint> {
   if (user_id !== undefined && user_email !== undefined)
-    throw HttpProblem.field('user_email', 'must be left out where user_id is given');
+    throw HttpProblem.field(
+      'user_email',
+      'conflicting_fields',
+      'must be left out where user_id is given',
+    );
   if (user_id !== undefined)
     return (await resolveReferences(db, 'users', [user_id], { field: 'user_id' }))[0]!;
   if (user_email === undefined)
-    throw HttpProblem.field('user_id', 'must be given, or user_email instead of it');
+    throw HttpProblem.field(
+      'user_id',
+      'missing_field',
+      'must be given, or user_email instead of it',
+    );
   if (db.accessScope)
     throw HttpProblem.field(
       'user_email',
+      'beyond_your_rights',
       'is for superusers and key pairs of the company: give user_id, of a user of your teams',
     );
   return (await findOrCreateUsers(db, [user_email], now))[0]!;

@@ -70,6 +70,7 @@ function requireTarget({ accessScope }: Db, lists: Targets): void {
   if (!accessScope || [...buyer_ids, ...buyer_group_ids, ...call_center_ids].length > 0) return;
   throw HttpProblem.field(
     'buyer_ids',
+    'beyond_your_rights',
     'must name buyers, or buyer_group_ids or call_center_ids: your teams are granted single ' +
       'records',
   );

@@ -62,6 +62,7 @@ export async function deleteStatus(tx: Db, id: bigint, now: Date): Promise<void>
   if (built_in)
     throw HttpProblem.field(
       'id',
+      'wrong_state',
       'names a built-in status, which cannot be deleted; it can be renamed',
     );
   await requireUnused(tx, id);
@@ -79,6 +80,7 @@ function requireSameMeaning(
   const mustStay = (field: 'key' | 'is_online') =>
     HttpProblem.field(
       field,
+      'wrong_state',
       `must stay ${before[field]}: the status is built in and can only be renamed`,
     );
   if (key !== undefined && key !== before.key) throw mustStay('key');
@@ -91,6 +93,7 @@ async function requireUnused(db: Db, agent_status_id: bigint): Promise<void> {
   if (agents > 0)
     throw HttpProblem.field(
       'id',
+      'in_use',
       `names a status that ${agents} of your agents are in; put them into another first`,
     );
 }

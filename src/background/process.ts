@@ -1,7 +1,6 @@
 import closeWithGrace from 'close-with-grace';
-import { ConfigError } from '../config';
-import { PreReleaseDatabase } from '../db/migrate';
 import type { Deps } from '../deps';
+import { StartError } from '../start-error';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** One Ctrl-C under npm arrives twice within this time. */
@@ -43,20 +42,12 @@ function onSignal(signal: (typeof SIGNALS)[number], close: () => void): void {
 
 /** Prints why the process could not start, and ends it. */
 export function exitWith(error: unknown): never {
-  process.stderr.write(
-    `${error instanceof ConfigError ? error.message : explain(error as NodeJS.ErrnoException)}\n`,
-  );
+  process.stderr.write(`${textOf(error)}\n`);
   process.exit(1);
 }
 
-function explain(error: NodeJS.ErrnoException & { port?: number }): string {
-  if (error instanceof PreReleaseDatabase) return error.message;
-  if (error.code === 'EADDRINUSE')
-    return (
-      `Port ${error.port} is used by another program. ` +
-      'Stop it, or choose another port: PORT=3001 npm start'
-    );
-  if (error.code === 'ECONNREFUSED')
-    return `The database of DATABASE_URL cannot be reached: ${error.message}`;
-  return error.stack ?? String(error);
+/** A sentence where the reason is known; the stack of a fault of the program. */
+function textOf(error: unknown): string {
+  if (error instanceof StartError) return error.message;
+  return (error instanceof Error && error.stack) || String(error);
 }

@@ -41,9 +41,9 @@ export const buyers = (deps: Deps) => {
 
     showBuyer: records.show,
 
-    showBuyerByUserBuyerId: ({ params, query, db, if_none_match }) =>
+    showBuyerByUserBuyerId: ({ params, query: { serializer, columns }, db, if_none_match }) =>
       showBy(
-        { db, now: clock(), projection, serializer: query.serializer, if_none_match },
+        { db, now: clock(), projection, serializer, columns, if_none_match },
         'user_buyer_id',
         params.user_buyer_id,
       ),

@@ -1,6 +1,6 @@
 import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
-import { HttpProblem, type FieldErrors } from '../errors';
+import { HttpProblem, type FieldFaults, invalid } from '../errors';
 import { openMinutes } from '../time/opening-hours';
 import { FIND_CURRENT_CONVERSION, NEXT_TOKEN_VALUE_IDS } from './queries/conversions';
 
@@ -142,14 +142,14 @@ function requireBounds(
   { revenue, revenue_min, revenue_max }: ConversionRow,
   field: (name: string) => string,
 ): void {
-  const errors: FieldErrors = {};
+  const faults: FieldFaults = {};
   if (revenue_min !== null && revenue_max !== null && revenue_min > revenue_max)
-    errors[field('revenue_min')] = [`must not be above the maximum of ${revenue_max}`];
+    faults[field('revenue_min')] = invalid(`must not be above the maximum of ${revenue_max}`);
   else if (revenue_min !== null && revenue < revenue_min)
-    errors[field('revenue')] = [`must not be below the minimum of ${revenue_min}`];
+    faults[field('revenue')] = invalid(`must not be below the minimum of ${revenue_min}`);
   else if (revenue_max !== null && revenue > revenue_max)
-    errors[field('revenue')] = [`must not be above the maximum of ${revenue_max}`];
-  const problem = HttpProblem.fields(errors);
+    faults[field('revenue')] = invalid(`must not be above the maximum of ${revenue_max}`);
+  const problem = HttpProblem.fields(faults);
   if (problem) throw problem;
 }
 
@@ -159,6 +159,7 @@ function requireStep(before: number, { revenue, revenue_increment }: ConversionR
   if (cents(Math.abs(revenue - before)) % cents(revenue_increment) === 0) return;
   throw HttpProblem.field(
     'current_conversion_revenue',
+    'invalid_value',
     `must change from ${before} by a multiple of ${revenue_increment}`,
   );
 }

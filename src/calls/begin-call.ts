@@ -2,7 +2,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { semaphore } from '../db/semaphore';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
-import { HttpProblem } from '../errors';
+import { unknownReferences } from '../db/records';
 import { loadRouting, sourceOf } from '../routing/load-routing';
 import {
   checkedTransaction,
@@ -67,7 +67,7 @@ export async function beginCall(
       ? undefined
       : findReservation(db, { offer_id, caller_number, now }),
   ]);
-  if (!found) throw HttpProblem.field('offer_id', `names no record of yours: ${offer_id}`);
+  if (!found) throw unknownReferences('offer_id', [String(offer_id)]);
   const { facts, candidates, webhooks } = found;
   const call = newCallOf(incoming, facts, { reservation, now });
   const asked = routeFacts(facts, {

@@ -19,7 +19,7 @@ import { placeCall } from './place-call';
 import { sendKeyPress } from './send-key-press';
 import { updateCall, type CallChanges } from './update-call';
 import { type Filters } from '../http/filters';
-import { cachedCount, type SortKey } from '../db/list-statements';
+import { cachedCount, CHRONOLOGICAL, type SortKey } from '../db/list-statements';
 
 const orders: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },
@@ -93,7 +93,11 @@ function tokenFilter({
 }) {
   if (value === undefined) return key === undefined ? {} : { token_named: key };
   if (key === undefined)
-    throw HttpProblem.field('token_key', 'must name the token whose value token_value is');
+    throw HttpProblem.field(
+      'token_key',
+      'missing_field',
+      'must name the token whose value token_value is',
+    );
   const plain: unknown = NO_TEXT.test(value) ? JSON.parse(value) : value;
   return { token_like: JSON.stringify([{ [key]: value }, { [key]: plain }]) };
 }
@@ -110,6 +114,7 @@ export const calls = (deps: Deps) => ({ ...reading(deps), ...changing(deps) });
 
 const reading = ({ clock }: Deps) => {
   const filters = { call_id: 't.call_id = {call_id}::bigint' };
+  const ofCall = { orders: CHRONOLOGICAL, filters };
   return {
     listCalls: async ({ query, db }) => {
       const tokens = tokenFilter(query);
@@ -136,14 +141,12 @@ const reading = ({ clock }: Deps) => {
 
     listCallEvents: async ({ params, query, db }) => {
       const narrowed = { ...query, call_id: await findRecord(db, 'calls', params.id) };
-      const now = clock();
-      return page(narrowed, { db, now, projection: callEventProjection, orders: {}, filters });
+      return page(narrowed, { db, now: clock(), projection: callEventProjection, ...ofCall });
     },
 
     listCallAttempts: async ({ params, query, db }) => {
       const narrowed = { ...query, call_id: await findRecord(db, 'calls', params.id) };
-      const now = clock();
-      return page(narrowed, { db, now, projection: callAttemptProjection, orders: {}, filters });
+      return page(narrowed, { db, now: clock(), projection: callAttemptProjection, ...ofCall });
     },
   } satisfies Partial<Handlers>;
 };

@@ -158,6 +158,8 @@ export const callEventProjection = {
   singular: 'call_event',
   plural: 'call_events',
   everlasting: true,
+  // Of one call: without an index.
+  fulltext: `lower(t.event || E'\\n' || coalesce(t.message, ''))`,
   joins,
   columns: {
     id: true,
@@ -177,6 +179,8 @@ export const callAttemptProjection = {
   singular: 'call_attempt',
   plural: 'call_attempts',
   everlasting: true,
+  // Of one call: without an index.
+  fulltext: `lower(t.status || E'\\n' || t.connect_to)`,
   joins,
   columns: {
     id: true,

@@ -101,15 +101,20 @@ function requireClear(attempts: readonly AttemptRow[], reported: ReportedEvent):
   if (reported.event === 'completed') return;
   const named = reported.attempt?.toLowerCase();
   if (named && !attempts.some(({ uuid }) => uuid === named))
-    throw HttpProblem.field('attempt', 'is not an attempt of this call');
+    throw HttpProblem.field('attempt', 'unknown_reference', 'is not an attempt of this call');
   const open = attempts.filter(isOpen);
   if (!named && open.length > 1 && !attemptOf(attempts, reported))
     throw HttpProblem.field(
       'attempt',
+      'missing_field',
       `must be given, as several are open: ${open.map(({ uuid }) => uuid).join(', ')}`,
     );
   if (reported.event === 'key_press' && !reported.key)
-    throw HttpProblem.field('key', 'must be given with key_press: the key that was pressed');
+    throw HttpProblem.field(
+      'key',
+      'missing_field',
+      'must be given with key_press: the key that was pressed',
+    );
 }
 
 interface Happened {

@@ -78,16 +78,19 @@ function requireAllowed(
   if (blocked)
     throw HttpProblem.field(
       to,
+      'contact_refused',
       'must not be called: the number is on the blacklist of the company',
     );
-  if (opt_out) throw HttpProblem.field(to, 'must not be called: the number has opted out');
+  if (opt_out)
+    throw HttpProblem.field(to, 'contact_refused', 'must not be called: the number has opted out');
   if (suppressed_by !== null)
     throw HttpProblem.field(
       to,
+      'contact_refused',
       `must not be called: the number is on the suppression list ${suppressed_by} of the offer ` +
         'or the schedule',
     );
-  if (paused) throw HttpProblem.field(owner, 'must not be paused, nor its offer');
+  if (paused) throw HttpProblem.field(owner, 'wrong_state', 'must not be paused, nor its offer');
 }
 
 function draftOf(
@@ -95,15 +98,21 @@ function draftOf(
   { from, outreach, channels, fields }: Known & { from: string | null; channels: Channels },
 ): CallDraft {
   if (from !== null && !outreach.ownNumber(lead, from))
-    throw HttpProblem.field('from', `must be a number of the company; +${from} is not`);
+    throw HttpProblem.field(
+      'from',
+      'unknown_reference',
+      `must be a number of the company; +${from} is not`,
+    );
   const connection = outreach.connectionOf(lead);
   if (!connection)
     throw HttpProblem.field(
       fields.owner,
+      'no_buyer',
       'must be able to take the call: there is no buyer now that it could be connected to',
     );
   const draft = draftCall(lead, connection, { outreach, channels });
-  if ('fault' in draft) throw HttpProblem.field('from', `cannot be chosen: ${draft.fault}`);
+  if ('fault' in draft)
+    throw HttpProblem.field('from', 'number_unavailable', `cannot be chosen: ${draft.fault}`);
   const call = draft as CallDraft;
   return from === null ? call : { ...call, row: { ...call.row, from_number: from } };
 }

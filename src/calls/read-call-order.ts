@@ -1,4 +1,4 @@
-import { findNamed, type Reference, type Table } from '../db/records';
+import { findNamed, unknownReferences, type Reference, type Table } from '../db/records';
 import type { Db, Statements } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import { readLead, type DueLead } from '../outreach/load-leads';
@@ -73,7 +73,7 @@ export async function readCallOrder(db: Db, order: CallOrder): Promise<ReadOrder
   const schedule_id = await idOf(db, 'schedules', order.schedule_id, 'schedule_id');
   const offer_id = await idOf(db, 'offers', order.offer_id, 'offer_id');
   if (order.to === undefined && lead_id === null)
-    throw HttpProblem.field('to', 'must be given, or lead_id: the person to call');
+    throw HttpProblem.field('to', 'missing_field', 'must be given, or lead_id: the person to call');
   const from = digits(await callerNumber(db, order.from, 'from'));
   const to = digits(await callerNumber(db, order.to, 'to'));
   const lead = lead_id === null ? undefined : await leadOf(db, lead_id);
@@ -108,7 +108,7 @@ async function idOf(
 /** A lead as it is now. */
 async function leadOf(db: Statements, lead_id: string): Promise<DueLead> {
   const lead = await readLead(db.sql, String(db.company_id), lead_id);
-  if (!lead) throw HttpProblem.field('lead_id', `names no record of yours: ${lead_id}`);
+  if (!lead) throw unknownReferences('lead_id', [lead_id]);
   return lead;
 }
 
@@ -133,6 +133,7 @@ async function ownerOf(
   if (owner.schedule_id === null && owner.offer_id === null)
     throw HttpProblem.field(
       'offer_id',
+      'missing_field',
       'must be given, or schedule_id: they say where the call is connected to',
     );
   return owner;

@@ -77,7 +77,7 @@ async function calledOf(
   { caller_number, now }: { caller_number: number | null; now: Date },
 ): Promise<Called> {
   if (sent.number_called === undefined && sent.offer_id === undefined)
-    throw HttpProblem.field('offer_id', 'must be given, or number_called');
+    throw HttpProblem.field('offer_id', 'missing_field', 'must be given, or number_called');
   const number_called = (await callerNumber(db, sent.number_called, 'number_called')) ?? null;
   const owned = number_called === null ? undefined : await calledNumber(db, number_called);
   const of_number = {
@@ -89,7 +89,8 @@ async function calledOf(
     const offer = { reference: sent.offer_id, field: 'offer_id' };
     return { ...of_number, offer_id: String(await findNamed(db, 'offers', offer)), buyer_id: null };
   }
-  if (!owned) throw HttpProblem.field('number_called', 'is not a number of the company');
+  if (!owned)
+    throw HttpProblem.field('number_called', 'unknown_reference', 'is not a number of the company');
   if (owned.offer_id !== null || owned.buyer_id !== null)
     return { ...of_number, offer_id: owned.offer_id, buyer_id: owned.buyer_id };
   // Sellers of calls get such a number when an offer has none of its own.
@@ -98,6 +99,7 @@ async function calledOf(
   if (offer_id === undefined)
     throw HttpProblem.field(
       'number_called',
+      'missing_field',
       'belongs to no offer and forwards to no buyer; give offer_id',
     );
   return { ...of_number, offer_id, buyer_id: null };

@@ -40,14 +40,14 @@ interface ReportOptions {
 export const callReports = ({ clock }: Deps) =>
   ({
     reportCalls: ({ query, db }) =>
-      report<Schemas['CallReportList']>('calls', query, {
+      report<Schemas['CallReport']>('calls', query, {
         db,
         now: clock(),
         category: query.category ?? 'buyer',
       }),
 
     reportLeads: ({ query, db }) =>
-      report<Schemas['LeadReportList']>('leads', query, {
+      report<Schemas['LeadReport']>('leads', query, {
         db,
         now: clock(),
         category: query.category ?? 'offer',

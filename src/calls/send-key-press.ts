@@ -1,4 +1,4 @@
-import type { Reference } from '../db/records';
+import { unknownReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem, rejectInvalidData } from '../errors';
 import {
@@ -35,15 +35,16 @@ export async function sendKeyPress(
   rejectInvalidData(faults);
   return db.transaction(async (tx) => {
     const call = await lockEditableCall(tx, id);
-    if (!call) throw HttpProblem.field('id', `names no record of yours: ${id}`);
-    if (call.ended_at !== null)
-      throw HttpProblem.field('id', 'must be a call in progress; this one is over');
+    if (!call) throw unknownReferences('id', [String(id)]);
+    if (call.ended_at !== null) throw notThisCall('must be a call in progress; this one is over');
     const check = await press(tx, call, { digits, vetoes }, now);
     if (check) return check;
     await mergeTokens(tx, call, tokens, now);
     return BigInt(call.id);
   });
 }
+
+const notThisCall = (message: string) => HttpProblem.field('id', 'wrong_state', message);
 
 async function press(
   db: Db,
@@ -54,28 +55,31 @@ async function press(
   const attempts = await readAttempts(db, call.id);
   const [asked, ...others] = attempts.filter(({ status }) => status === 'answered');
   if (asked && others.length > 0)
-    throw HttpProblem.field(
-      'id',
+    throw notThisCall(
       'must be a call in which one buyer is asked for a key; in this one several are: ' +
         'name the attempt in an event of the call instead',
     );
   if (asked) {
     const key = digits.replaceAll('w', '');
     if (key.length > 1)
-      throw HttpProblem.field('digits', 'must be one key: the buyer is asked to press 1');
+      throw HttpProblem.field(
+        'digits',
+        'invalid_value',
+        'must be one key: the buyer is asked to press 1',
+      );
     const event = { event: 'key_press', attempt: asked.uuid, key, vetoes } as const;
     const result = await handleCallEvent(db, call.id, event, now);
     return isCheckRequired(result) ? result : undefined;
   }
   const connected = attempts.find(({ status }) => status === 'connected');
   if (!connected)
-    throw HttpProblem.field(
-      'id',
+    throw notThisCall(
       'must be a call that is connected to a buyer, or whose buyer is asked for a key',
     );
   if (call.carrier !== SOFTSWITCH)
     throw HttpProblem.field(
       'id',
+      'carrier_refused',
       `must be a call of your own softswitch: ${call.carrier} cannot play tones in a call that ` +
         'it has connected without ending the connection',
     );

@@ -1,11 +1,17 @@
 import type { Carrier } from '../carriers/carrier';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { HttpProblem, notFound, rejectInvalidData, type FieldErrors } from '../errors';
+import {
+  HttpProblem,
+  notFound,
+  rejectInvalidData,
+  type FieldErrors,
+  type FieldFaults,
+  fault,
+} from '../errors';
 import { carrierUnavailable } from '../numbers/find-numbers';
 import { receiveCallStatus } from '../outreach/receive-status';
 import { cents } from '../routing/engine/payout';
-import { parsePair, splitPairs } from '../tokens/filters';
 import { LIMITS, tokensOf, type Data } from '../tokens/lead-data';
 import { addPayout, addRevenue, addTokens, floorUsedDollars } from './change-call';
 import { addUsage, convertCall } from './convert-call';
@@ -19,8 +25,7 @@ export interface CallChanges {
   add_revenue?: number | undefined;
   payout?: number | undefined;
   buyer_converted?: boolean | undefined;
-  /** An object, or `key:value,key2:value2`. */
-  post_call_tokens?: Data | string | undefined;
+  post_call_tokens?: Data | undefined;
   data?: Data | undefined;
   hang_up?: boolean | undefined;
 }
@@ -55,7 +60,11 @@ export async function updateCall(
   const { now } = context;
   const tokens = tokensIn(changes);
   if (changes.revenue !== undefined && changes.add_revenue !== undefined)
-    throw HttpProblem.field('add_revenue', 'must not be given together with revenue');
+    throw HttpProblem.field(
+      'add_revenue',
+      'conflicting_fields',
+      'must not be given together with revenue',
+    );
   return db.transaction(async (tx) => {
     const call = await lockEditableCall(tx, reference);
     if (!call) throw notFound();
@@ -70,43 +79,35 @@ export async function updateCall(
 }
 
 function tokensIn({ post_call_tokens = {}, data = {} }: CallChanges): Data {
-  const named =
-    typeof post_call_tokens === 'string' ? parsePairs(post_call_tokens) : post_call_tokens;
-  const { tokens, faults } = tokensOf(named, data);
+  const { tokens, faults } = tokensOf(post_call_tokens, data);
   rejectInvalidData(faults);
   return tokens;
-}
-
-/** Tokens written as `key:value,key2:value2`. Throws 422. */
-function parsePairs(text: string): Data {
-  const pairs = splitPairs(text).map((pair) => {
-    const parsed = parsePair(pair);
-    if (parsed) return parsed;
-    throw HttpProblem.field(
-      'post_call_tokens',
-      'must be key:value,key2:value2, with keys of lowercase letters, digits and underscores; ' +
-        `${pair.slice(0, 100)} is not`,
-    );
-  });
-  return Object.fromEntries(pairs);
 }
 
 function requirePossible(
   call: EditableCall,
   { revenue, add_revenue, buyer_converted }: CallChanges,
 ): void {
-  const errors: FieldErrors = {};
+  const faults: FieldFaults = {};
   const given = Object.entries({ revenue, add_revenue, buyer_converted }).filter(
     ([, value]) => value !== undefined && value !== false,
   );
   if (call.buyer_id === null)
     for (const [field] of given)
-      errors[field] = ['cannot be set for this call: no buyer was dialed who could pay for it'];
+      faults[field] = [
+        fault(
+          'not_applicable',
+          'cannot be set for this call: no buyer was dialed who could pay for it',
+        ),
+      ];
   if (buyer_converted === false && call.buyer_converted)
-    errors.buyer_converted = [
-      'must be true: the buyer has paid for the call, and this cannot be undone',
+    faults.buyer_converted = [
+      fault(
+        'wrong_state',
+        'must be true: the buyer has paid for the call, and this cannot be undone',
+      ),
     ];
-  const problem = HttpProblem.fields(errors);
+  const problem = HttpProblem.fields(faults);
   if (problem) throw problem;
 }
 
@@ -125,6 +126,7 @@ export async function mergeTokens(
   if (names.length > 0 && Buffer.byteLength(JSON.stringify(merged)) > MAX_TOKEN_BYTES)
     throw HttpProblem.field(
       'data',
+      'limit_exceeded',
       'must not exceed 128 kB together with the tokens that the call has already',
     );
   await addTokens(db, { call_id: call.id, tokens, now });
@@ -195,6 +197,7 @@ async function setRevenue(
     const why = least > 0 ? `: other buyers pay ${inDollars(least)} for the call` : '';
     throw HttpProblem.field(
       revenue === undefined ? 'add_revenue' : 'revenue',
+      'invalid_value',
       `must leave the revenue of the call at ${inDollars(least)} or above${why}`,
     );
   }
@@ -260,11 +263,16 @@ async function endsAtCarrier(
   if (name !== carrier.name || carrier_call_id === null)
     throw HttpProblem.field(
       'hang_up',
+      'carrier_refused',
       `cannot be done: the call is at ${name}, and this service uses ${carrier.name}`,
     );
   const ended = await carrier.endCall(carrier_call_id);
   if (ended.ok) return !carrier.instant;
   if (ended.code === 'not_live') return false;
   if (ended.retryable) throw carrierUnavailable(ended, 'The call was not changed.');
-  throw HttpProblem.field('hang_up', `was refused by the carrier: ${ended.message}`);
+  throw HttpProblem.field(
+    'hang_up',
+    'carrier_refused',
+    `was refused by the carrier: ${ended.message}`,
+  );
 }

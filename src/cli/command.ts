@@ -1,6 +1,12 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { loadConfig } from '../config';
-import { openInstallation, type Installation } from '../installation/open';
+import { loadConfig, type Config } from '../config';
+import {
+  databaseOf,
+  openDatabaseServer,
+  openInstallation,
+  type DatabaseServer,
+  type Installation,
+} from '../installation/open';
 import { FIND_COMPANIES } from './queries/operator';
 
 // What all commands share.
@@ -8,11 +14,24 @@ import { FIND_COMPANIES } from './queries/operator';
 /** The option that every command has. */
 export const json = () => new Option('--json', 'print JSON').default(false);
 
+interface Access {
+  /** Whether the command makes the database if it is missing, or brings it up to date. */
+  makes_database?: boolean;
+}
+
+/** Reads the configuration for a command, and says which database it uses. */
+export function commandConfig(): Config {
+  const config = { ...loadConfig(), log_level: 'silent' };
+  process.stderr.write(`Database: ${databaseOf(config)}\n`);
+  return config;
+}
+
 /** Opens the installation for the work, and closes it afterwards. */
 export async function withInstallation<T>(
   work: (installation: Installation) => Promise<T>,
+  { makes_database = false }: Access = {},
 ): Promise<T> {
-  const installation = await openInstallation({ ...loadConfig(), log_level: 'silent' }, 'command');
+  const installation = await openInstallation(commandConfig(), { existing: !makes_database });
   try {
     return await work(installation);
   } finally {
@@ -24,8 +43,27 @@ export async function withInstallation<T>(
 export async function run(
   as_json: boolean,
   work: (installation: Installation) => Promise<object>,
+  access?: Access,
 ): Promise<void> {
-  print(await withInstallation(work), as_json);
+  print(await withInstallation(work, access), as_json);
+}
+
+/**
+ * Runs a command on the database alone and prints its result: without a pepper, and so without
+ * anything that credentials are needed for.
+ */
+export async function runOnDatabase(
+  as_json: boolean,
+  work: (database: DatabaseServer, config: Config) => Promise<object>,
+  { makes_database = false }: Access = {},
+): Promise<void> {
+  const config = commandConfig();
+  const database = await openDatabaseServer(config, { existing: !makes_database });
+  try {
+    print(await work(database, config), as_json);
+  } finally {
+    await database.stop();
+  }
 }
 
 /** Prints a result: as one JSON document, or as lines for people. */
@@ -51,7 +89,7 @@ export async function companyOf({ deps }: Installation, id: number | undefined):
     throw new Error('There are several companies: name one with --company ID.');
   throw new Error(
     id === undefined
-      ? 'There is no company yet. Make one: company create --name NAME'
+      ? 'There is no company yet. Make one: npx trunkline company create --name NAME'
       : `There is no company ${id}.`,
   );
 }

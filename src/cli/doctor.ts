@@ -1,11 +1,15 @@
 import { existsSync, statfsSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Client } from 'pg';
 import { ConfigError, loadConfig, type Config } from '../config';
-import { startEmbedded, type EmbeddedDatabase } from '../db/embedded-postgres';
-import { pendingMigrations, PreReleaseDatabase } from '../db/migrate';
+import { connectionFault } from '../db/connection-fault';
+import { OtherVersion, pendingMigrations } from '../db/migrate';
 import { sqlOn, type Sql } from '../db/sql';
+import { checkAddress } from '../installation/listen';
+import { openDatabaseServer, type DatabaseServer } from '../installation/open';
+import { pepperMatches, WrongPepper } from '../installation/pepper';
+import { folderFault, StartError } from '../start-error';
+import { openStorage } from '../storage/directory';
 import { SERVER_VERSION, UNFINISHED_PURCHASES } from './queries/operator';
 
 /** What was found, and how to fix it. */
@@ -28,7 +32,7 @@ const finding = (check: string, ok: boolean, text: string, remedy?: string): Fin
   ...(!ok && remedy && { remedy }),
 });
 
-/** Checks configuration, disk, port, database, extensions, migrations and purchases of numbers. */
+/** Checks everything that an installation needs, and changes nothing. */
 export async function examine(): Promise<Finding[]> {
   let config: Config;
   try {
@@ -42,6 +46,7 @@ export async function examine(): Promise<Finding[]> {
   return [
     finding('configuration', true, 'every variable is usable'),
     disk(config),
+    storage(config),
     await ports(config),
     ...(await databases(config)),
   ];
@@ -62,64 +67,51 @@ function disk({ data_dir }: Config): Finding {
 
 async function ports({ port, host }: Config): Promise<Finding> {
   const address = `${host}:${port}`;
-  if (await isFree({ port, host })) return finding('port', true, `${address} is free`);
+  const fault = await checkAddress({ port, host }).catch((error: unknown) => error as Error);
+  if (!fault) return finding('port', true, `${address} is free`);
   const is_ours = await fetch(`http://${address}/livez`).then(
     (res) => res.ok,
     () => false,
   );
   if (is_ours) return finding('port', true, `${address} is served, and alive`);
-  return finding(
-    'port',
-    false,
-    `${address} is used by another program`,
-    'Stop that program, or set PORT to another port.',
-  );
+  return finding('port', false, fault.message);
 }
 
-const isFree = ({ port, host }: Pick<Config, 'port' | 'host'>) =>
-  new Promise<boolean>((done) => {
-    const server = createServer();
-    server
-      .once('error', () => done(false))
-      .listen(port, host, () => server.close(() => done(true)));
-  });
-
 async function databases(config: Config): Promise<Finding[]> {
-  let embedded: EmbeddedDatabase | undefined;
+  let server: DatabaseServer | undefined;
   let client: Client | undefined;
   try {
-    embedded = config.database_url ? undefined : await startEmbedded({ dataDir: config.data_dir });
+    server = await openDatabaseServer(config, { existing: true });
     client = new Client({
-      connectionString: config.database_url ?? embedded!.url,
+      connectionString: server.url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
     await client.connect();
-    return await examineDatabase(client, embedded ? ', run by Trunkline' : '');
+    return await examineDatabase(client, config);
   } catch (error) {
-    if (error instanceof PreReleaseDatabase) return [finding('migrations', false, error.message)];
-    return [unreachable(error as NodeJS.ErrnoException, config)];
+    const fault = connectionFault(config.database_url, error) as Error;
+    const check = fault instanceof OtherVersion ? 'migrations' : 'database';
+    // A known fault says itself what to do.
+    const remedy = fault instanceof StartError ? undefined : remedyOf(config);
+    return [finding(check, false, fault.message, remedy)];
   } finally {
     await client?.end().catch(() => undefined);
-    await embedded?.stop();
+    await server?.stop();
   }
 }
 
-const unreachable = ({ message, code }: NodeJS.ErrnoException, { database_url }: Config) =>
-  finding(
-    'database',
-    false,
-    message || code || 'cannot be reached',
-    database_url
-      ? 'Check DATABASE_URL: host, port, user, password, and that PostgreSQL is up.'
-      : 'See .data/postgres/postgres.log.',
-  );
+const remedyOf = ({ database_url, data_dir }: Config) =>
+  database_url
+    ? 'Check DATABASE_URL: host, port, user, password, and that PostgreSQL is up.'
+    : `See ${join(resolve(data_dir), 'postgres/postgres.log')}, if it is there.`;
 
-async function examineDatabase(client: Client, run_by: string): Promise<Finding[]> {
+async function examineDatabase(client: Client, config: Config): Promise<Finding[]> {
   const sql = sqlOn(client);
   const [server] = await sql(SERVER_VERSION, {});
   const { version, name, extensions } = server!;
   const pending = await pendingMigrations(client);
   const is_migrated = pending.length === 0;
+  const run_by = config.database_url ? '' : ', run by Trunkline';
   return [
     finding(
       'database',
@@ -137,10 +129,32 @@ async function examineDatabase(client: Client, run_by: string): Promise<Finding[
       'migrations',
       is_migrated,
       is_migrated ? 'all applied' : `pending: ${pending.join(', ')}`,
-      'Run: npm run --silent cli -- migrate (a start does it too)',
+      'Run: npx trunkline migrate (a start does it too)',
     ),
-    ...(is_migrated ? [await purchases(sql)] : []),
+    ...(is_migrated ? [await pepper(sql, config), await purchases(sql)] : []),
   ];
+}
+
+async function pepper(sql: Sql, config: Config): Promise<Finding> {
+  const matches = await pepperMatches(sql, config);
+  if (matches === false) return finding('pepper', false, new WrongPepper(config).message);
+  return finding(
+    'pepper',
+    true,
+    matches ? 'is the one of this database' : 'none yet: a start makes one',
+  );
+}
+
+function storage({ storage_dir, storage_reserve_bytes }: Config): Finding {
+  const folder = resolve(storage_dir);
+  if (!existsSync(folder)) return finding('storage', true, `${folder} is made by the start`);
+  try {
+    openStorage(folder, storage_reserve_bytes);
+    return finding('storage', true, `${folder} can be written`);
+  } catch (error) {
+    const { message } = folderFault('STORAGE_DIR', folder, error) as Error;
+    return finding('storage', false, message);
+  }
 }
 
 /**

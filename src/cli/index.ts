@@ -1,6 +1,9 @@
+#!/usr/bin/env node
 import { Command } from 'commander';
-import { json, print, run } from './command';
+import { contract } from '../contract';
+import { json, print } from './command';
 import { addCompanyCommands } from './companies';
+import { addDatabaseCommands } from './database';
 import { examine, type Finding } from './doctor';
 import { addImportCommand } from './imports';
 import { addNumberCommands } from './numbers';
@@ -8,14 +11,10 @@ import { addTokenCommands } from './tokens';
 
 const program = new Command('trunkline')
   .description("The operator's commands. With --json each prints one JSON document.")
+  .version(contract.document.info.version)
   .showHelpAfterError();
 
-program
-  .command('migrate')
-  .description('bring the database up to this version')
-  .addOption(json())
-  .action((options) => run(options.json, async ({ migrated }) => ({ applied: migrated })));
-
+addDatabaseCommands(program);
 addCompanyCommands(program);
 addTokenCommands(program);
 addNumberCommands(program);

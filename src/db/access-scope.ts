@@ -20,8 +20,8 @@ export const visible = (table: Table): string | undefined => CONDITIONS[table];
  */
 export function alsoVisible(filter: string, table: Table): string | undefined {
   if (SINGLE_IDS[filter]) return `t.${filter} = ${SINGLE_IDS[filter]}`;
-  // The text of a call contains the buyer that it was connected to.
-  return filter === 'fulltext' && table === 'calls'
+  // The text of a call, and of its attempts, contains the buyer that it was connected to.
+  return filter === 'fulltext' && (table === 'calls' || table === 'call_attempts')
     ? `(t.buyer_id IS NULL OR t.buyer_id = ${BUYERS})`
     : undefined;
 }

@@ -44,6 +44,10 @@ const FAIL_ON_LOCKS = '-c lock_timeout=250ms';
 /** A long statement ends soon after its process, and does not keep its locks. */
 const CHECK_CONNECTION = '-c client_connection_check_interval=2s';
 
+/** Most of a statement's time, so that a request that waits for a connection is answered in time. */
+const connectionTimeout = (timeout_ms: number): number =>
+  Math.max(Math.min(6_000, timeout_ms), timeout_ms * 0.6);
+
 /**
  * Opens the pools; they connect at the first use. Every session runs in UTC, which Prisma needs.
  */
@@ -54,7 +58,7 @@ export function openDatabase(
   const timeout_ms = timeout_seconds * 1000;
   const common = {
     connectionString: url,
-    connectionTimeoutMillis: Math.min(6_000, timeout_ms),
+    connectionTimeoutMillis: connectionTimeout(timeout_ms),
     keepAlive: true,
   };
   const usual = {
@@ -76,7 +80,7 @@ export function openDatabase(
   };
   // An idle connection that breaks must not end the process; the next use opens a new one.
   for (const each of Object.values(pools)) each.on('error', onIdleError);
-  const prisma = openPrisma(pools.pool);
+  const prisma = openPrisma(pools.pool, timeout_ms);
   return {
     url,
     ...pools,

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { StartError } from '../start-error';
 
 /** The folder with PostgreSQL's programs for this platform, from the npm package. */
 export function binaries(): string {
@@ -10,7 +11,7 @@ export function binaries(): string {
     linkLibraries(folder);
     return join(folder, 'native/bin');
   } catch {
-    throw new Error(
+    throw new StartError(
       `No PostgreSQL is packaged for ${process.platform} ${process.arch}: ` +
         'set DATABASE_URL to a PostgreSQL 15 or later.',
     );

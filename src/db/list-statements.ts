@@ -18,6 +18,11 @@ export interface SortKey {
   nullable?: boolean;
 }
 
+/** The orders of records of which only the time matters; that of their ids needs none. */
+export const CHRONOLOGICAL: Record<string, SortKey> = {
+  created_at: { sql: 't.created_at', type: 'timestamptz' },
+};
+
 export interface ListShape extends Selection {
   /** Conditions over t, in addition to the company and to not being deleted. */
   conditions: readonly string[];
@@ -78,6 +83,26 @@ export function csvTemplate(projection: Projection, shape: ListShape): Template 
   const joins = joinsFor(projection, select);
   return template(`SELECT ${select} FROM ${rows}\n${joins}\nORDER BY ${order}`, {
     prepared: false,
+  });
+}
+
+/**
+ * A statement that returns the sort key of one record, deleted ones included, as text: where the
+ * page after that record begins. `condition` limits which records may be asked about.
+ */
+export function positionTemplate(
+  projection: Projection,
+  { sql }: SortKey,
+  condition: string | undefined,
+): Template {
+  return cached(`position|${projection.schema}|${sql}|${condition ?? ''}`, () => {
+    const where = ['t.company_id = {company_id}', 't.id = {after_id}::bigint', condition ?? 'true'];
+    const joins = joinsFor(projection, `${sql} ${where.join(' ')}`);
+    return template(
+      `SELECT (${sql})::text AS key FROM ${projection.plural} t ${joins}
+WHERE ${where.join(' AND ')}`,
+      { prepared: true },
+    );
   });
 }
 

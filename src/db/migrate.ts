@@ -2,15 +2,20 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { StartError } from '../start-error';
 import { withSchemaEngine, type MigrationsList } from './schema-engine';
 
 export const PRISMA_FOLDER = join(__dirname, '../../prisma');
 const LOCK = 7_481_201;
+const CONNECT_TIMEOUT_MS = 10_000;
 const FILTERS = { externalTables: [], externalEnums: [] };
 const FUNCTIONS = 'functions.sql';
 
+/** The database was made by a version of Trunkline that this one does not go with. */
+export class OtherVersion extends StartError {}
+
 /** The database has migrations from before the first release. */
-export class PreReleaseDatabase extends Error {
+export class PreReleaseDatabase extends OtherVersion {
   constructor() {
     super(
       'This database was made by a pre-release of Trunkline and cannot be upgraded: export what ' +
@@ -18,6 +23,28 @@ export class PreReleaseDatabase extends Error {
         '/api/v1/buyers.csv), then start this version with a new database (another DATABASE_URL ' +
         'or DATA_DIR) and create the records there through the API.',
     );
+  }
+}
+
+/** The database has migrations that this build does not know. */
+export class NewerDatabase extends OtherVersion {
+  constructor(unknown: string[]) {
+    super(
+      `This database was made by a newer version of Trunkline: it has ${unknown.join(', ')}, and ` +
+        `the newest that this version knows is ${migrationNames().at(-1)}; start the newer ` +
+        'version, or restore the backup that was made before the upgrade.',
+    );
+  }
+}
+
+/** The database lacks migrations, or everything, and the work may not apply them. */
+export class UnmigratedDatabase extends StartError {
+  constructor(pending: string[]) {
+    const lack =
+      pending[0] === migrationNames()[0]
+        ? 'This database is empty: is it the right one?'
+        : `This database lacks ${pending.join(', ')} of this version.`;
+    super(`${lack} A start of the server brings it up to date, and so does: npx trunkline migrate`);
   }
 }
 
@@ -34,18 +61,14 @@ export function prismaSchema(): { path: string; content: string } {
 }
 
 /**
- * Applies what is pending, runs `afterwards` and returns the names of what was pending. An advisory
- * lock makes parallel starts wait for each other; when nothing is pending, the schema engine is not
- * even loaded.
+ * Applies what is pending, runs `afterwards` and returns the names of what was pending. When
+ * nothing is pending, the schema engine is not even loaded.
  */
-export async function migrate(
+export const migrate = (
   connectionString: string,
-  afterwards?: () => Promise<void>,
-): Promise<string[]> {
-  const client = new Client({ connectionString, options: '-c timezone=UTC' });
-  await client.connect();
-  try {
-    await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+  afterwards?: (client: Client) => Promise<void>,
+): Promise<string[]> =>
+  alone(connectionString, async (client) => {
     const pending = await pendingMigrations(client);
     if (pending[0] === FUNCTIONS) {
       // Sent as one query, several statements are one transaction.
@@ -53,8 +76,35 @@ export async function migrate(
     } else if (pending.length > 0) {
       await applyMigrations(connectionString, pending);
     }
-    await afterwards?.();
+    await afterwards?.(client);
     return pending;
+  });
+
+/** Runs the work on a database that is up to date; any other is refused and left as it is. */
+export const onMigrated = <T>(
+  connectionString: string,
+  work: (client: Client) => Promise<T>,
+): Promise<T> =>
+  alone(connectionString, async (client) => {
+    const pending = await pendingMigrations(client);
+    if (pending.length > 0) throw new UnmigratedDatabase(pending);
+    return work(client);
+  });
+
+/** Runs the work under an advisory lock, which makes parallel starts wait for each other. */
+async function alone<T>(
+  connectionString: string,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = new Client({
+    connectionString,
+    options: '-c timezone=UTC',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  await client.connect();
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+    return await work(client);
   } finally {
     await client.end();
   }
@@ -62,7 +112,7 @@ export async function migrate(
 
 /**
  * What this build has and the database does not: the names of migrations, or "functions.sql" when
- * only that file has changed.
+ * only that file has changed. Throws if the database has what this build does not.
  */
 export async function pendingMigrations(client: Client): Promise<string[]> {
   const names = migrationNames();
@@ -77,6 +127,8 @@ export async function pendingMigrations(client: Client): Promise<string[]> {
     FROM _prisma_migrations`,
   );
   if (rows.some(({ name }) => name < names[0]!)) throw new PreReleaseDatabase();
+  const unknown = rows.map(({ name }) => name).filter((name) => !names.includes(name));
+  if (unknown.length > 0) throw new NewerDatabase(unknown);
   const applied = new Set(rows.filter((row) => row.applied).map(({ name }) => name));
   const pending = names.filter((name) => !applied.has(name));
   return pending.length === 0 && found[0].functions !== functionsMark() ? [FUNCTIONS] : pending;

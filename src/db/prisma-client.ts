@@ -7,9 +7,19 @@ import { statementName } from './statement';
 // Prisma's client on a pool of ours, bound to one company, in transactions whose connection the
 // hand-written statements share.
 
-/** Prisma's client on a pool. It prepares each statement once a connection. */
-export const openPrisma = (pool: Pool): PrismaClient =>
+/** How long a transaction may wait for its connection, and take, at least. */
+const MIN_TRANSACTION_MS = { maxWait: 5_000, timeout: 10_000 };
+
+/**
+ * Prisma's client on a pool. It prepares each statement once a connection. A transaction may take as
+ * long as a statement of it.
+ */
+export const openPrisma = (pool: Pool, timeout_ms: number): PrismaClient =>
   new PrismaClient({
+    transactionOptions: {
+      maxWait: Math.max(MIN_TRANSACTION_MS.maxWait, timeout_ms / 2),
+      timeout: Math.max(MIN_TRANSACTION_MS.timeout, timeout_ms),
+    },
     adapter: new PrismaPg(pool, {
       disposeExternalPool: false,
       statementNameGenerator: ({ sql, args }) =>
@@ -67,7 +77,10 @@ class TransactionEnded extends Error {
   }
 }
 
-const OPTIONS = { maxWait: 5_000, timeout: 10_000 };
+export interface TransactionOptions {
+  /** How long the work may take, if that is longer than usual. */
+  timeout_ms?: number;
+}
 
 /**
  * Runs the work in a transaction of Prisma's. `connection` returns the connection of that
@@ -76,6 +89,7 @@ const OPTIONS = { maxWait: 5_000, timeout: 10_000 };
 export function prismaTransaction<T>(
   prisma: BoundPrisma,
   work: (tx: TenantClient, connection: () => PoolClient) => Promise<T>,
+  { timeout_ms }: TransactionOptions = {},
 ): Promise<T> {
   const transaction: OpenTransaction = {};
   const connection = () => {
@@ -83,7 +97,10 @@ export function prismaTransaction<T>(
     return transaction.connection;
   };
   return opening.run(transaction, () =>
-    prisma.$transaction((tx) => work(tx as TenantClient, connection), OPTIONS),
+    prisma.$transaction(
+      (tx) => work(tx as TenantClient, connection),
+      timeout_ms === undefined ? undefined : { timeout: timeout_ms },
+    ),
   );
 }
 

@@ -132,6 +132,7 @@ export function unknownReferences(field: string, missing: readonly string[]): Ht
   const more = missing.length - MAX_NAMED;
   return HttpProblem.field(
     field,
+    'unknown_reference',
     `names no record of yours: ${names}${more > 0 ? ` and ${more} more` : ''}`,
   );
 }

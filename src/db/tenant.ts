@@ -1,7 +1,12 @@
 import type { Pool, PoolClient } from 'pg';
 import type { AccessScope } from './access-scope';
 import type { Database } from './client';
-import { bindToCompany, prismaTransaction, type TenantClient } from './prisma-client';
+import {
+  bindToCompany,
+  prismaTransaction,
+  type TenantClient,
+  type TransactionOptions,
+} from './prisma-client';
 import { sqlOn, tenantSql, type TenantSql } from './sql';
 import { queryOn, type Query } from './statement';
 import { inTransaction, retryOnDeadlock } from './transaction';
@@ -37,7 +42,7 @@ export interface Db extends RequestContext {
    */
   readonly batched?: Pick<Db, 'sql' | 'query'> | undefined;
   /** Runs the work in the open transaction, or in one of its own; again after a deadlock. */
-  transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  transaction<T>(work: (db: Db) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**
    * The same without Prisma, for work that consists of statements alone: its connections plan every
    * prepared statement once.
@@ -90,11 +95,14 @@ function tenantDb(database: Database, company_id: bigint): Db {
       query: queryOn(() => database.batched),
     },
     afterCommit: (work) => work(),
-    transaction: async (work) => {
+    transaction: async (work, options) => {
       const { result, after_commit } = await retryOnDeadlock(async () => {
         const after_commit: (() => void)[] = [];
-        const result = await prismaTransaction(prisma, (tx, connection) =>
-          work(transactionDb({ ...tenant, prisma: tx, connection, after_commit })),
+        const result = await prismaTransaction(
+          prisma,
+          (tx, connection) =>
+            work(transactionDb({ ...tenant, prisma: tx, connection, after_commit })),
+          options,
         );
         return { result, after_commit };
       });
@@ -140,7 +148,8 @@ export function withContext(db: Db, context: RequestContext): Db {
   const own: Db = {
     ...db,
     ...context,
-    transaction: (work) => db.transaction((tx) => work(tx === db ? own : withContext(tx, context))),
+    transaction: (work, options) =>
+      db.transaction((tx) => work(tx === db ? own : withContext(tx, context)), options),
   };
   return own;
 }

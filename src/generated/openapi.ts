@@ -1540,7 +1540,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a lead
-         * @description The lead is added to the offer or the schedule whose `lead_token` is sent. No other credentials are needed, and browsers may post from any origin. Parameters may be sent in the query string, as flat JSON, in `data`, in a form, or in a mixture. Each number has at most one live lead at an offer or a schedule: a second submission updates it, even when several arrive at once.
+         * @description The lead is added to the offer or the schedule whose `lead_token` is sent. No other credentials are needed, and browsers may post from any origin. Parameters may be sent in the query string, as flat JSON, in `data`, in a form, or in a mixture. Each number has at most one live lead at an offer or a schedule: a second submission updates it, even when several arrive at once. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["submitLead"];
         delete?: never;
@@ -1580,7 +1580,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a lead with company credentials
-         * @description The same as a submission by `lead_token`, for servers that have company credentials and name the offer or the schedule.
+         * @description The same as a submission by `lead_token`, for servers that have company credentials and name the offer or the schedule. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["captureLead"];
         delete?: never;
@@ -1981,7 +1981,7 @@ export interface paths {
         put?: never;
         /**
          * Place a call
-         * @description Calls a number as a schedule calls its leads: from a number of the company. The person who answers is connected to the destination of the schedule's calls, or else to the next buyer of the offer. Numbers that have opted out, or are on the company's blacklist or on a suppression list of the offer or the schedule, are not called; business and daylight hours are not checked. A call that the carrier refuses is returned as `failed`, with the reason. When the carrier cannot be reached (503) no call is left behind; when it is not known whether the carrier has placed the call, repeating the request checks that with the carrier first. Fields may be sent in the query string, in JSON, in a form, or in a mixture.
+         * @description Calls a number as a schedule calls its leads: from a number of the company. The person who answers is connected to the destination of the schedule's calls, or else to the next buyer of the offer. Numbers that have opted out, or are on the company's blacklist or on a suppression list of the offer or the schedule, are not called; business and daylight hours are not checked. A call that the carrier refuses is returned as `failed`, with the reason. When the carrier cannot be reached (503) no call is left behind; when it is not known whether the carrier has placed the call, repeating the request checks that with the carrier first. Fields may be sent in the query string, in JSON, in a form, or in a mixture. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["createCall"];
         delete?: never;
@@ -2001,7 +2001,7 @@ export interface paths {
         put?: never;
         /**
          * Press keys in a call
-         * @description For an incoming call that is in progress. While a buyer is being asked to press 1, the single key that is sent is the buyer's answer: 1 accepts the call, any other key declines it. A carrier connects the two when its prompt is over, within ten seconds. While a buyer is connected, the keys are passed to your softswitch, which plays them to the buyer: they appear in `key_presses` of the next instructions and as an event of the call. A call that a carrier has connected accepts no keys (422): carriers that speak TwiML can play tones only by ending the connection.
+         * @description For an incoming call that is in progress. While a buyer is being asked to press 1, the single key that is sent is the buyer's answer: 1 accepts the call, any other key declines it. A carrier connects the two when its prompt is over, within ten seconds. While a buyer is connected, the keys are passed to your softswitch, which plays them to the buyer: they appear in `key_presses` of the next instructions and as an event of the call. A call that a carrier has connected accepts no keys (422): carriers that speak TwiML can play tones only by ending the connection. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["sendKeyPress"];
         delete?: never;
@@ -2044,7 +2044,7 @@ export interface paths {
         put?: never;
         /**
          * Record the outcome of a call (for postbacks)
-         * @description The same as a POST to the call itself, under the path that is usually given to buyers for their postbacks.
+         * @description The same as a POST to the call itself, under the path that is usually given to buyers for their postbacks. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["updateCallByUuid"];
         delete?: never;
@@ -2071,7 +2071,7 @@ export interface paths {
         put?: never;
         /**
          * Record the outcome of a call
-         * @description Records facts that become known after a call or during it: what its buyer pays, what its traffic source is paid, tokens, and that it should end. Either all fields are applied or none. Caps, the lead, the conversion and the reports are updated at once. Fields may be sent in the query string, in JSON, in a form, or in a mixture.
+         * @description Records facts that become known after a call or during it: what its buyer pays, what its traffic source is paid, tokens, and that it should end. Either all fields are applied or none. Caps, the lead, the conversion and the reports are updated at once. Fields may be sent in the query string, in JSON, in a form, or in a mixture. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["updateCall"];
         delete?: never;
@@ -2450,7 +2450,7 @@ export interface paths {
         put?: never;
         /**
          * Ask which buyers would take a call
-         * @description Returns the buyers that could take the caller's call now, in the order in which they would be tried, with the price each pays. The first one is held for `hold_seconds`: its caps are reserved as if the call were in progress, and `held` says so. The others are listed but not held. Then post a buyer's `ping_id`, or `try_all_buyers_ping_id`. When no buyer is available, `success` is false and `errors` says why, and the HTTP status is still 200. Every key that is not named here becomes a token of the call.
+         * @description Returns the buyers that could take the caller's call now, in the order in which they would be tried, with the price each pays. The first one is held for `hold_seconds`: its caps are reserved as if the call were in progress, and `held` says so. The others are listed but not held. Then post a buyer's `ping_id`, or `try_all_buyers_ping_id`. When no buyer is available, `success` is false and `errors` says why, and the HTTP status is still 200. Every key that is not named here becomes a token of the call. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["pingInboundWebhook"];
         delete?: never;
@@ -2477,7 +2477,7 @@ export interface paths {
         put?: never;
         /**
          * Hand a call over
-         * @description Returns the number to forward the call to. With the `ping_id` of the held buyer, or `try_all_buyers_ping_id`, in time, that buyer is certain, whatever its caps say by then. With the `ping_id` of another buyer, or too late (`late` and `warnings` say so), a buyer is chosen again from those the `ping_id` stands for; without a `ping_id`, from all. The chosen buyer is held for `hold_seconds` from now on: a call from the caller to the offer within that time goes to this buyer. Repeating the same post returns the same response.
+         * @description Returns the number to forward the call to. With the `ping_id` of the held buyer, or `try_all_buyers_ping_id`, in time, that buyer is certain, whatever its caps say by then. With the `ping_id` of another buyer, or too late (`late` and `warnings` say so), a buyer is chosen again from those the `ping_id` stands for; without a `ping_id`, from all. The chosen buyer is held for `hold_seconds` from now on: a call from the caller to the offer within that time goes to this buyer. Repeating the same post returns the same response. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["postInboundWebhook"];
         delete?: never;
@@ -2504,7 +2504,7 @@ export interface paths {
         put?: never;
         /**
          * Ping and post in one request
-         * @description A ping, followed by the post of all its buyers, in one request.
+         * @description A ping, followed by the post of all its buyers, in one request. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["fullInboundWebhook"];
         delete?: never;
@@ -3081,894 +3081,11 @@ export interface paths {
         trace?: never;
     };
 }
-export interface webhooks {
-    new_lead_created: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A lead was submitted
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookLeadEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    lead_changed: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A lead has changed
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookLeadEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    lead_opted_out: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A lead has opted out
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookLeadEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    contact_fields_changed: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * The data of a lead has changed
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookLeadEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    new_call_started: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A call has begun
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookCallEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    buyer_dialled: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A buyer is being dialed
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookAttemptEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    buyer_answered: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A buyer has answered
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookAttemptEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    buyer_converted: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A buyer pays for a call
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookConversionEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    buyer_did_not_convert: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A buyer does not pay for a call
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookCallEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    offer_converted: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A traffic source earns a payout for a call
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookCallEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    every_call: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A call has ended
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookCallEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    call_changed: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * An ended call has changed
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookCallEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    agent_online: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * An agent can take calls
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookAgentEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    agent_offline: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * An agent can no longer take calls
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookAgentEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    manual: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A webhook was fired by hand
-         * @description Sent to outgoing webhooks with this `trigger_type` that have no body of their own. Delivered at least once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookManualEvent"];
-                };
-            };
-            responses: {
-                /** @description The event has been delivered. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event has not been delivered and is sent again; 410 pauses the webhook. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    before_buyer_dialled: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A buyer is about to be dialed
-         * @description Asked before a buyer is dialed, with the `timeout_seconds` of the webhook, at most 3. The buyer is not dialed when the response is a 4xx, or a 2xx with `accept` false in its JSON. With any other response, or none, it is dialed. Asked once.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
-                    "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this attempt was made, in seconds since 1970. */
-                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /** @description `v1,` and the base64-encoded HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the secret. For 24 hours after the secret was rotated there are two signatures, separated by a space (https://www.standardwebhooks.com). */
-                    "webhook-signature": components["parameters"]["WebhookSignature"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WebhookVetoQuestion"];
-                };
-            };
-            responses: {
-                /** @description The receiver's decision. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["WebhookVetoAnswer"];
-                    };
-                };
-                /** @description The buyer must not be dialed. */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
+export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /** @description Id or uuid of a record. */
-        RecordId: string | number;
+        RecordId: string;
         RecordIds: components["schemas"]["RecordId"][] | null;
         UserBuyerIds: string[] | null;
         /**
@@ -3978,38 +3095,21 @@ export interface components {
         Timestamp: string | null;
         /** @description Dollars. */
         Money: number;
+        /** Format: int64 */
         Count: number;
         /** @description The allowed number; null for no limit. */
         CountLimit: number | null;
-        /**
-         * Format: money
-         * @description The allowed number of dollars; null for no limit.
-         */
+        /** @description The allowed number of dollars; null for no limit. */
         MoneyLimit: number | null;
-        /**
-         * Format: time-zone
-         * @description An IANA name (America/New_York) or a display name (Eastern Time (US & Canada)); see /collections/time_zone.
-         */
+        /** @description An IANA name (America/New_York) or a display name (Eastern Time (US & Canada)); see /collections/time_zone. */
         TimeZoneName: string;
-        /**
-         * Format: call-destination
-         * @description `+`, the country code and the digits of a telephone number, or `sip:` and the address of a SIP endpoint.
-         */
+        /** @description `+`, the country code and the digits of a telephone number, or `sip:` and the address of a SIP endpoint. */
         CallDestination: string;
-        /**
-         * Format: token-pair
-         * @description key:value; the key consists of lowercase letters, digits and underscores.
-         */
+        /** @description key:value; the key consists of lowercase letters, digits and underscores. */
         TokenPair: string;
-        /**
-         * Format: token-filter
-         * @description key:value. The value may begin with an operator: `>=`, `<=`, `>`, `<` (numbers), `!=`, `=~` (regular expression), `in` or `not in` (values separated by commas or bars).
-         */
+        /** @description key:value. The value may begin with an operator: `>=`, `<=`, `>`, `<` (numbers), `!=`, `=~` (regular expression), `in` or `not in` (values separated by commas or bars). */
         TokenFilter: string;
-        /**
-         * @default asc
-         * @enum {string}
-         */
+        /** @enum {string} */
         OrderDirection: "asc" | "desc";
         /** @enum {string} */
         ListFormat: "json" | "csv";
@@ -4042,9 +3142,9 @@ export interface components {
         ImportStatus: "pending" | "running" | "succeeded" | "failed" | "stopped";
         /**
          * @description `block` adds the numbers of the file to the list, `unblock` removes them.
-         * @enum {string|null}
+         * @enum {string}
          */
-        ApplyBlockOrUnblock: "block" | "unblock" | null;
+        ApplyBlockOrUnblock: "block" | "unblock";
         /** @enum {string} */
         AccessTokenKind: "key_pair" | "user_token";
         /**
@@ -4062,75 +3162,54 @@ export interface components {
         BuyerSuppressionFileSerializer: "buyer_suppression_file" | "buyer_suppression_file_grid" | "";
         /** @enum {string} */
         BuyerFleetSerializer: "buyer_fleet" | "buyer_fleet_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         BuyerOrder: "id" | "name" | "calls_count" | "recent_calls_count" | "outgoing_webhooks_count" | "paused" | "number" | "created_at" | "last_call_at" | "tier" | "weight" | "time_zone" | "user_buyer_id" | "attempt_daily_used" | "attempt_hourly_used" | "attempt_monthly_used" | "attempt_total_used" | "buyer_conversion_daily_used" | "buyer_conversion_hourly_used" | "buyer_conversion_monthly_used" | "buyer_conversion_total_used" | "connection_daily_used" | "connection_hourly_used" | "connection_monthly_used" | "connection_total_used" | "earned_revenue_daily_used" | "earned_revenue_hourly_used" | "earned_revenue_monthly_used" | "earned_revenue_total_used" | "revenue_daily_used" | "revenue_hourly_used" | "revenue_monthly_used" | "revenue_total_used";
         /**
          * @description By default, groups are in the order of their ids.
          * @enum {string}
          */
         BuyerGroupOrder: "name" | "maxed_out" | "weight" | "tier" | "cap_reset_at" | "time_zone" | "created_at" | "updated_at" | "paused" | "paused_at" | "paused_by_user_id" | "unpaused_at" | "user_updated_at" | "dial_buyers_type" | "call_limits.in_progress_count" | "call_limits.in_progress_used" | "call_limits.revenue_hourly_used" | "call_limits.revenue_daily_used" | "call_limits.revenue_monthly_used" | "call_limits.revenue_total_used" | "call_limits.earned_revenue_hourly_used" | "call_limits.earned_revenue_daily_used" | "call_limits.earned_revenue_monthly_used" | "call_limits.earned_revenue_total_used" | "call_limits.buyer_conversion_hourly_used" | "call_limits.buyer_conversion_daily_used" | "call_limits.buyer_conversion_monthly_used" | "call_limits.buyer_conversion_total_used" | "call_limits.connection_hourly_used" | "call_limits.connection_daily_used" | "call_limits.connection_monthly_used" | "call_limits.connection_total_used" | "call_limits.attempt_hourly_used" | "call_limits.attempt_daily_used" | "call_limits.attempt_monthly_used" | "call_limits.attempt_total_used";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         BuyerFleetOrder: "id" | "name" | "user_fleet_id" | "created_at" | "updated_at";
         /** @enum {string} */
         OfferSerializer: "offer" | "offer_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         OfferOrder: "id" | "name" | "user_offer_id" | "created_at" | "updated_at" | "paused";
         /** @enum {string} */
         TrafficSourceSerializer: "traffic_source" | "traffic_source_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         TrafficSourceOrder: "id" | "name" | "user_traffic_source_id" | "created_at" | "updated_at";
         /** @enum {string} */
-        NumberSerializer: "number" | "number_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
-        NumberOrder: "id" | "created_at" | "phone_number" | "country" | "name";
+        PhoneNumberSerializer: "number" | "number_grid" | "";
+        /** @enum {string} */
+        PhoneNumberOrder: "id" | "created_at" | "phone_number" | "country" | "name";
         /**
          * @description The country in which to search for numbers, by default US.
          * @enum {string}
          */
-        NumberCountry: "US" | "CA" | "GB" | "AU";
+        PhoneNumberCountry: "US" | "CA" | "GB" | "AU";
         /**
          * @description Where calls to the number go: to the buyers of its offer, which is the default, or always to its buyer.
          * @enum {string}
          */
-        NumberForwardType: "offer_id" | "buyer_id";
+        PhoneNumberForwardType: "offer_id" | "buyer_id";
         /** @enum {string} */
         ScheduleSerializer: "schedule" | "schedule_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         ScheduleOrder: "id" | "name" | "user_schedule_id" | "created_at" | "updated_at" | "paused";
         /** @enum {string} */
         ScheduleActionSerializer: "schedule_action" | "schedule_action_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         ScheduleActionOrder: "id" | "position" | "created_at" | "updated_at";
         /**
          * @description `dial` calls the lead and connects it, `sms` and `email` send it a message, `wait` waits, `webhook` sends a request, `exit` ends the schedule and runs its end-of-schedule actions, `opt_out` and `block` end all contact with the number, `restart` starts the schedule again, `move_to_schedule` continues in another schedule.
          * @enum {string}
          */
         ActionType: "dial" | "sms" | "email" | "wait" | "webhook" | "exit" | "opt_out" | "block" | "restart" | "move_to_schedule";
-        /** @enum {string|null} */
-        WaitUnit: "seconds" | "minutes" | "hours" | "days" | null;
-        /** @enum {string|null} */
-        WebhookMethod: "get" | "post" | "put" | "patch" | "delete" | null;
+        /** @enum {string} */
+        WaitUnit: "seconds" | "minutes" | "hours" | "days";
+        /** @enum {string} */
+        WebhookMethod: "get" | "post" | "put" | "patch" | "delete";
         /** @enum {string} */
         ContactSerializer: "contact" | "contact_grid" | "";
         /** @enum {string} */
@@ -4156,10 +3235,7 @@ export interface components {
         LeadEvent: "created" | "updated" | "restarted" | "moved_to_end" | "moved_to_schedule" | "next_action_changed" | "callback_scheduled" | "expired" | "deleted" | "removed" | "opted_out" | "opted_in" | "blocked" | "unblocked" | "disabled" | "resumed" | "call_placed" | "call_failed" | "call_changed" | "sms_sent" | "sms_failed" | "sms_changed" | "sms_received" | "email_sent" | "email_failed" | "webhook_queued" | "webhook_delivered" | "webhook_failed" | "waiting" | "delayed" | "skipped" | "left_schedule" | "ended";
         /** @enum {string} */
         LeadSerializer: "lead" | "lead_grid" | "lead_external" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         LeadOrder: "id" | "created_at" | "updated_at" | "status" | "lead_priority" | "next_action_at" | "last_action_at" | "email";
         /**
          * @description `queue`: waits at an offer for a call. `scheduled`: has a next action. `waiting`: waits because of its schedule or for a callback. `running`: is being called. `completed`: has finished its schedule without being called; `completed_attempted`: after being called; `completed_connected`: after answering; `completed_converted`: after a buyer paid. `exceeded_max_calls` and `expired`: left the schedule early. `dnc`: was suppressed. `failure`: could not be contacted at all. `disabled`: is removed, or waits while its offer or schedule is paused. `blocked`: is on the blacklist. `opt_out`: has opted out.
@@ -4168,10 +3244,7 @@ export interface components {
         LeadStatus: "queue" | "scheduled" | "waiting" | "running" | "completed" | "completed_attempted" | "completed_connected" | "completed_converted" | "exceeded_max_calls" | "expired" | "dnc" | "failure" | "disabled" | "blocked" | "opt_out";
         /** @enum {string} */
         CallSerializer: "call" | "call_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         CallOrder: "id" | "created_at" | "ended_at" | "total_duration" | "revenue" | "payout" | "status";
         /** @enum {string} */
         CallCategory: "inbound" | "outbound";
@@ -4185,58 +3258,90 @@ export interface components {
          * @enum {string}
          */
         CallAttemptStatus: "ringing" | "answered" | "connected" | "completed" | "no_answer" | "busy" | "failed" | "declined" | "released" | "canceled";
-        /**
-         * @default buyer
-         * @enum {string}
-         */
+        /** @enum {string} */
         CallReportCategory: "buyer" | "offer" | "traffic_source" | "day" | "hour";
-        /**
-         * @default offer
-         * @enum {string}
-         */
+        /** @enum {string} */
         LeadReportCategory: "offer" | "schedule" | "traffic_source" | "status" | "day" | "hour";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         AccessTokenOrder: "id" | "name" | "created_at";
+        /** @enum {string} */
+        BuyerSuppressionOrder: "id" | "name" | "created_at" | "updated_at";
+        /** @enum {string} */
+        BuyerSuppressionFileOrder: "id" | "name" | "status" | "created_at" | "updated_at";
+        /** @enum {string} */
+        AgentStatusTimestampOrder: "id" | "key" | "created_at";
+        /** @enum {string} */
+        AgentMessageOrder: "id" | "created_at" | "updated_at";
+        /** @enum {string} */
+        ContactOrder: "id" | "caller_id" | "created_at";
+        /** @enum {string} */
+        WebhookManualFireOrder: "id" | "name" | "created_at";
+        /** @enum {string} */
+        ChronologicalOrder: "id" | "created_at";
         /**
-         * @description What is wrong, where, and what is allowed (RFC 9457).
+         * @description What is wrong, where, and what is allowed (RFC 9457). Act on `code`; the texts are for people and may change.
          * @example {
-         *       "type": "about:blank",
-         *       "title": "Unprocessable Entity",
-         *       "status": 422,
-         *       "detail": "timeout_seconds must be >= 12",
-         *       "instance": "/api/v1/buyers",
+         *       "type": "/api/docs/errors#unknown_path",
+         *       "title": "Not Found",
+         *       "status": 404,
+         *       "code": "unknown_path",
+         *       "detail": "There is no such path.",
+         *       "instance": "/api/v1/buyer",
          *       "success": false,
-         *       "message": "timeout_seconds must be >= 12",
-         *       "errors": {
-         *         "timeout_seconds": [
-         *           "must be >= 12"
-         *         ]
-         *       },
+         *       "message": "There is no such path.",
+         *       "errors": {},
+         *       "error_codes": {},
+         *       "request_id": "019a9e6c-3f0e-7c52-9a51-5f2b60a3c001"
+         *     }
+         * @example {
+         *       "type": "/api/docs/errors#method_not_allowed",
+         *       "title": "Method Not Allowed",
+         *       "status": 405,
+         *       "code": "method_not_allowed",
+         *       "detail": "PATCH is not allowed here. Allowed: GET, PUT, DELETE, HEAD.",
+         *       "instance": "/api/v1/buyers/1",
+         *       "success": false,
+         *       "message": "PATCH is not allowed here. Allowed: GET, PUT, DELETE, HEAD.",
+         *       "errors": {},
+         *       "error_codes": {},
          *       "request_id": "019a9e6c-3f0e-7c52-9a51-5f2b60a3c001"
          *     }
          */
         Problem: {
-            /** Format: uri-reference */
+            /**
+             * Format: uri-reference
+             * @description Where the error is explained: the page of all errors, at its code. Relative to this server.
+             */
             type: string;
+            /** @description The name of the status. */
             title: string;
+            /** @description The status of the response. */
             status: number;
+            code: components["schemas"]["ErrorCode"];
+            /** @description What is wrong. Where there are several faults, the first. */
             detail: string;
             /** @description Path of the request. */
             instance: string;
-            /** @constant */
-            success: false;
+            /** @description False. */
+            success: boolean;
             /** @description The same as `detail`. */
             message: string;
             /** @description Field by field, what is wrong and what is allowed. */
             errors: {
                 [key: string]: string[];
             };
+            /** @description For each text in `errors` its code, in the same order. */
+            error_codes: {
+                [key: string]: components["schemas"]["ErrorCode"][];
+            };
             /** @description Also sent as `X-Request-Id`; use it to find the request in the log. */
             request_id: string;
         };
+        /**
+         * @description What kind of error it is: a stable word. `x-codes` has for each its status, its cause and its cure; `/api/docs/errors` shows them with examples.
+         * @enum {string}
+         */
+        ErrorCode: "malformed_body" | "malformed_request" | "missing_credentials" | "wrong_credentials" | "invitation_used" | "not_permitted" | "access_limited" | "not_found" | "unknown_path" | "method_not_allowed" | "request_in_progress" | "stale_checksum" | "body_too_large" | "file_too_large" | "unsupported_media_type" | "invalid_value" | "missing_field" | "unknown_parameter" | "unknown_field" | "unknown_column" | "unknown_reference" | "invalid_cursor" | "taken" | "in_use" | "conflicting_fields" | "not_applicable" | "wrong_state" | "limit_exceeded" | "beyond_your_rights" | "contact_refused" | "no_buyer" | "number_unavailable" | "carrier_refused" | "invalid_file" | "idempotency_conflict" | "rate_limited" | "too_many_attempts" | "internal_error" | "unavailable" | "contended" | "carrier_unavailable" | "insufficient_storage";
         PageMetadata: {
             /** @description Key of the array of records. */
             root: string;
@@ -4244,10 +3349,16 @@ export interface components {
             page: number | null;
             total_pages: number;
             per_page: number;
-            /** @description The exact total number of records. */
+            /**
+             * Format: int64
+             * @description The exact total number of records.
+             */
             total_count: number;
-            /** @description `cursor` of the next page; 0 when there is none. */
-            next_cursor: number | string;
+            /**
+             * Format: int64
+             * @description `cursor` of the next page; 0 when there is none.
+             */
+            next_cursor: number;
             /** @description Names in `columns` that the resource does not have. */
             unknown_columns?: string[];
         };
@@ -4256,9 +3367,25 @@ export interface components {
             root: string;
         };
         /** @description Always empty here. */
-        NoErrors: Record<string, never>;
+        NoErrors: {
+            [key: string]: string[];
+        };
         /** @description Changes whenever the record changes. Also sent as `ETag`. */
         Checksum: string;
+        /** @description Tokens by name. */
+        TokenValues: {
+            [key: string]: unknown;
+        };
+        /** @description What is known, by name. */
+        EventDetails: {
+            [key: string]: unknown;
+        };
+        /** @description HTTP headers by name. */
+        RequestHeaders: {
+            [key: string]: string;
+        };
+        /** @description Key of an agent status. */
+        StatusKey: string | null;
         /** @description Opening times of one weekday, in the buyer's time zone. */
         ScheduleEntry: {
             /** @description Sunday is 0. */
@@ -4283,16 +3410,10 @@ export interface components {
             conversion_type?: components["schemas"]["ConversionType"];
             /** @description Seconds before a call pays out; 0 when the buyer is dialed. */
             duration?: number;
-            /**
-             * Format: money
-             * @description Dollars paid.
-             */
+            /** @description Dollars paid. */
             revenue?: number;
-            /** Format: money */
             revenue_min?: number | null;
-            /** Format: money */
             revenue_max?: number | null;
-            /** Format: money */
             revenue_increment?: number | null;
             /** @description Seconds in which the buyer pays only once for the same caller. */
             duplicate_timeframe?: number;
@@ -4315,62 +3436,38 @@ export interface components {
             /** Format: email */
             email?: string | null;
             external_record_id?: string | null;
-            /** @default buyer */
             buyer_type?: components["schemas"]["BuyerType"];
-            /**
-             * @description Ring time. When the buyer does not answer within it, the call goes on to the next buyer.
-             * @default 120
-             */
+            /** @description Ring time. When the buyer does not answer within it, the call goes on to the next buyer. */
             timeout_seconds?: number;
             /** @description Tones played when the call is answered. Each `w` waits 0.5 s and each `W` 1 s. */
             dtmf_tones?: string | null;
-            /** @default Eastern Time (US & Canada) */
             time_zone?: components["schemas"]["TimeZoneName"];
-            /** @default false */
             paused?: boolean;
-            /** @default false */
             record_calls?: boolean;
-            /**
-             * @description After answering, the buyer must press 1 to be connected.
-             * @default false
-             */
+            /** @description After answering, the buyer must press 1 to be connected. */
             press_one_to_accept?: boolean | null;
             ping_timeout_seconds?: number | null;
             /** @description Calls and leads go to this buyer only when all of these match. */
             record_token_filter_list?: components["schemas"]["TokenFilter"][] | null;
-            /**
-             * Format: token-pairs
-             * @description key:value pairs, separated by commas, added to the calls and leads of this buyer.
-             */
+            /** @description key:value pairs, separated by commas, added to the calls and leads of this buyer. */
             record_token_additional_list?: string | null;
-            /** @default tier */
             route_by_type?: components["schemas"]["RouteByType"];
-            /**
-             * @description The lowest tier is considered first. May be negative. Ignored when routing by revenue.
-             * @default 1
-             */
+            /** @description The lowest tier is considered first. May be negative. Ignored when routing by revenue. */
             tier?: number | null;
-            /**
-             * @description The buyer's share of the calls in its tier is its weight divided by the total weight of the tier.
-             * @default 1
-             */
+            /** @description The buyer's share of the calls in its tier is its weight divided by the total weight of the tier. */
             weight?: number | null;
             /** @description Hours over which earnings per call are calculated. */
             epc_timeframe?: number | null;
-            /**
-             * Format: money
-             * @description Used as the earnings per call until `epc_assumed_calls_count` calls fall within the time frame.
-             */
+            /** @description Used as the earnings per call until `epc_assumed_calls_count` calls fall within the time frame. */
             epc_assumed_amount?: number | null;
             epc_assumed_calls_count?: number | null;
-            /** @default display_caller_id */
             display_caller_id_type?: components["schemas"]["DisplayCallerIdType"];
             /** @description Id or uuid of the telephone number that is shown with `display_service_number_id`. */
-            display_service_number_id?: string | number | null;
+            display_service_number_id?: string | null;
             /** @description Suppression lists of the buyer. Replaces all current ones. */
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
             /** @description Id or uuid of the fleet the buyer belongs to. */
-            buyer_fleet_id?: string | number | null;
+            buyer_fleet_id?: string | null;
             /** @description Maximum number of simultaneous calls. */
             concurrency_cap_limit?: components["schemas"]["CountLimit"];
             attempt_total_limit?: components["schemas"]["CountLimit"];
@@ -4392,25 +3489,13 @@ export interface components {
             business_hours_schedule?: components["schemas"]["BusinessHours"][] | null;
             /** @description All conversions of the buyer. Replaces all current ones; `current_conversion_*` in the same request is applied afterwards. */
             buyer_conversions_schedule?: components["schemas"]["ConversionTimeFrame"][] | null;
-            /**
-             * Format: money
-             * @description Highest revenue allowed in the current time frame.
-             */
+            /** @description Highest revenue allowed in the current time frame. */
             current_conversion_revenue_max?: number | null;
-            /**
-             * Format: money
-             * @description Lowest revenue allowed in the current time frame.
-             */
+            /** @description Lowest revenue allowed in the current time frame. */
             current_conversion_revenue_min?: number | null;
-            /**
-             * Format: money
-             * @description A change of the revenue must be a multiple of this.
-             */
+            /** @description A change of the revenue must be a multiple of this. */
             current_conversion_revenue_increment?: number | null;
-            /**
-             * Format: money
-             * @description Dollars paid per call.
-             */
+            /** @description Dollars paid per call. */
             current_conversion_revenue?: number;
             /** @description Seconds before a call pays out; 0 when the buyer is dialed. */
             current_conversion_duration?: number;
@@ -4430,21 +3515,27 @@ export interface components {
             team_offer_ids?: components["schemas"]["RecordIds"];
             serializer?: components["schemas"]["BuyerSerializer"];
         };
-        BuyerCreate: {
+        BuyerCreate: components["schemas"]["BuyerFields"] & {
             /** @description Id or uuid of a buyer whose settings are copied; the fields of this request take precedence. */
-            copy_another_buyer?: string | number;
-        } & components["schemas"]["BuyerFields"];
-        BuyerUpdate: {
+            copy_another_buyer?: string;
+        };
+        BuyerUpdate: components["schemas"]["BuyerFields"] & {
             /** @description Sets the total counters back to 0. */
             reset_total_caps?: boolean;
-        } & components["schemas"]["BuyerFields"];
+        };
         Buyer: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Buyer";
+            /** @description Always `Buyer`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -4507,11 +3598,17 @@ export interface components {
             current_conversion_attribution_token_value_ids?: number[];
             ping_timeout_seconds?: number | null;
             buyer_suppression_ids?: number[];
-            /** @description Id of the filter list. A buyer has one, with the same id as the buyer; null while it is empty. */
+            /**
+             * Format: int64
+             * @description Id of the filter list. A buyer has one, with the same id as the buyer; null while it is empty.
+             */
             record_token_filter_id?: number | null;
             record_token_filter_data_count?: number;
             record_token_filter_data?: string[];
-            /** @description Id of the list of additional tokens. A buyer has one, with the same id as the buyer; null while it is empty. */
+            /**
+             * Format: int64
+             * @description Id of the list of additional tokens. A buyer has one, with the same id as the buyer; null while it is empty.
+             */
             record_token_additional_id?: number | null;
             record_token_additional_data_count?: number;
             record_token_additional_data?: string[];
@@ -4557,49 +3654,58 @@ export interface components {
             revenue_total_limit?: components["schemas"]["MoneyLimit"];
             business_hours_schedule?: components["schemas"]["BusinessHours"][];
             buyer_conversions_schedule?: components["schemas"]["ConversionTimeFrame"][];
+            /** Format: int64 */
             company_id?: number;
             record_calls?: boolean;
             press_one_to_accept?: boolean;
             display_caller_id_type?: components["schemas"]["DisplayCallerIdType"];
+            /** Format: int64 */
             display_service_number_id?: number | null;
             epc_timeframe?: number | null;
             epc_assumed_amount?: number | null;
             epc_assumed_calls_count?: number | null;
+            /** Format: int64 */
             buyer_fleet_id?: number | null;
-            /** @description Only with `buyer_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `buyer_grid`.
+             */
             call_limit_id?: number | null;
-            /** @description Only with `buyer_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `buyer_grid`.
+             */
             current_conversion_id?: number | null;
             /** @description Only with `buyer_grid`. */
             buyer_conversion_ids?: number[];
-            /** @description Only with `buyer_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `buyer_grid`.
+             */
             paused_by_user_id?: number | null;
             /** @description Teams that the buyer is granted to. Only with `buyer_grid`. */
             team_ids?: number[];
         };
         BuyerReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             buyer: components["schemas"]["Buyer"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        BuyerList: components["schemas"]["BuyerPage"] | components["schemas"]["Buyer"][];
         BuyerPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             buyers: components["schemas"]["Buyer"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         BuyerGroupFields: {
-            /** @default false */
             paused?: boolean;
             /** @description Sets the total counters back to 0. */
             reset_total_caps?: boolean;
-            /** @default sequentially */
             dial_buyers_type?: components["schemas"]["DialBuyersType"];
             /** @description The buyers of the group. Replaces all current ones. */
             buyer_ids?: components["schemas"]["RecordIds"];
@@ -4611,20 +3717,10 @@ export interface components {
             add_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
             /** @description Buyers to remove, by their `user_buyer_id`. */
             remove_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
-            /**
-             * @description The lowest tier is considered first. May be negative.
-             * @default 1
-             */
+            /** @description The lowest tier is considered first. May be negative. */
             tier?: number | null;
-            /**
-             * @description The buyer's share of the calls in its tier is its weight divided by the total weight of the tier.
-             * @default 1
-             */
+            /** @description The buyer's share of the calls in its tier is its weight divided by the total weight of the tier. */
             weight?: number | null;
-            /**
-             * Format: time-zone
-             * @default Eastern Time (US & Canada)
-             */
             time_zone?: string | null;
             /** @description Maximum number of simultaneous calls. Returned as `concurrency_cap_limit`. */
             concurrency_cap?: components["schemas"]["CountLimit"];
@@ -4658,24 +3754,30 @@ export interface components {
             /** @description Teams that are granted the group and its buyers. Replaces all current ones. */
             team_ids?: components["schemas"]["RecordIds"];
             /** @description Id or uuid of an offer that the teams of the group are granted access to. */
-            grant_team_offer_id?: string | number | null;
+            grant_team_offer_id?: string | null;
             /** @description Id or uuid of an offer that the teams of the group lose access to. */
-            revoke_team_offer_id?: string | number | null;
+            revoke_team_offer_id?: string | null;
             serializer?: components["schemas"]["BuyerGroupSerializer"];
         };
-        BuyerGroupCreate: {
+        BuyerGroupCreate: components["schemas"]["BuyerGroupFields"] & {
             name: string;
-        } & components["schemas"]["BuyerGroupFields"];
-        BuyerGroupUpdate: {
+        };
+        BuyerGroupUpdate: components["schemas"]["BuyerGroupFields"] & {
             name?: string | null;
-        } & components["schemas"]["BuyerGroupFields"];
+        };
         BuyerGroup: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "BuyerGroup";
+            /** @description Always `BuyerGroup`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -4692,6 +3794,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             concurrency_cap_limit?: components["schemas"]["CountLimit"];
@@ -4709,6 +3812,7 @@ export interface components {
             time_zone?: string;
             paused?: boolean;
             paused_at?: components["schemas"]["Timestamp"];
+            /** Format: int64 */
             paused_by_user_id?: number | null;
             unpaused_at?: components["schemas"]["Timestamp"];
             dial_buyers_type?: components["schemas"]["DialBuyersType"];
@@ -4752,25 +3856,27 @@ export interface components {
             revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
             revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
             revenue_total_limit?: components["schemas"]["MoneyLimit"];
-            /** @description Only with `buyer_group_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `buyer_group_grid`.
+             */
             call_limit_id?: number | null;
             /** @description Teams that the group is granted to. Only with `buyer_group_grid`. */
             team_ids?: number[];
         };
         BuyerGroupReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             buyer_group: components["schemas"]["BuyerGroup"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        BuyerGroupList: components["schemas"]["BuyerGroupPage"] | components["schemas"]["BuyerGroup"][];
         BuyerGroupPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             buyer_groups: components["schemas"]["BuyerGroup"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -4782,15 +3888,21 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerFleetSerializer"];
         };
-        BuyerFleetCreate: WithRequired<components["schemas"]["BuyerFleetFields"], "name" | "user_fleet_id">;
-        BuyerFleetUpdate: components["schemas"]["BuyerFleetFields"];
+        BuyerFleetCreate: WithRequired<components["schemas"]["BuyerFleetFields"], "name" | "user_fleet_id"> & unknown;
+        BuyerFleetUpdate: components["schemas"]["BuyerFleetFields"] & unknown;
         BuyerFleet: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "BuyerFleet";
+            /** @description Always `BuyerFleet`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -4807,6 +3919,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             description?: string | null;
@@ -4816,18 +3929,17 @@ export interface components {
         };
         BuyerFleetReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             buyer_fleet: components["schemas"]["BuyerFleet"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        BuyerFleetList: components["schemas"]["BuyerFleetPage"] | components["schemas"]["BuyerFleet"][];
         BuyerFleetPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             buyer_fleets: components["schemas"]["BuyerFleet"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -4837,13 +3949,13 @@ export interface components {
          */
         ImportFile: string;
         /** @description Names of the columns of the CSV file. If the first row of the file does not consist of these names, it is read as a row of numbers. By default the names are taken from the first row, or are `column_1`, `column_2` and so on if the first row contains a telephone number. */
-        CsvHeaders: string[] | null;
+        CsvHeaders: string[];
         BuyerSuppressionFields: {
             name?: string;
             /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. If a later file of the list names no column, this one is looked for first. */
             caller_id_column_name?: string | null;
             /** @description Names of the columns of the file that is sent with the list, or of its failed import, which starts again with these names. */
-            headers?: components["schemas"]["CsvHeaders"];
+            csv_headers?: components["schemas"]["CsvHeaders"];
             /** @description The buyers the list is attached to. Replaces all current ones. */
             buyer_ids?: components["schemas"]["RecordIds"];
             /** @description Buyers to attach the list to. Buyers that already have it are left unchanged. */
@@ -4861,18 +3973,21 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerSuppressionSerializer"];
         };
-        BuyerSuppressionCreate: WithRequired<components["schemas"]["BuyerSuppressionFields"], "name">;
-        BuyerSuppressionUpload: {
-            import_file?: components["schemas"]["ImportFile"];
-        } & WithRequired<components["schemas"]["BuyerSuppressionFields"], "name">;
-        BuyerSuppressionUpdate: components["schemas"]["BuyerSuppressionFields"];
+        BuyerSuppressionCreate: WithRequired<components["schemas"]["BuyerSuppressionFields"], "name"> & unknown;
+        BuyerSuppressionUpdate: components["schemas"]["BuyerSuppressionFields"] & unknown;
         BuyerSuppression: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "BuyerSuppression";
+            /** @description Always `BuyerSuppression`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -4889,6 +4004,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             /** @description Path of the last uploaded file, for GET requests. */
@@ -4907,7 +4023,10 @@ export interface components {
             error_message?: string | null;
             /** @description Rows of that file whose number has been accepted so far. */
             import_count?: number;
-            /** @description Rows of that file. Null until they have been counted. */
+            /**
+             * Format: int64
+             * @description Rows of that file. Null until they have been counted.
+             */
             total_count?: number | null;
             /** @description Progress of that file, from 0 to 100. */
             import_percent?: number;
@@ -4920,29 +4039,31 @@ export interface components {
             offer_ids?: number[];
             /** @description Schedules the list is attached to. */
             schedule_ids?: number[];
-            /** @description That file. */
+            /**
+             * Format: int64
+             * @description That file.
+             */
             buyer_suppression_file_id?: number | null;
         };
         BuyerSuppressionReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             buyer_suppression: components["schemas"]["BuyerSuppression"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        BuyerSuppressionList: components["schemas"]["BuyerSuppressionPage"] | components["schemas"]["BuyerSuppression"][];
         BuyerSuppressionPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             buyer_suppressions: components["schemas"]["BuyerSuppression"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         CallerIds: {
             /** @description Telephone numbers in any format. Without `+` and country code they are read as numbers of the company's country. */
-            caller_ids: (string | number)[];
+            caller_ids: string[];
             serializer?: components["schemas"]["BuyerSuppressionSerializer"];
         };
         /** @description Values that were not telephone numbers. */
@@ -4952,8 +4073,8 @@ export interface components {
         }[];
         CallerIdsReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             buyer_suppression: components["schemas"]["BuyerSuppression"];
             /** @description How many of `caller_ids` were telephone numbers. */
@@ -4966,11 +4087,10 @@ export interface components {
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        CallerIdList: components["schemas"]["CallerIdPage"] | string[];
         CallerIdPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             caller_ids: string[];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -4978,27 +4098,41 @@ export interface components {
             /** @description By default, the name of the uploaded file. */
             name?: string | null;
             /** @description Id or uuid of the list. */
-            buyer_suppression_id?: string | number | null;
-            /** @default block */
+            buyer_suppression_id?: string | null;
             apply_block_or_unblock?: components["schemas"]["ApplyBlockOrUnblock"];
             /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. */
             caller_id_column_name?: string | null;
-            headers?: components["schemas"]["CsvHeaders"];
+            csv_headers?: components["schemas"]["CsvHeaders"];
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerSuppressionFileSerializer"];
         };
-        BuyerSuppressionFileCreate: components["schemas"]["BuyerSuppressionFileFields"];
-        BuyerSuppressionFileUpdate: components["schemas"]["BuyerSuppressionFileFields"];
+        BuyerSuppressionFileUpdate: components["schemas"]["BuyerSuppressionFileFields"] & unknown;
         BuyerSuppressionFileUpload: {
+            /** @description By default, the name of the uploaded file. */
+            name?: string | null;
+            /** @description Id or uuid of the list. */
+            buyer_suppression_id?: string | null;
+            apply_block_or_unblock?: components["schemas"]["ApplyBlockOrUnblock"];
+            /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. */
+            caller_id_column_name?: string | null;
+            /** @description Names of the columns of the CSV file, separated by commas. By default they are taken from its first row, or are `column_1`, `column_2` and so on if that contains a telephone number. */
+            csv_headers?: string;
+            external_record_id?: string | null;
             import_file?: components["schemas"]["ImportFile"];
-        } & components["schemas"]["BuyerSuppressionFileFields"];
+        };
         BuyerSuppressionFile: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "BuyerSuppressionFile";
+            /** @description Always `BuyerSuppressionFile`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -5015,14 +4149,19 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
+            /** Format: int64 */
             buyer_suppression_id?: number | null;
             /** @enum {string} */
             apply_block_or_unblock?: "block" | "unblock";
             /** @description Path of the uploaded file, for GET requests. */
             import_file_url?: string | null;
-            /** @description The user who uploaded it; null if it was uploaded with a key pair of the company. */
+            /**
+             * Format: int64
+             * @description The user who uploaded it; null if it was uploaded with a key pair of the company.
+             */
             user_id?: number | null;
             status?: components["schemas"]["ImportStatus"];
             /** @description The column that contains the numbers, once it is known. */
@@ -5031,7 +4170,10 @@ export interface components {
             error_message?: string | null;
             /** @description Rows whose number has been accepted so far. */
             import_count?: number;
-            /** @description Rows of the file. Null until they have been counted. */
+            /**
+             * Format: int64
+             * @description Rows of the file. Null until they have been counted.
+             */
             total_count?: number | null;
             /** @description Progress of the file, from 0 to 100. */
             import_percent?: number;
@@ -5050,18 +4192,17 @@ export interface components {
         };
         BuyerSuppressionFileReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             buyer_suppression_file: components["schemas"]["BuyerSuppressionFile"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        BuyerSuppressionFileList: components["schemas"]["BuyerSuppressionFilePage"] | components["schemas"]["BuyerSuppressionFile"][];
         BuyerSuppressionFilePage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             buyer_suppression_files: components["schemas"]["BuyerSuppressionFile"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -5072,11 +4213,10 @@ export interface components {
             caller_id: string;
             reason: string;
         };
-        RejectedRowList: components["schemas"]["RejectedRowPage"] | components["schemas"]["RejectedRow"][];
         RejectedRowPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             rejected_rows: components["schemas"]["RejectedRow"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -5085,15 +4225,8 @@ export interface components {
             /** @description Your own identifier for the offer. Unique. */
             user_offer_id?: string | null;
             description?: string | null;
-            /**
-             * Format: time-zone
-             * @default Eastern Time (US & Canada)
-             */
             time_zone?: string | null;
-            /**
-             * @description No lead of a paused offer becomes active: its leads are kept as `disabled`, and become active when it is unpaused.
-             * @default false
-             */
+            /** @description No lead of a paused offer becomes active: its leads are kept as `disabled`, and become active when it is unpaused. */
             paused?: boolean;
             /** @description The buyers that calls to the offer may go to. Replaces all current ones. */
             buyer_ids?: components["schemas"]["RecordIds"];
@@ -5109,49 +4242,41 @@ export interface components {
             buyer_group_ids?: components["schemas"]["RecordIds"];
             /** @description What callers hear first. */
             greeting_message?: string | null;
-            /** @default hang_up */
             fallback_type?: components["schemas"]["FallbackType"];
             /** @description What the caller hears with `message`, and before leaving a voicemail. */
             fallback_message?: string | null;
-            /**
-             * Format: call-destination
-             * @description Where the caller is sent with `number`.
-             */
+            /** @description Where the caller is sent with `number`. */
             fallback_number?: string | null;
-            /** @default route_as_new */
             callback_behavior?: components["schemas"]["CallbackBehavior"];
-            /**
-             * @description Skips buyers that would not pay for the caller because they already did within the `duplicate_timeframe` of their current conversion.
-             * @default false
-             */
+            /** @description Skips buyers that would not pay for the caller because they already did within the `duplicate_timeframe` of their current conversion. */
             skip_duplicates?: boolean;
-            /**
-             * @description Minimum number of seconds between two calls to the same buyer.
-             * @default 0
-             */
+            /** @description Minimum number of seconds between two calls to the same buyer. */
             spacing_seconds?: number;
-            /**
-             * @description What traffic sources are paid for a call. The first entry that matches applies.
-             * @default []
-             */
+            /** @description What traffic sources are paid for a call. The first entry that matches applies. */
             payouts?: components["schemas"]["OfferPayout"][];
             /** @description Suppression lists of the offer: calls from their numbers are refused and leads with their numbers are not contacted. Replaces all current ones. */
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
             external_record_id?: string | null;
             serializer?: components["schemas"]["OfferSerializer"];
         };
-        OfferCreate: WithRequired<components["schemas"]["OfferFields"], "name">;
-        OfferUpdate: {
+        OfferCreate: WithRequired<components["schemas"]["OfferFields"], "name"> & unknown;
+        OfferUpdate: components["schemas"]["OfferFields"] & {
             /** @description Creates a new `lead_token`; the previous one is refused from then on. */
             reset_lead_token?: boolean;
-        } & components["schemas"]["OfferFields"];
+        };
         Offer: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Offer";
+            /** @description Always `Offer`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -5168,6 +4293,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             user_offer_id?: string | null;
@@ -5191,23 +4317,25 @@ export interface components {
             buyer_suppression_ids?: number[];
             /** @description Schedules whose leads belong to the offer. */
             schedule_ids?: number[];
-            /** @description Only with `offer_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `offer_grid`.
+             */
             paused_by_user_id?: number | null;
         };
         OfferReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             offer: components["schemas"]["Offer"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        OfferList: components["schemas"]["OfferPage"] | components["schemas"]["Offer"][];
         OfferPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             offers: components["schemas"]["Offer"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -5222,7 +4350,10 @@ export interface components {
          */
         CallbackBehavior: "route_as_new" | "same_buyer_first" | "same_buyer_only";
         OfferPayout: {
-            /** @description Id of the traffic source; null for all. */
+            /**
+             * Format: int64
+             * @description Id of the traffic source; null for all.
+             */
             traffic_source_id?: number | null;
             /**
              * @description Dollars, or a percentage of what the buyer pays.
@@ -5249,8 +4380,9 @@ export interface components {
         /** @description The facts behind the reason: `cap`, `used`, `limit` and `resets_at`; `opens_at`; `buyer_suppression_ids`; `filter`; `pays_again_at`; `next_call_at`; `previous_buyer_id`; `outgoing_webhook_id` and `veto`. */
         SkipDetails: {
             [key: string]: unknown;
-        } | null;
+        };
         ConsideredBuyer: {
+            /** Format: int64 */
             buyer_id: number;
             name: string | null;
             /** @description Its position in the order in which buyers are tried, starting at 1. Members of a group that is dialed all at once share one position. Null for buyers that cannot take the call. */
@@ -5260,7 +4392,7 @@ export interface components {
             reason: components["schemas"]["SkipReason"] | null;
             /** @description The same, in words. */
             message: string | null;
-            details: components["schemas"]["SkipDetails"];
+            details: components["schemas"]["SkipDetails"] | null;
             route_by_type: components["schemas"]["RouteByType"];
             /** @description The value it is ranked by: the tier, or the revenue or earnings per call times -1. */
             tier: number;
@@ -5269,11 +4401,16 @@ export interface components {
             share: number | null;
             /** @description Its value in the weighted draw: the lowest in a tier goes first. The same seed gives the same draw. Null without a weight. */
             draw: number | null;
-            /** @description The group through which it is a candidate for the call. The caps of the group count too. */
+            /**
+             * Format: int64
+             * @description The group through which it is a candidate for the call. The caps of the group count too.
+             */
             buyer_group_id: number | null;
         };
         CapStanding: {
+            /** Format: int64 */
             buyer_id: number | null;
+            /** Format: int64 */
             buyer_group_id: number | null;
             /** @description For example `attempt_daily` or `concurrency`. */
             cap: string;
@@ -5290,6 +4427,7 @@ export interface components {
             at: string;
             /** @description The seed of the draw. */
             seed: string;
+            /** Format: int64 */
             offer_id: number | null;
             /** @enum {string} */
             action: "dial" | "fallback" | "hang_up";
@@ -5305,19 +4443,16 @@ export interface components {
         };
         CallDecisionReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             decisions: components["schemas"]["RoutingDecision"][];
             metadata: components["schemas"]["RecordMetadata"];
         };
         RoutingQuestion: {
             /** @description Id or uuid of the offer. */
-            offer_id: string | number;
-            /**
-             * Format: telephone
-             * @description The number of the caller. Null or omitted: withheld.
-             */
+            offer_id: string;
+            /** @description The number of the caller. Null or omitted: withheld. */
             caller_number?: string | null;
             tokens?: components["schemas"]["CallTokens"];
             /**
@@ -5327,16 +4462,13 @@ export interface components {
             at?: string | null;
             /** @description Repeats an earlier draw. By default a new seed. */
             seed?: string | null;
-            /**
-             * Format: time-zone
-             * @description The zone of `at` when it has no offset.
-             */
+            /** @description The zone of `at` when it has no offset. */
             time_zone?: string | null;
         };
         RoutingExplanation: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             decision: components["schemas"]["RoutingDecision"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -5344,9 +4476,9 @@ export interface components {
         /** @description What differs for one buyer or one group of the offer. The fields have the same names and meaning as in the update of the record; omitted fields stay as they are. */
         SimulatedChange: {
             /** @description Id or uuid of a buyer of the offer. Send either this or `buyer_group_id`. */
-            buyer_id?: string | number;
+            buyer_id?: string;
             /** @description Id or uuid of a group of the offer. */
-            buyer_group_id?: string | number;
+            buyer_group_id?: string;
             paused?: boolean;
             tier?: number;
             weight?: number;
@@ -5405,7 +4537,7 @@ export interface components {
         };
         RoutingSimulationCreate: {
             /** @description Id or uuid of the offer. */
-            offer_id: string | number;
+            offer_id: string;
             /**
              * Format: date-time
              * @description Replays the calls of the offer that came in at or after this time.
@@ -5422,10 +4554,7 @@ export interface components {
             changes: components["schemas"]["SimulatedChange"][];
             /** @description Repeats an earlier simulation. By default a new seed. */
             seed?: string | null;
-            /**
-             * Format: time-zone
-             * @description The zone of times without an offset.
-             */
+            /** @description The zone of times without an offset. */
             time_zone?: string | null;
         };
         SimulatedCounts: {
@@ -5455,6 +4584,7 @@ export interface components {
             };
         };
         SimulatedBuyer: {
+            /** Format: int64 */
             buyer_id: number;
             name: string | null;
             /** @description Whether the buyer itself is among the changes. */
@@ -5473,6 +4603,7 @@ export interface components {
             difference: components["schemas"]["SimulatedCounts"];
         };
         RoutingSimulation: {
+            /** Format: int64 */
             offer_id: number;
             /** @enum {string} */
             kind: "real" | "synthetic";
@@ -5496,32 +4627,26 @@ export interface components {
         };
         RoutingSimulationReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             simulation: components["schemas"]["RoutingSimulation"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        /** @description What is known about the call. Names consist of lowercase letters, digits and underscores. Where no value is given, the one from the caller's lead is used. */
+        /** @description What is known about the call: text of up to 5,000 characters, numbers and booleans. Names consist of lowercase letters, digits and underscores. Where no value is given, the one from the caller's lead is used. */
         CallTokens: {
-            [key: string]: string | number | boolean | null;
+            [key: string]: unknown;
         };
         CallSessionCreate: {
-            /**
-             * Format: telephone
-             * @description A number of yours: determines the offer, or the buyer that the number forwards to, and the traffic source. Send this or `offer_id`.
-             */
+            /** @description A number of yours: determines the offer, or the buyer that the number forwards to, and the traffic source. Send this or `offer_id`. */
             number_called?: string;
             /** @description Id or uuid of the offer. */
-            offer_id?: string | number;
-            /**
-             * Format: telephone
-             * @description The number of the caller. Null, blank, `anonymous` or omitted: withheld.
-             */
+            offer_id?: string;
+            /** @description The number of the caller. Null, blank, `anonymous` or omitted: withheld. */
             caller_number?: string | null;
             tokens?: components["schemas"]["CallTokens"];
             /** @description Id or uuid. By default the traffic source of the number called. */
-            traffic_source_id?: string | number | null;
+            traffic_source_id?: string | null;
             sub_id?: string | null;
             /** @description Your own identifier of the call; one per call. */
             call_sid?: string | null;
@@ -5568,6 +4693,7 @@ export interface components {
             report_within_seconds: number | null;
             /** @description With `connect`, all keys to be played to the buyer (sent to `/calls/send_key_press`), the earliest first. They remain in this list; play each `id` once. */
             key_presses: {
+                /** Format: int64 */
                 id: number;
                 /** @description `w` waits half a second. */
                 digits: string;
@@ -5579,9 +4705,11 @@ export interface components {
              * @description The identifier to use in events.
              */
             attempt: string;
+            /** Format: int64 */
             buyer_id: number;
             user_buyer_id: string | null;
             name: string | null;
+            /** Format: int64 */
             buyer_group_id: number | null;
             /** @description `+` and digits, or a SIP address. */
             number: string;
@@ -5595,11 +4723,15 @@ export interface components {
             record_calls: boolean;
         };
         CallSession: {
-            /** @description Id of the call. */
+            /**
+             * Format: int64
+             * @description Id of the call.
+             */
             id: number;
             /** Format: uuid */
             uuid: string;
             status: components["schemas"]["CallStatus"];
+            /** Format: int64 */
             offer_id: number | null;
             caller_number: string | null;
             number_called: string | null;
@@ -5608,18 +4740,15 @@ export interface components {
         };
         CallSessionReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             call_session: components["schemas"]["CallSession"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         /** @enum {string} */
         OutgoingWebhookSerializer: "outgoing_webhook" | "outgoing_webhook_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         OutgoingWebhookOrder: "id" | "name" | "trigger_type" | "created_at" | "updated_at" | "paused";
         /**
          * @description The events that are sent. `lead_changed`: a change to a lead that matters to people. `contact_fields_changed`: its data or e-mail address has changed. `buyer_answered`: also while a key press is still pending. `buyer_did_not_convert`: a call that a buyer took has ended without being paid for. `every_call`: a call has ended. `call_changed`: facts about an ended call have changed. `manual`: only what is fired by hand. `before_buyer_dialled`: a question asked each time before a buyer is dialed, which the receiver can answer with no.
@@ -5633,37 +4762,25 @@ export interface components {
         WebhookOwnerType: "Company" | "Offer" | "Buyer" | "BuyerGroup" | "TrafficSource" | "ScheduleAction";
         OutgoingWebhookFields: {
             name?: string;
-            /** @default Company */
             owner_type?: components["schemas"]["WebhookOwnerType"] | null;
             /** @description Id or uuid of the record of the type in `owner_type`; omit it for `Company`. */
-            owner_id?: string | number | null;
+            owner_id?: string | null;
             trigger_type?: components["schemas"]["WebhookTriggerType"];
             /** @description http or https, to an address on the internet. The part after the host may contain tokens, `{{token}}` or `[token]{default}`, whose values are escaped. */
             url?: string;
-            /**
-             * @description The HTTP method, by default post.
-             * @default post
-             */
-            method?: components["schemas"]["WebhookMethod"];
+            /** @description The HTTP method, by default post. */
+            method?: components["schemas"]["WebhookMethod"] | null;
             /** @description Sent in addition to the service's own headers. Values may contain tokens. */
-            headers?: {
-                [key: string]: string;
-            } | null;
+            headers?: components["schemas"]["RequestHeaders"] | null;
             /** @description A template with tokens, whose values are escaped as the `Content-Type` requires. Blank: the event as JSON. get and delete have no body. */
             body?: string | null;
             /** @description How long to wait for a response: 3 to 29, by default 15. For `before_buyer_dialled` 1 to 3, by default 3, because the caller is waiting. */
             timeout_seconds?: number | null;
             /** @description Statuses that mean the delivery succeeded; any 2xx when blank. A redirect or a 410 never does. */
             success_codes?: number[] | null;
-            /**
-             * @description How often to try again: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h after the previous attempt. After the last one the delivery is dead, and can be redelivered.
-             * @default 9
-             */
+            /** @description How often to try again: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h after the previous attempt. After the last one the delivery is dead, and can be redelivered. */
             retries?: number | null;
-            /**
-             * @description Nothing is sent. Events that happen in the meantime are never sent; deliveries that were already waiting continue when the webhook is unpaused.
-             * @default false
-             */
+            /** @description Nothing is sent. Events that happen in the meantime are never sent; deliveries that were already waiting continue when the webhook is unpaused. */
             paused?: boolean | null;
             /** @description Only events for which all of these match are sent, judged by the tokens of the call and of its lead. */
             record_token_filter_list?: components["schemas"]["TokenFilter"][] | null;
@@ -5672,15 +4789,21 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["OutgoingWebhookSerializer"];
         };
-        OutgoingWebhookCreate: WithRequired<components["schemas"]["OutgoingWebhookFields"], "name" | "trigger_type" | "url">;
-        OutgoingWebhookUpdate: components["schemas"]["OutgoingWebhookFields"];
+        OutgoingWebhookCreate: WithRequired<components["schemas"]["OutgoingWebhookFields"], "name" | "trigger_type" | "url"> & unknown;
+        OutgoingWebhookUpdate: components["schemas"]["OutgoingWebhookFields"] & unknown;
         OutgoingWebhook: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "OutgoingWebhook";
+            /** @description Always `OutgoingWebhook`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -5697,9 +4820,11 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             owner_type?: components["schemas"]["WebhookOwnerType"];
+            /** Format: int64 */
             owner_id?: number | null;
             trigger_type?: components["schemas"]["WebhookTriggerType"] | null;
             url?: string | null;
@@ -5723,8 +4848,8 @@ export interface components {
         };
         OutgoingWebhookReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             outgoing_webhook: components["schemas"]["OutgoingWebhook"];
             checksum: components["schemas"]["Checksum"];
@@ -5732,8 +4857,8 @@ export interface components {
         };
         OutgoingWebhookWritten: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             outgoing_webhook: components["schemas"]["OutgoingWebhook"];
             /** @description The new secret, shown only in this response: `whsec_` and base64, the format that Standard Webhooks libraries accept. */
@@ -5741,21 +4866,26 @@ export interface components {
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        OutgoingWebhookList: components["schemas"]["OutgoingWebhookPage"] | components["schemas"]["OutgoingWebhook"][];
         OutgoingWebhookPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             outgoing_webhooks: components["schemas"]["OutgoingWebhook"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         WebhookLog: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "WebhookLog";
+            /** @description Always `WebhookLog`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -5772,16 +4902,25 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             /** @description The name of the webhook. */
             name?: string | null;
-            /** @description The owner of the webhook. */
+            /**
+             * Format: int64
+             * @description The owner of the webhook.
+             */
             owner_id?: number | null;
             owner_type?: components["schemas"]["WebhookOwnerType"];
+            /** Format: int64 */
             outgoing_webhook_id?: number;
+            /** Format: int64 */
             lead_id?: number | null;
+            /** Format: int64 */
             call_id?: number | null;
+            /** Format: int64 */
             buyer_id?: number | null;
+            /** Format: int64 */
             offer_id?: number | null;
             request_method?: string;
             request_url?: string;
@@ -5791,9 +4930,7 @@ export interface components {
             request_body?: string | null;
             /** @description Status of the response; null when there was none, in which case `notes` gives the reason. */
             code?: number | null;
-            response_headers?: {
-                [key: string]: string;
-            } | null;
+            response_headers?: components["schemas"]["RequestHeaders"] | null;
             /** @description The beginning of the response body. */
             response_body?: string | null;
             started_at?: components["schemas"]["Timestamp"];
@@ -5809,34 +4946,34 @@ export interface components {
             event_id?: string;
             /** @description The number of the attempt, starting at 1; 0 when there was nothing that could be sent. */
             attempt?: number;
+            /** Format: int64 */
             webhook_manual_fire_id?: number | null;
         };
         WebhookLogReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             webhook_log: components["schemas"]["WebhookLog"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        WebhookLogList: components["schemas"]["WebhookLogPage"] | components["schemas"]["WebhookLog"][];
         WebhookLogPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             webhook_logs: components["schemas"]["WebhookLog"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         WebhookManualFireCreate: {
             /** @description Id or uuid of the webhook. Required. */
-            outgoing_webhook_id?: string | number | null;
+            outgoing_webhook_id?: string | null;
             /** @description Id or uuid of the conversion it is about, which is a call that a buyer pays for: the `id` of `data.conversion` in events of type `buyer_converted`. */
-            buyer_conversion_id?: string | number | null;
+            buyer_conversion_id?: string | null;
             /** @description Id or uuid of the lead it is about. */
-            lead_id?: string | number | null;
+            lead_id?: string | null;
             /** @description Id or uuid of the call it is about. One of these three is required. */
-            call_id?: string | number | null;
+            call_id?: string | null;
             /**
              * Format: date-time
              * @description By default now.
@@ -5851,12 +4988,18 @@ export interface components {
             time_zone?: components["schemas"]["TimeZoneName"];
         };
         WebhookManualFire: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "WebhookManualFire";
+            /** @description Always `WebhookManualFire`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -5876,10 +5019,15 @@ export interface components {
             /** @description The name of the webhook at that time. */
             name?: string | null;
             context_menu_name?: string | null;
+            /** Format: int64 */
             company_id?: number;
+            /** Format: int64 */
             outgoing_webhook_id?: number | null;
+            /** Format: int64 */
             buyer_conversion_id?: number | null;
+            /** Format: int64 */
             lead_id?: number | null;
+            /** Format: int64 */
             call_id?: number | null;
             /** @description Logs of its delivery attempts. */
             webhook_log_ids?: number[];
@@ -5888,22 +5036,22 @@ export interface components {
         };
         WebhookManualFireReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             webhook_manual_fire: components["schemas"]["WebhookManualFire"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        WebhookManualFireList: components["schemas"]["WebhookManualFirePage"] | components["schemas"]["WebhookManualFire"][];
         WebhookManualFirePage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             webhook_manual_fires: components["schemas"]["WebhookManualFire"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         ToldBuyer: {
+            /** Format: int64 */
             id: number;
             /** Format: uuid */
             uuid?: string;
@@ -5914,12 +5062,15 @@ export interface components {
         };
         /** @description A call that a buyer pays for. */
         ToldConversion: {
+            /** Format: int64 */
             id: number;
             /** Format: uuid */
             uuid: string;
             /** Format: date-time */
             created_at: string;
+            /** Format: int64 */
             call_id: number;
+            /** Format: int64 */
             buyer_id: number;
             /** @description The name of the buyer's conversion that was used. */
             name: string | null;
@@ -5927,7 +5078,9 @@ export interface components {
             payout: components["schemas"]["Money"];
         };
         ToldAgent: {
+            /** Format: int64 */
             id: number;
+            /** Format: int64 */
             user_id: number;
             status: string;
         };
@@ -5937,8 +5090,11 @@ export interface components {
             uuid: string;
             caller_number: string | null;
             number_called: string | null;
+            /** Format: int64 */
             offer_id: number | null;
+            /** Format: int64 */
             lead_id: number | null;
+            /** Format: int64 */
             traffic_source_id: number | null;
             token_values: {
                 [key: string]: unknown;
@@ -5953,11 +5109,8 @@ export interface components {
              * @description When it happened.
              */
             timestamp: string;
-            /**
-             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
-             * @constant
-             */
-            truncated?: true;
+            /** @description True. */
+            truncated?: boolean;
             data: {
                 lead: components["schemas"]["Lead"];
             };
@@ -5971,11 +5124,8 @@ export interface components {
              * @description When it happened.
              */
             timestamp: string;
-            /**
-             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
-             * @constant
-             */
-            truncated?: true;
+            /** @description True. */
+            truncated?: boolean;
             data: {
                 call: components["schemas"]["Call"];
                 lead?: components["schemas"]["Lead"];
@@ -5991,11 +5141,8 @@ export interface components {
              * @description When it happened.
              */
             timestamp: string;
-            /**
-             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
-             * @constant
-             */
-            truncated?: true;
+            /** @description True. */
+            truncated?: boolean;
             data: {
                 call: components["schemas"]["Call"];
                 lead?: components["schemas"]["Lead"];
@@ -6005,18 +5152,15 @@ export interface components {
         };
         /** @description A buyer pays for a call. */
         WebhookConversionEvent: {
-            /** @constant */
-            type: "buyer_converted";
+            /** @description Always `buyer_converted`. */
+            type: string;
             /**
              * Format: date-time
              * @description When it happened.
              */
             timestamp: string;
-            /**
-             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
-             * @constant
-             */
-            truncated?: true;
+            /** @description True. */
+            truncated?: boolean;
             data: {
                 call: components["schemas"]["Call"];
                 lead?: components["schemas"]["Lead"];
@@ -6033,29 +5177,23 @@ export interface components {
              * @description When it happened.
              */
             timestamp: string;
-            /**
-             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
-             * @constant
-             */
-            truncated?: true;
+            /** @description True. */
+            truncated?: boolean;
             data: {
                 agent: components["schemas"]["ToldAgent"];
             };
         };
         /** @description The webhook was fired by hand. */
         WebhookManualEvent: {
-            /** @constant */
-            type: "manual";
+            /** @description Always `manual`. */
+            type: string;
             /**
              * Format: date-time
              * @description When it happened.
              */
             timestamp: string;
-            /**
-             * @description The full event would exceed 20 kB. Its records are reduced to `id`, `uuid` and `routes_show_path`, where they can be read.
-             * @constant
-             */
-            truncated?: true;
+            /** @description True. */
+            truncated?: boolean;
             data: {
                 call?: components["schemas"]["Call"];
                 lead?: components["schemas"]["Lead"];
@@ -6065,8 +5203,8 @@ export interface components {
         };
         /** @description A buyer is about to be dialed. */
         WebhookVetoQuestion: {
-            /** @constant */
-            type: "before_buyer_dialled";
+            /** @description Always `before_buyer_dialled`. */
+            type: string;
             /**
              * Format: date-time
              * @description When it happened.
@@ -6085,48 +5223,42 @@ export interface components {
         };
         /** @enum {string} */
         InboundWebhookSerializer: "inbound_webhook" | "inbound_webhook_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         InboundWebhookOrder: "id" | "name" | "vanity_uri" | "created_at" | "updated_at" | "paused";
         InboundWebhookFields: {
             name?: string;
             /** @description The last part of the endpoint's URLs: 3 to 100 of a-z, 0-9, - and _. Unique in this installation. */
             vanity_uri?: string;
             /** @description Id or uuid of the offer that receives the calls. */
-            offer_id?: string | number;
+            offer_id?: string;
             /** @description Id or uuid of the traffic source of the calls when the sender names none. */
-            traffic_source_id?: string | number | null;
-            /**
-             * @description How long a buyer is held for a ping, and again for its post.
-             * @default 60
-             */
+            traffic_source_id?: string | null;
+            /** @description How long a buyer is held for a ping, and again for its post. */
             hold_seconds?: number | null;
-            /**
-             * @description A paused endpoint accepts no pings and no posts. Buyers already held stay held until the hold expires, and can still be posted.
-             * @default false
-             */
+            /** @description A paused endpoint accepts no pings and no posts. Buyers already held stay held until the hold expires, and can still be posted. */
             paused?: boolean;
             /** @description Whether senders must present a token. `true` creates one if there is none; `false` removes it. */
             has_auth_token?: boolean;
-            /**
-             * @description Creates a new token. The previous one is refused from then on.
-             * @default false
-             */
+            /** @description Creates a new token. The previous one is refused from then on. */
             reset_auth_token?: boolean;
             external_record_id?: string | null;
             serializer?: components["schemas"]["InboundWebhookSerializer"];
         };
-        InboundWebhookCreate: WithRequired<components["schemas"]["InboundWebhookFields"], "name" | "vanity_uri" | "offer_id">;
-        InboundWebhookUpdate: components["schemas"]["InboundWebhookFields"];
+        InboundWebhookCreate: WithRequired<components["schemas"]["InboundWebhookFields"], "name" | "vanity_uri" | "offer_id"> & unknown;
+        InboundWebhookUpdate: components["schemas"]["InboundWebhookFields"] & unknown;
         InboundWebhook: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "InboundWebhook";
+            /** @description Always `InboundWebhook`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -6143,12 +5275,15 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             vanity_uri?: string | null;
+            /** Format: int64 */
             offer_id?: number | null;
             /** @description Name of the record. */
             offer?: string | null;
+            /** Format: int64 */
             traffic_source_id?: number | null;
             /** @description Name of the record. */
             traffic_source?: string | null;
@@ -6165,8 +5300,8 @@ export interface components {
         };
         InboundWebhookReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             inbound_webhook: components["schemas"]["InboundWebhook"];
             checksum: components["schemas"]["Checksum"];
@@ -6174,8 +5309,8 @@ export interface components {
         };
         InboundWebhookWritten: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             inbound_webhook: components["schemas"]["InboundWebhook"];
             /** @description The new token, shown only in this response. */
@@ -6183,52 +5318,36 @@ export interface components {
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        InboundWebhookList: components["schemas"]["InboundWebhookPage"] | components["schemas"]["InboundWebhook"][];
         InboundWebhookPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             inbound_webhooks: components["schemas"]["InboundWebhook"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         PingFields: {
-            /**
-             * Format: telephone
-             * @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country.
-             */
-            caller_id?: string | number | null;
-            /**
-             * Format: telephone
-             * @description The same; used when `caller_id` is omitted.
-             */
-            caller_number?: string | number | null;
-            /**
-             * Format: telephone
-             * @description The same; used when both are omitted.
-             */
-            phone?: string | number | null;
+            /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
+            caller_id?: string | null;
+            /** @description The same; used when `caller_id` is omitted. */
+            caller_number?: string | null;
+            /** @description The same; used when both are omitted. */
+            phone?: string | null;
             /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
-            traffic_source_id?: string | number | null;
+            traffic_source_id?: string | null;
             /** @description Your own label for where the call comes from. */
             sub_id?: string | null;
             /** @description The token of the endpoint, if it has one. */
             auth_token?: string | null;
             /** @description Tokens of the call. Parameters may be sent here too; parameters outside `data` take precedence. */
-            data?: {
-                [key: string]: unknown;
-            } | null;
+            data?: components["schemas"]["TokenValues"] | null;
         };
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
-        PingRequest: {
-            [key: string]: unknown;
-        } & components["schemas"]["PingFields"];
+        PingRequest: components["schemas"]["PingFields"] & unknown;
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
-        PostRequest: ({
+        PostRequest: components["schemas"]["PingFields"] & {
             /** @description The `ping_id` of a buyer, or `try_all_buyers_ping_id`, from the response to the ping. The caller can then be omitted. */
-            ping_id?: string | number | null;
-        } & {
-            [key: string]: unknown;
-        }) & components["schemas"]["PingFields"];
+            ping_id?: string | null;
+        };
         /**
          * @description `accepted`, or why nothing is available: no buyer can take the call now; the caller is on a suppression list of the offer, or of every buyer; the caller is on the company's blacklist; the caller's number is not possible; the offer or the endpoint is paused.
          * @enum {string}
@@ -6239,6 +5358,7 @@ export interface components {
         PingBuyer: {
             /** @description Post this to get exactly this buyer. */
             ping_id: string;
+            /** Format: int64 */
             buyer_id: number;
             user_buyer_id: string | null;
             name: string | null;
@@ -6273,6 +5393,7 @@ export interface components {
             late: boolean;
             /** @description Repeat the post with this to get the same response. */
             ping_id: string | null;
+            /** Format: int64 */
             buyer_id: number | null;
             user_buyer_id: string | null;
             name: string | null;
@@ -6303,6 +5424,7 @@ export interface components {
             late: boolean;
             /** @description Post this to get the same response again. */
             ping_id: string | null;
+            /** Format: int64 */
             buyer_id: number | null;
             user_buyer_id: string | null;
             name: string | null;
@@ -6331,15 +5453,21 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["TrafficSourceSerializer"];
         };
-        TrafficSourceCreate: WithRequired<components["schemas"]["TrafficSourceFields"], "name">;
-        TrafficSourceUpdate: components["schemas"]["TrafficSourceFields"];
+        TrafficSourceCreate: WithRequired<components["schemas"]["TrafficSourceFields"], "name"> & unknown;
+        TrafficSourceUpdate: components["schemas"]["TrafficSourceFields"] & unknown;
         TrafficSource: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "TrafficSource";
+            /** @description Always `TrafficSource`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -6356,6 +5484,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             user_traffic_source_id?: string | null;
@@ -6364,53 +5493,55 @@ export interface components {
         };
         TrafficSourceReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             traffic_source: components["schemas"]["TrafficSource"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        TrafficSourceList: components["schemas"]["TrafficSourcePage"] | components["schemas"]["TrafficSource"][];
         TrafficSourcePage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             traffic_sources: components["schemas"]["TrafficSource"][];
             metadata: components["schemas"]["PageMetadata"];
         };
-        NumberFields: {
+        PhoneNumberFields: {
             name?: string | null;
             /** @description Id or uuid of the offer that receives its calls. Leads of the offer are called and texted from it in preference to other numbers. */
-            offer_id?: string | number | null;
+            offer_id?: string | null;
             /** @description Id or uuid of the traffic source that its calls come from. */
-            traffic_source_id?: string | number | null;
-            forward_type?: components["schemas"]["NumberForwardType"];
+            traffic_source_id?: string | null;
+            forward_type?: components["schemas"]["PhoneNumberForwardType"];
             /** @description Id or uuid of the buyer. Required with `forward_type` `buyer_id`. */
-            buyer_id?: string | number | null;
+            buyer_id?: string | null;
             external_record_id?: string | null;
-            serializer?: components["schemas"]["NumberSerializer"];
+            serializer?: components["schemas"]["PhoneNumberSerializer"];
         };
-        NumberCreate: {
-            /**
-             * Format: telephone
-             * @description The number to buy, as a search returns it. By default, the first that a search finds is bought.
-             */
+        PhoneNumberCreate: components["schemas"]["PhoneNumberFields"] & {
+            /** @description The number to buy, as a search returns it. By default, the first that a search finds is bought. */
             requested_number?: string;
-            country?: components["schemas"]["NumberCountry"];
+            country?: components["schemas"]["PhoneNumberCountry"];
             /** @description Whether to buy a toll-free number, by default `false`. */
             toll_free?: boolean;
             /** @description What the number to buy must begin with: an area code or more. */
             prefix?: string | null;
-        } & components["schemas"]["NumberFields"];
-        NumberUpdate: components["schemas"]["NumberFields"];
-        Number: {
-            /** @description Id of the record. Null in a response to `new`. */
+        };
+        PhoneNumberUpdate: components["schemas"]["PhoneNumberFields"] & unknown;
+        PhoneNumber: {
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Number";
+            /** @description Always `Number`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -6427,6 +5558,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             /** @description `+` and the digits. */
@@ -6440,16 +5572,25 @@ export interface components {
             carrier?: string;
             /** @description Whether it is a number reserved for fiction, which rings nowhere. */
             sandbox?: boolean;
-            forward_type?: components["schemas"]["NumberForwardType"];
-            /** @description Null after the offer is deleted. */
+            forward_type?: components["schemas"]["PhoneNumberForwardType"];
+            /**
+             * Format: int64
+             * @description Null after the offer is deleted.
+             */
             offer_id?: number | null;
             /** @description Name of the offer. */
             offer?: string | null;
-            /** @description Null after the buyer is deleted; calls to the number then go to the offer, and `forward_type` changes accordingly. */
+            /**
+             * Format: int64
+             * @description Null after the buyer is deleted; calls to the number then go to the offer, and `forward_type` changes accordingly.
+             */
             buyer_id?: number | null;
             /** @description Name of the buyer, or its number if it has no name. */
             buyer?: string | null;
-            /** @description Null after the traffic source is deleted. */
+            /**
+             * Format: int64
+             * @description Null after the traffic source is deleted.
+             */
             traffic_source_id?: number | null;
             /** @description Name of the traffic source. */
             traffic_source?: string | null;
@@ -6458,21 +5599,20 @@ export interface components {
             /** @description The carrier's own id for it. Null for a number registered with `number add`. */
             carrier_number_id?: string | null;
         };
-        NumberReply: {
+        PhoneNumberReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
-            number: components["schemas"]["Number"];
+            number: components["schemas"]["PhoneNumber"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        NumberList: components["schemas"]["NumberPage"] | components["schemas"]["Number"][];
-        NumberPage: {
+        PhoneNumberPage: {
             status: number;
-            /** @constant */
-            success: true;
-            numbers: components["schemas"]["Number"][];
+            /** @description True. */
+            success: boolean;
+            numbers: components["schemas"]["PhoneNumber"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         PhoneNumberSearchResult: {
@@ -6480,18 +5620,17 @@ export interface components {
             id: string;
             /** @description The telephone number. */
             legacy_id: string;
-            /** @constant */
-            type: "PhoneNumberSearchResult";
+            /** @description Always `PhoneNumberSearchResult`. */
+            type: string;
             /** @description `+` and the digits. */
             phone_number: string;
             /** @description Two-letter country code. */
             country: string;
         };
-        PhoneNumberSearchResultList: components["schemas"]["PhoneNumberSearchResultPage"] | components["schemas"]["PhoneNumberSearchResult"][];
         PhoneNumberSearchResultPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             phone_number_search_results: components["schemas"]["PhoneNumberSearchResult"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -6501,55 +5640,44 @@ export interface components {
             user_schedule_id?: string | null;
             description?: string | null;
             /** @description Id or uuid of the offer that its leads belong to. */
-            offer_id?: string | number | null;
-            /**
-             * Format: time-zone
-             * @description Zone of its business hours, of waits until a time of day, and of leads whose own zone is unknown.
-             * @default Eastern Time (US & Canada)
-             */
+            offer_id?: string | null;
+            /** @description Zone of its business hours, of waits until a time of day, and of leads whose own zone is unknown. */
             time_zone?: string | null;
-            /**
-             * Format: time-range
-             * @description HH:MM..HH:MM, both minutes included. Leads are contacted only within these hours, in every zone that their area code and zip allow.
-             * @default 08:00..20:59
-             */
+            /** @description HH:MM..HH:MM, both minutes included. Leads are contacted only within these hours, in every zone that their area code and zip allow. */
             daylight_hours?: string | null;
-            /**
-             * @description Business hours of the schedule, in its `time_zone`. Leads are contacted only within them. An empty list means always.
-             * @default []
-             */
+            /** @description Business hours of the schedule, in its `time_zone`. Leads are contacted only within them. An empty list means always. */
             business_hours_schedule?: components["schemas"]["ScheduleEntry"][] | null;
             /** @description Hours after which a lead leaves the schedule and its end-of-schedule actions run. A lead may have its own value. */
             hours_to_expire?: number | null;
             /** @description Calls and text messages after which a lead leaves the schedule and its end-of-schedule actions run. A lead may have its own value. */
             max_contact_attempts?: number | null;
-            /**
-             * Format: mailbox
-             * @description The sender of its e-mails: `desk@example.com` or `Desk <desk@example.com>`. An action may have its own.
-             */
+            /** @description The sender of its e-mails: `desk@example.com` or `Desk <desk@example.com>`. An action may have its own. */
             from_email?: string | null;
-            /**
-             * @description No lead of a paused schedule is contacted: its leads are kept as `disabled`, and continue when it is unpaused.
-             * @default false
-             */
+            /** @description No lead of a paused schedule is contacted: its leads are kept as `disabled`, and continue when it is unpaused. */
             paused?: boolean;
             /** @description Suppression lists of the schedule: its calls and messages skip leads with their numbers. Replaces all current ones. */
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
             external_record_id?: string | null;
             serializer?: components["schemas"]["ScheduleSerializer"];
         };
-        ScheduleCreate: WithRequired<components["schemas"]["ScheduleFields"], "name">;
-        ScheduleUpdate: {
+        ScheduleCreate: WithRequired<components["schemas"]["ScheduleFields"], "name"> & unknown;
+        ScheduleUpdate: components["schemas"]["ScheduleFields"] & {
             /** @description Creates a new `lead_token`; the previous one is refused from then on. */
             reset_lead_token?: boolean;
-        } & components["schemas"]["ScheduleFields"];
+        };
         Schedule: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Schedule";
+            /** @description Always `Schedule`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -6566,10 +5694,12 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             user_schedule_id?: string | null;
             description?: string | null;
+            /** Format: int64 */
             offer_id?: number | null;
             time_zone?: string;
             daylight_hours?: string;
@@ -6585,35 +5715,34 @@ export interface components {
             buyer_suppression_ids?: number[];
             /** @description Its actions in order, then its end-of-schedule actions in order. */
             schedule_action_ids?: number[];
-            /** @description Only with `schedule_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `schedule_grid`.
+             */
             paused_by_user_id?: number | null;
         };
         ScheduleReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             schedule: components["schemas"]["Schedule"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        ScheduleList: components["schemas"]["SchedulePage"] | components["schemas"]["Schedule"][];
         SchedulePage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             schedules: components["schemas"]["Schedule"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         ScheduleActionFields: {
             /** @description Id or uuid of the schedule. */
-            schedule_id?: string | number;
+            schedule_id?: string;
             action_type?: components["schemas"]["ActionType"];
             name?: string | null;
-            /**
-             * @description Whether it runs when the lead leaves the schedule, rather than as one of its regular steps.
-             * @default false
-             */
+            /** @description Whether it runs when the lead leaves the schedule, rather than as one of its regular steps. */
             end_of_schedule?: boolean;
             /** @description Its position among the actions of its kind, which run in ascending order. By default, the last position. Unique. */
             position?: number | null;
@@ -6622,13 +5751,10 @@ export interface components {
             /** @description For `wait`. */
             wait_amount?: number | null;
             /** @description For `wait`. */
-            wait_unit?: components["schemas"]["WaitUnit"];
+            wait_unit?: components["schemas"]["WaitUnit"] | null;
             /** @description For `wait`, instead of an amount: the next occurrence of this time of day, HH:MM in the zone of the schedule. */
             wait_until?: string | null;
-            /**
-             * Format: call-destination
-             * @description For `dial`. Where the call goes when the lead answers.
-             */
+            /** @description For `dial`. Where the call goes when the lead answers. */
             connect_to?: string | null;
             /** @description For `dial`. How long it rings; by default 30. */
             timeout_seconds?: number | null;
@@ -6638,36 +5764,34 @@ export interface components {
             subject?: string | null;
             /** @description For `email`: whether `body` is HTML; if so, the values of tokens are escaped. */
             html?: boolean | null;
-            /**
-             * Format: mailbox
-             * @description For `email`, instead of the sender of the schedule.
-             */
+            /** @description For `email`, instead of the sender of the schedule. */
             from_email?: string | null;
-            /**
-             * Format: webhook-url
-             * @description For `webhook`. Tokens in it are replaced and encoded.
-             */
+            /** @description For `webhook`. Tokens in it are replaced and encoded. */
             url?: string | null;
             /** @description For `webhook`; by default post. */
-            method?: components["schemas"]["WebhookMethod"];
+            method?: components["schemas"]["WebhookMethod"] | null;
             /** @description For `webhook`. */
-            headers?: {
-                [key: string]: string;
-            } | null;
+            headers?: components["schemas"]["RequestHeaders"] | null;
             /** @description For `move_to_schedule`. */
-            to_schedule_id?: string | number | null;
+            to_schedule_id?: string | null;
             external_record_id?: string | null;
             serializer?: components["schemas"]["ScheduleActionSerializer"];
         };
-        ScheduleActionCreate: WithRequired<components["schemas"]["ScheduleActionFields"], "schedule_id" | "action_type">;
-        ScheduleActionUpdate: components["schemas"]["ScheduleActionFields"];
+        ScheduleActionCreate: WithRequired<components["schemas"]["ScheduleActionFields"], "schedule_id" | "action_type"> & unknown;
+        ScheduleActionUpdate: components["schemas"]["ScheduleActionFields"] & unknown;
         ScheduleAction: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "ScheduleAction";
+            /** @description Always `ScheduleAction`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -6684,7 +5808,9 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
+            /** Format: int64 */
             schedule_id?: number | null;
             action_type?: string | null;
             name?: string | null;
@@ -6702,34 +5828,29 @@ export interface components {
             from_email?: string | null;
             url?: string | null;
             method?: string | null;
-            headers?: {
-                [key: string]: string;
-            } | null;
+            headers?: components["schemas"]["RequestHeaders"] | null;
+            /** Format: int64 */
             to_schedule_id?: number | null;
         };
         ScheduleActionReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             schedule_action: components["schemas"]["ScheduleAction"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        ScheduleActionList: components["schemas"]["ScheduleActionPage"] | components["schemas"]["ScheduleAction"][];
         ScheduleActionPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             schedule_actions: components["schemas"]["ScheduleAction"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         /** @enum {string} */
         CallCenterSerializer: "call_center" | "call_center_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         CallCenterOrder: "id" | "name" | "user_call_center_id" | "created_at" | "updated_at";
         CallCenterFields: {
             name?: string;
@@ -6739,15 +5860,21 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["CallCenterSerializer"];
         };
-        CallCenterCreate: WithRequired<components["schemas"]["CallCenterFields"], "name">;
-        CallCenterUpdate: components["schemas"]["CallCenterFields"];
+        CallCenterCreate: WithRequired<components["schemas"]["CallCenterFields"], "name"> & unknown;
+        CallCenterUpdate: components["schemas"]["CallCenterFields"] & unknown;
         CallCenter: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "CallCenter";
+            /** @description Always `CallCenter`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -6764,6 +5891,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             description?: string | null;
@@ -6773,54 +5901,50 @@ export interface components {
         };
         CallCenterReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             call_center: components["schemas"]["CallCenter"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        CallCenterList: components["schemas"]["CallCenterPage"] | components["schemas"]["CallCenter"][];
         CallCenterPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             call_centers: components["schemas"]["CallCenter"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         /** @enum {string} */
         AgentStatusSerializer: "agent_status" | "agent_status_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         AgentStatusOrder: "id" | "position" | "key" | "name" | "created_at" | "updated_at";
         AgentStatusFields: {
             /** @description Unique among your statuses; lowercase letters, digits and underscores. */
             key?: string;
             name?: string;
-            /**
-             * @description Whether an agent in this status counts as online.
-             * @default true
-             */
+            /** @description Whether an agent in this status counts as online. */
             is_online?: boolean | null;
-            /**
-             * @description Its position in menus, the lowest first.
-             * @default 0
-             */
+            /** @description Its position in menus, the lowest first. */
             position?: number | null;
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentStatusSerializer"];
         };
-        AgentStatusCreate: WithRequired<components["schemas"]["AgentStatusFields"], "key" | "name">;
-        AgentStatusUpdate: components["schemas"]["AgentStatusFields"];
+        AgentStatusCreate: WithRequired<components["schemas"]["AgentStatusFields"], "key" | "name"> & unknown;
+        AgentStatusUpdate: components["schemas"]["AgentStatusFields"] & unknown;
         AgentStatus: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "AgentStatus";
+            /** @description Always `AgentStatus`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -6837,8 +5961,9 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
-            key?: string | null;
+            key?: components["schemas"]["StatusKey"];
             name?: string | null;
             is_online?: boolean;
             position?: number;
@@ -6847,33 +5972,29 @@ export interface components {
         };
         AgentStatusReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             agent_status: components["schemas"]["AgentStatus"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        AgentStatusList: components["schemas"]["AgentStatusPage"] | components["schemas"]["AgentStatus"][];
         AgentStatusPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             agent_statuses: components["schemas"]["AgentStatus"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         /** @enum {string} */
         AgentSerializer: "agent" | "agent_grid" | "";
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         AgentOrder: "id" | "status_changed_at" | "created_at" | "updated_at";
         AgentFields: {
             /** @description Shown to others; by default the name of the user. */
             name?: string | null;
             /** @description Id or uuid of the agent's current status. */
-            agent_status_id?: string | number;
+            agent_status_id?: string;
             call_center_ids?: components["schemas"]["RecordIds"];
             /** @description Buyers that the agent takes calls for. */
             buyer_ids?: components["schemas"]["RecordIds"];
@@ -6882,7 +6003,7 @@ export interface components {
         };
         AgentCreate: {
             /** @description Id or uuid of the user. */
-            user_id?: string | number;
+            user_id?: string;
             /**
              * Format: email
              * @description Address of the user, who is created if it is new. Instead of `user_id`.
@@ -6891,28 +6012,34 @@ export interface components {
             /** @description Shown to others; by default the name of the user. */
             name?: string | null;
             /** @description Id or uuid of the agent's current status. */
-            agent_status_id?: string | number;
+            agent_status_id?: string;
             call_center_ids?: components["schemas"]["RecordIds"];
             /** @description Buyers that the agent takes calls for. */
             buyer_ids?: components["schemas"]["RecordIds"];
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentSerializer"];
         };
-        AgentUpdate: components["schemas"]["AgentFields"];
+        AgentUpdate: components["schemas"]["AgentFields"] & unknown;
         AgentStatusChange: {
             /** @description Id or uuid of the status. */
-            agent_status_id?: string | number;
+            agent_status_id?: string;
             /** @description Key of the status. Instead of `agent_status_id`. */
             key?: string;
             serializer?: components["schemas"]["AgentSerializer"];
         };
         Agent: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Agent";
+            /** @description Always `Agent`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -6929,13 +6056,16 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
+            /** Format: int64 */
             user_id?: number | null;
             user_email?: string | null;
+            /** Format: int64 */
             agent_status_id?: number | null;
             /** @description Key of the agent's current status. */
-            status_key?: string | null;
+            status_key?: components["schemas"]["StatusKey"];
             /** @description When the agent entered its current status. */
             status_changed_at?: components["schemas"]["Timestamp"];
             /** @description Whether the current status counts as online. */
@@ -6945,43 +6075,55 @@ export interface components {
         };
         AgentReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             agent: components["schemas"]["Agent"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        AgentList: components["schemas"]["AgentPage"] | components["schemas"]["Agent"][];
         AgentPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             agents: components["schemas"]["Agent"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         /** @description Records that an agent entered a status. */
         AgentStatusTimestamp: {
+            /** Format: int64 */
             id?: number;
+            /** Format: int64 */
             company_id?: number;
-            /** @description The user of the agent. */
+            /**
+             * Format: int64
+             * @description The user of the agent.
+             */
             user_id?: number;
-            /** @description The same number as `user_id`. */
+            /**
+             * Format: int64
+             * @description The same number as `user_id`.
+             */
             collaborator_id?: number;
-            /** @description The agent. */
+            /**
+             * Format: int64
+             * @description The agent.
+             */
             agent_widget_id?: number;
-            /** @description The status that the agent entered. */
+            /**
+             * Format: int64
+             * @description The status that the agent entered.
+             */
             agent_status_id?: number;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             /** @description The key of the status at that time. */
             key?: string;
         };
-        AgentStatusTimestampList: components["schemas"]["AgentStatusTimestampPage"] | components["schemas"]["AgentStatusTimestamp"][];
         AgentStatusTimestampPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             agent_status_timestamps: components["schemas"]["AgentStatusTimestamp"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -6991,7 +6133,7 @@ export interface components {
             /** @description Text of the message. */
             content: string;
             /** @description Only agents in this status; null for any status. */
-            agent_status_id?: string | number | null;
+            agent_status_id?: string | null;
             /** @description Sent to the agents of these buyers. */
             buyer_ids?: components["schemas"]["RecordIds"];
             /** @description Sent to the agents of the buyers in these groups. */
@@ -7005,7 +6147,7 @@ export interface components {
             /** @description Text of the message; may be blank. */
             content?: string | null;
             /** @description Only agents in this status; null for any status. */
-            agent_status_id?: string | number | null;
+            agent_status_id?: string | null;
             /** @description Sent to the agents of these buyers. */
             buyer_ids?: components["schemas"]["RecordIds"];
             /** @description Sent to the agents of the buyers in these groups. */
@@ -7016,12 +6158,18 @@ export interface components {
             serializer?: components["schemas"]["AgentMessageSerializer"];
         };
         AgentMessage: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "AgentMessage";
+            /** @description Always `AgentMessage`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -7038,10 +6186,15 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             content?: string | null;
+            /** Format: int64 */
             agent_status_id?: number | null;
-            /** @description The user who wrote it; null if it was sent with a key pair of the company. */
+            /**
+             * Format: int64
+             * @description The user who wrote it; null if it was sent with a key pair of the company.
+             */
             user_id?: number | null;
             /** @description How many agents it reached. */
             agent_widget_count?: number;
@@ -7051,28 +6204,33 @@ export interface components {
         };
         AgentMessageReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             agent_message: components["schemas"]["AgentMessage"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        AgentMessageList: components["schemas"]["AgentMessagePage"] | components["schemas"]["AgentMessage"][];
         AgentMessagePage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             agent_messages: components["schemas"]["AgentMessage"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         Contact: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Contact";
+            /** @description Always `Contact`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -7089,6 +6247,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             /** @description `+`, country code and digits. */
             caller_id?: string | null;
@@ -7111,29 +6270,28 @@ export interface components {
         };
         ContactReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             contact: components["schemas"]["Contact"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        ContactList: components["schemas"]["ContactPage"] | components["schemas"]["Contact"][];
         ContactPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             contacts: components["schemas"]["Contact"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         ContactCallerIds: {
             /** @description Telephone numbers in any format. Without `+` and country code they are read as numbers of the company's country. */
-            caller_ids: (string | number)[];
+            caller_ids: string[];
         };
         ContactCallerIdsReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             /** @description How many of `caller_ids` were telephone numbers. */
             accepted: number;
@@ -7145,12 +6303,18 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         TextMessage: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "TextMessage";
+            /** @description Always `TextMessage`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -7167,6 +6331,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             direction?: components["schemas"]["MessageDirection"];
             from_number?: string;
@@ -7179,9 +6344,13 @@ export interface components {
             /** @description Whether it was only kept and not sent. */
             sandbox?: boolean;
             carrier_message_id?: string | null;
+            /** Format: int64 */
             lead_id?: number | null;
+            /** Format: int64 */
             offer_id?: number | null;
+            /** Format: int64 */
             schedule_id?: number | null;
+            /** Format: int64 */
             schedule_action_id?: number | null;
             /** @description The lead's tokens at that time. */
             token_values?: {
@@ -7192,28 +6361,33 @@ export interface components {
         };
         TextMessageReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             text_message: components["schemas"]["TextMessage"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        TextMessageList: components["schemas"]["TextMessagePage"] | components["schemas"]["TextMessage"][];
         TextMessagePage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             text_messages: components["schemas"]["TextMessage"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         Email: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Email";
+            /** @description Always `Email`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -7230,6 +6404,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             from_email?: string;
             to_email?: string;
@@ -7243,9 +6418,13 @@ export interface components {
             /** @description Whether it was only kept and not sent. */
             sandbox?: boolean;
             message_id?: string | null;
+            /** Format: int64 */
             lead_id?: number | null;
+            /** Format: int64 */
             offer_id?: number | null;
+            /** Format: int64 */
             schedule_id?: number | null;
+            /** Format: int64 */
             schedule_action_id?: number | null;
             /** @description The lead's tokens at that time. */
             token_values?: {
@@ -7255,70 +6434,67 @@ export interface components {
         };
         EmailReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             email: components["schemas"]["Email"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        EmailList: components["schemas"]["EmailPage"] | components["schemas"]["Email"][];
         EmailPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             emails: components["schemas"]["Email"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         TextMessageReceive: {
-            /**
-             * Format: telephone
-             * @description Number of the sender.
-             */
+            /** @description Number of the sender. */
             from: string;
-            /**
-             * Format: telephone
-             * @description A number of the company.
-             */
+            /** @description A number of the company. */
             to: string;
             body: string;
             serializer?: components["schemas"]["TextMessageSerializer"];
         };
         LeadLog: {
+            /** Format: int64 */
             id?: number;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number;
-            /** @constant */
-            type?: "LeadLog";
+            /** @description Always `LeadLog`. */
+            type?: string;
             created_at?: components["schemas"]["Timestamp"];
+            /** Format: int64 */
             company_id?: number;
+            /** Format: int64 */
             lead_id?: number;
             event?: components["schemas"]["LeadEvent"];
             /** @description The event in words, with the reason. */
             message?: string | null;
+            /** Format: int64 */
             schedule_action_id?: number | null;
+            /** Format: int64 */
             call_id?: number | null;
+            /** Format: int64 */
             text_message_id?: number | null;
+            /** Format: int64 */
             email_id?: number | null;
             /** @description Further details of the event. */
-            details?: {
-                [key: string]: unknown;
-            } | null;
+            details?: components["schemas"]["EventDetails"] | null;
         };
-        LeadLogList: components["schemas"]["LeadLogPage"] | components["schemas"]["LeadLog"][];
         LeadLogPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             lead_logs: components["schemas"]["LeadLog"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         LeadFields: {
-            /**
-             * Format: telephone
-             * @description The number that is called and texted, in any format. Without `+` and country code it is read as a number of the company's country. If it is omitted, `phone` is used.
-             */
-            caller_id?: string | number;
+            /** @description The number that is called and texted, in any format. Without `+` and country code it is read as a number of the company's country. If it is omitted, `phone` is used. */
+            caller_id?: string;
             /**
              * Format: email
              * @description One address; needed for e-mails.
@@ -7333,65 +6509,37 @@ export interface components {
             schedule_callback_at?: string | null;
             /** @description The same, as a number of seconds from now. */
             schedule_callback_in_seconds?: number | null;
-            /**
-             * @description Applies the data to all leads of this number at the offer or schedule, including those that have ended.
-             * @default false
-             */
+            /** @description Applies the data to all leads of this number at the offer or schedule, including those that have ended. */
             update_all_matching_leads?: boolean;
             /**
              * @description `calls` applies the data to the calls of the lead too.
              * @enum {string|null}
              */
             apply_to?: "calls" | null;
-            /**
-             * @description Removes the number from the company's blacklist. Needs an `auth_token` with the permission `leads:update`.
-             * @default false
-             */
+            /** @description Removes the number from the company's blacklist. Needs an `auth_token` with the permission `leads:update`. */
             unblock_contact?: boolean;
             /** @description `true` adds the number to the company's blacklist: its calls are refused and no outbound action is taken for it. */
             blocked?: boolean;
-            /**
-             * @description Assigns a number of the company from which the lead is called; returned as `service_number_plain`.
-             * @default false
-             */
+            /** @description Assigns a number of the company from which the lead is called; returned as `service_number_plain`. */
             assign_service_number?: boolean;
             /**
              * @deprecated
              * @description The same as `assign_service_number`.
-             * @default false
              */
             assign_trackdrive_number?: boolean;
-            /**
-             * @description Assigns a number of the company from which the lead is texted; returned as `sms_number_plain`.
-             * @default false
-             */
+            /** @description Assigns a number of the company from which the lead is texted; returned as `sms_number_plain`. */
             assign_sms_number?: boolean;
-            /**
-             * @description Expires the live lead of this number in the schedule first, so that a new one is created.
-             * @default false
-             */
+            /** @description Expires the live lead of this number in the schedule first, so that a new one is created. */
             expire_existing?: boolean;
-            /**
-             * @description Deletes the leads of this number at the offer or schedule first, so that a new one is created.
-             * @default false
-             */
+            /** @description Deletes the leads of this number at the offer or schedule first, so that a new one is created. */
             delete_existing?: boolean;
-            /**
-             * @description Only updates a live lead; never creates one.
-             * @default false
-             */
+            /** @description Only updates a live lead; never creates one. */
             update_only?: boolean;
             /** @description Among leads that are due at the same time, lower values go first, and leads without a value last. */
             lead_priority?: number | null;
-            /**
-             * @description Starts its schedule again from the beginning.
-             * @default false
-             */
+            /** @description Starts its schedule again from the beginning. */
             restart_schedule?: boolean;
-            /**
-             * @description Finds contact fields that are nested or have other names (`phone`, `phoneNumber`, `firstName`) and stores them in the right fields.
-             * @default false
-             */
+            /** @description Finds contact fields that are nested or have other names (`phone`, `phoneNumber`, `firstName`) and stores them in the right fields. */
             auto_format_nested_fields?: boolean;
             /**
              * Format: date-time
@@ -7405,7 +6553,7 @@ export interface components {
             /** @description Calls and text messages after which it leaves the schedule, instead of the schedule's own value. */
             max_contact_attempts?: number | null;
             /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
-            traffic_source_id?: string | number | null;
+            traffic_source_id?: string | null;
             /** @description Your own label for where the lead came from. */
             sub_id?: string | null;
             /** @description IP address of the person; by default the address of the request. */
@@ -7415,13 +6563,11 @@ export interface components {
             /** @description Zone in which times without an offset are read. */
             time_zone?: components["schemas"]["TimeZoneName"];
             /** @description Tokens, which the lead's calls, text messages and e-mails inherit. Names consist of lowercase letters, digits and underscores; other names are converted. Parameters of the lead may be sent here too; parameters outside `data` take precedence. */
-            data?: {
-                [key: string]: unknown;
-            } | null;
+            data?: components["schemas"]["TokenValues"] | null;
             serializer?: components["schemas"]["LeadSerializer"];
         };
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
-        LeadSubmission: ({
+        LeadSubmission: components["schemas"]["LeadFields"] & {
             /** @description Of an offer: the data is used when a call from this number comes in. Of a schedule: its actions start. */
             lead_token?: string;
             /** @description Of an offer. Together with the token of a schedule it says which offer the lead belongs to. */
@@ -7430,25 +6576,21 @@ export interface components {
             schedule_lead_token?: string;
             /** @description Token of a user, for `unblock_contact`. */
             auth_token?: string;
-        } & {
-            [key: string]: unknown;
-        }) & components["schemas"]["LeadFields"];
+        };
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
-        LeadCapture: ({
+        LeadCapture: components["schemas"]["LeadFields"] & {
             /** @description Id or uuid of the offer. */
-            offer_id?: string | number | null;
+            offer_id?: string | null;
             /** @description Id or uuid of the schedule. */
-            schedule_id?: string | number | null;
-        } & {
-            [key: string]: unknown;
-        }) & components["schemas"]["LeadFields"];
+            schedule_id?: string | null;
+        };
         LeadUpdate: {
             /** Format: email */
             email?: string | null;
             contact_field_type?: string | null;
             sub_id?: string | null;
             /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
-            traffic_source_id?: string | number | null;
+            traffic_source_id?: string | null;
             lead_priority?: number | null;
             /**
              * Format: date-time
@@ -7468,21 +6610,25 @@ export interface components {
             /** @description Adds its number to the company's blacklist, or removes it. */
             blocked?: boolean;
             /** @description Tokens to add or replace; a null value removes the token. */
-            data?: {
-                [key: string]: unknown;
-            } | null;
+            data?: components["schemas"]["TokenValues"] | null;
             external_record_id?: string | null;
             /** @description Zone in which times without an offset are read. */
             time_zone?: components["schemas"]["TimeZoneName"];
             serializer?: components["schemas"]["LeadSerializer"];
         };
         Lead: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Lead";
+            /** @description Always `Lead`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -7499,6 +6645,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             context_menu_name?: string | null;
             name?: string | null;
@@ -7515,7 +6662,9 @@ export interface components {
             /** @description Zone of its area code and zip; the first one if several are possible. */
             time_zone?: string | null;
             sub_id?: string | null;
+            /** Format: int64 */
             offer_id?: number | null;
+            /** Format: int64 */
             schedule_id?: number | null;
             status?: components["schemas"]["LeadStatus"];
             human_status?: string;
@@ -7525,13 +6674,20 @@ export interface components {
             payout?: components["schemas"]["Money"];
             offer_converted?: boolean;
             buyer_converted?: boolean;
+            /** Format: int64 */
             traffic_source_id?: number | null;
+            /** Format: int64 */
             buyer_id?: number | null;
             remote_ip?: string | null;
+            /** Format: int64 */
             attempted_call_id?: number | null;
+            /** Format: int64 */
             connected_call_id?: number | null;
+            /** Format: int64 */
             scheduled_callback_id?: number | null;
+            /** Format: int64 */
             sms_number_id?: number | null;
+            /** Format: int64 */
             dial_number_id?: number | null;
             lead_priority?: number | null;
             hours_to_expire?: number | null;
@@ -7549,36 +6705,45 @@ export interface components {
             data?: {
                 [key: string]: unknown;
             };
-            /** @description Only with `lead_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `lead_grid`.
+             */
             contact_id?: number | null;
-            /** @description Only with `lead_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `lead_grid`.
+             */
             next_schedule_action_id?: number | null;
         };
         LeadReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             lead: components["schemas"]["Lead"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        LeadList: components["schemas"]["LeadPage"] | components["schemas"]["Lead"][];
         LeadPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             leads: components["schemas"]["Lead"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         LeadSubmitted: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             lead: components["schemas"]["Lead"];
+            /** Format: int64 */
             id: number;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             lead_id: number;
             /** @description The number it is called from, as digits. Null when none is assigned. */
             service_number_plain: string | null;
@@ -7592,6 +6757,7 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         AvailableBuyer: {
+            /** Format: int64 */
             buyer_id: number;
             name: string | null;
             available: boolean;
@@ -7599,12 +6765,12 @@ export interface components {
             reason: components["schemas"]["SkipReason"] | null;
             /** @description The same, in words. */
             message: string | null;
-            details: components["schemas"]["SkipDetails"];
+            details: components["schemas"]["SkipDetails"] | null;
         };
         BuyerIsAvailableReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             buyer_is_available: boolean;
             /** @description Why no buyer is available, when the reason is not with the buyers themselves. */
@@ -7617,6 +6783,7 @@ export interface components {
             at: components["schemas"]["Timestamp"];
             event: components["schemas"]["LeadEvent"];
             message: string | null;
+            /** Format: int64 */
             schedule_action_id: number | null;
         };
         /** @description What will happen if nothing else changes and every call and message succeeds. */
@@ -7625,6 +6792,7 @@ export interface components {
             at: components["schemas"]["Timestamp"];
             /** @enum {string} */
             action: "dial" | "sms" | "email" | "wait" | "webhook" | "exit" | "opt_out" | "block" | "restart" | "move_to_schedule" | "callback" | "leave_schedule" | "end";
+            /** Format: int64 */
             schedule_action_id: number | null;
             name: string | null;
             end_of_schedule: boolean;
@@ -7651,8 +6819,8 @@ export interface components {
         };
         TimelineReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             timeline: components["schemas"]["Timeline"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -7676,7 +6844,7 @@ export interface components {
         };
         LeadReportRow: {
             /** @description Id of the record, the status, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for leads without one. */
-            key: number | string | null;
+            key: string | null;
             /** @description Null if the row has no name. */
             name: string | null;
             leads: components["schemas"]["Count"];
@@ -7694,23 +6862,28 @@ export interface components {
             payout: components["schemas"]["Money"];
             profit: components["schemas"]["Money"];
         };
-        LeadReportList: components["schemas"]["LeadReport"] | components["schemas"]["LeadReportRow"][];
         LeadReport: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             /** @description In the order of their keys. */
             rows: components["schemas"]["LeadReportRow"][];
             totals: components["schemas"]["LeadReportFigures"];
             metadata: components["schemas"]["ReportMetadata"];
         };
         Call: {
-            /** @description Id of the record. */
+            /**
+             * Format: int64
+             * @description Id of the record.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "Call";
+            /** @description Always `Call`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -7727,6 +6900,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The identifier of the record in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             /** @description The name of the person, from the call's tokens. */
             name?: string | null;
@@ -7734,6 +6908,7 @@ export interface components {
             category?: components["schemas"]["CallCategory"];
             /** @description The number of the company that was called, or from which the call was placed. */
             number_called?: string | null;
+            /** Format: int64 */
             number_id?: number | null;
             /** @description The number or SIP address that the call was to be connected to. */
             connected_to?: string | null;
@@ -7742,22 +6917,31 @@ export interface components {
             /** @description Name of the record. */
             offer?: string | null;
             user_offer_id?: string | null;
+            /** Format: int64 */
             offer_id?: number | null;
             /** @description Always null: there are no agents yet. */
             quality_assurance_user_id?: string | null;
             /** @description Always null: there are no agents yet. */
             quality_assurance_name?: string | null;
-            /** @description Always null: there are no agents yet. */
+            /**
+             * Format: int64
+             * @description Always null: there are no agents yet.
+             */
             quality_assurance_id?: number | null;
-            /** @description Always null: there are no agents yet. */
+            /**
+             * Format: int64
+             * @description Always null: there are no agents yet.
+             */
             agent_id?: number | null;
             /** @description Name of the record. */
             traffic_source?: string | null;
             user_traffic_source_id?: string | null;
+            /** Format: int64 */
             traffic_source_id?: number | null;
             /** @description The name of the buyer the call was connected to, or else of the one it was last tried with. */
             buyer?: string | null;
             user_buyer_id?: string | null;
+            /** Format: int64 */
             buyer_id?: number | null;
             /** @description All but the last four digits masked. */
             obfuscated_caller_number?: string | null;
@@ -7780,9 +6964,13 @@ export interface components {
             /** @description Always 0: there are no agents yet. */
             agent_duration?: number;
             sub_id?: string | null;
+            /** Format: int64 */
             schedule_id?: number | null;
             schedule_name?: string | null;
-            /** @description Always null: there are no ring pools. */
+            /**
+             * Format: int64
+             * @description Always null: there are no ring pools.
+             */
             ring_pool_id?: number | null;
             status?: components["schemas"]["CallStatus"];
             buyer_converted?: boolean;
@@ -7805,7 +6993,10 @@ export interface components {
             outgoing_webhooks_count?: components["schemas"]["Count"];
             ended_at?: components["schemas"]["Timestamp"];
             contact_field_type?: string | null;
-            /** @description Always null: there are no agents yet. */
+            /**
+             * Format: int64
+             * @description Always null: there are no agents yet.
+             */
             disposition_id?: number | null;
             /** @description Always null: there are no agents yet. */
             disposition_key?: string | null;
@@ -7814,6 +7005,7 @@ export interface components {
             /** @description Always null: there are no agents yet. */
             disposition_notes?: string | null;
             hangup_cause?: string | null;
+            /** Format: int64 */
             lead_id?: number | null;
             answered_at?: components["schemas"]["Timestamp"];
             /** @description When the buyer took the call: at the key press if one is required. */
@@ -7826,39 +7018,36 @@ export interface components {
             error_message?: string | null;
             /** @description Whether it was only kept and not placed. */
             sandbox?: boolean;
-            /** @description Only with `call_grid`. */
+            /**
+             * Format: int64
+             * @description Only with `call_grid`.
+             */
             schedule_action_id?: number | null;
         };
         CallReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             call: components["schemas"]["Call"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         CallCreate: {
-            /**
-             * Format: telephone
-             * @description The number to call. By default the number of the lead.
-             */
+            /** @description The number to call. By default the number of the lead. */
             to?: string;
-            /**
-             * Format: telephone
-             * @description A number of the company. By default the one that the lead already knows, or else the one that would be assigned to it.
-             */
+            /** @description A number of the company. By default the one that the lead already knows, or else the one that would be assigned to it. */
             from?: string;
             /** @description Id or uuid of the lead to call. The call gets the lead's tokens and counts as a contact attempt. */
-            lead_id?: string | number | null;
+            lead_id?: string | null;
             /** @description Id or uuid of the schedule whose dial action determines the destination of the call. By default, unless `offer_id` is sent, the schedule of the lead. */
-            schedule_id?: string | number | null;
+            schedule_id?: string | null;
             /** @description Id or uuid of the offer to whose buyers the call is connected. By default the offer of the lead, of the schedule or of the number the call is placed from. */
-            offer_id?: string | number | null;
+            offer_id?: string | null;
         };
         KeyPressCreate: {
             /** @description Id or uuid of the call. */
-            id: string | number;
+            id: string;
             /** @description Keys: 0 to 9, * and #. Each `w` waits half a second before the next key. */
             digits: string;
             /** @description Tokens to add to the call. */
@@ -7867,27 +7056,18 @@ export interface components {
             };
         };
         CallUpdate: {
-            /**
-             * Format: money
-             * @description Dollars that the buyer pays for the call. Replaces the previous amount, and changes the revenue of the buyer and its group by the difference. With `buyer_converted` the buyer pays this amount instead of that of its conversion.
-             */
+            /** @description Dollars that the buyer pays for the call. Replaces the previous amount, and changes the revenue of the buyer and its group by the difference. With `buyer_converted` the buyer pays this amount instead of that of its conversion. */
             revenue?: number;
-            /**
-             * Format: money
-             * @description Dollars that the buyer pays in addition to the previous amount. Send this or `revenue`.
-             */
+            /** @description Dollars that the buyer pays in addition to the previous amount. Send this or `revenue`. */
             add_revenue?: number;
-            /**
-             * Format: money
-             * @description Dollars that the traffic source is paid for the call. Replaces the previous amount. From then on the payouts of the offer no longer apply to the call.
-             */
+            /** @description Dollars that the traffic source is paid for the call. Replaces the previous amount. From then on the payouts of the offer no longer apply to the call. */
             payout?: number;
             /** @description True: the buyer pays for the call. The amount is that of its conversion of type `postback`, or else of its first conversion. Repeating it, or sending it for a call that converted by its duration, changes nothing. A buyer that has paid for the caller within the duplicate timeframe of the conversion does not pay; `warnings` and an event say so. False is only for calls that did not convert. */
             buyer_converted?: boolean;
             /** @description Tokens to add to the call, as an object or as `key:value,key2:value2`. Tokens with the same names are overwritten. */
             post_call_tokens?: {
                 [key: string]: unknown;
-            } | string;
+            };
             /** @description The same as an object. When both contain a name, the value here is used. */
             data?: {
                 [key: string]: unknown;
@@ -7897,8 +7077,8 @@ export interface components {
         };
         CallUpdated: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             call: components["schemas"]["Call"];
             /** @description What was sent and could not be applied, by field: a conversion of a buyer that has recently paid for the caller. */
@@ -7908,51 +7088,56 @@ export interface components {
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        CallList: components["schemas"]["CallPage"] | components["schemas"]["Call"][];
         CallPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             calls: components["schemas"]["Call"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         CallEvent: {
+            /** Format: int64 */
             id?: number;
             created_at?: components["schemas"]["Timestamp"];
+            /** Format: int64 */
             call_id?: number;
             /** @description What happened. */
             event?: string;
             /** @description The event in words, with the reason. */
             message?: string | null;
+            /** Format: int64 */
             buyer_id?: number | null;
             /** @description Name of the record. */
             buyer?: string | null;
             /** @description Further details of the event. */
-            details?: {
-                [key: string]: unknown;
-            } | null;
+            details?: components["schemas"]["EventDetails"] | null;
         };
-        CallEventList: components["schemas"]["CallEventPage"] | components["schemas"]["CallEvent"][];
         CallEventPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             call_events: components["schemas"]["CallEvent"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         CallAttempt: {
+            /** Format: int64 */
             id?: number;
             /** Format: uuid */
             uuid?: string;
             /** @description When the buyer was rung. */
             created_at?: components["schemas"]["Timestamp"];
+            /** Format: int64 */
             call_id?: number;
             /** @description Round of the decision that chose the buyer. */
             round?: number;
+            /** Format: int64 */
             buyer_id?: number;
             /** @description Name of the record. */
             buyer?: string | null;
-            /** @description The group through which the buyer was a candidate for the call. */
+            /**
+             * Format: int64
+             * @description The group through which the buyer was a candidate for the call.
+             */
             buyer_group_id?: number | null;
             /** @description The number or SIP address that was rung. */
             connect_to?: string;
@@ -7964,11 +7149,10 @@ export interface components {
             connected_at?: components["schemas"]["Timestamp"];
             ended_at?: components["schemas"]["Timestamp"];
         };
-        CallAttemptList: components["schemas"]["CallAttemptPage"] | components["schemas"]["CallAttempt"][];
         CallAttemptPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             call_attempts: components["schemas"]["CallAttempt"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -7997,7 +7181,7 @@ export interface components {
         };
         CallReportRow: {
             /** @description Id of the record, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for calls without one. */
-            key: number | string | null;
+            key: string | null;
             /** @description Null if the row has no name. */
             name: string | null;
             calls: components["schemas"]["Count"];
@@ -8021,11 +7205,10 @@ export interface components {
                 [key: string]: number;
             };
         };
-        CallReportList: components["schemas"]["CallReport"] | components["schemas"]["CallReportRow"][];
         CallReport: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             /** @description In the order of their keys. */
             rows: components["schemas"]["CallReportRow"][];
             totals: components["schemas"]["CallReportFigures"];
@@ -8038,7 +7221,10 @@ export interface components {
             category: string;
             /** @description The time zone of the days and hours. */
             time_zone: string;
-            /** @description How many rows there are. */
+            /**
+             * Format: int64
+             * @description How many rows there are.
+             */
             total_count: number;
         };
         /** @description What a carrier that speaks TwiML sends for an incoming text message. It may send more. */
@@ -8112,10 +7298,7 @@ export interface components {
             RecordingUrl?: string;
             RecordingDuration?: string;
         };
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         UserOrder: "id" | "email" | "name" | "created_at";
         UserFields: {
             /**
@@ -8128,21 +7311,24 @@ export interface components {
             team_ids?: components["schemas"]["RecordIds"];
             external_record_id?: string | null;
         };
-        UserCreate: {
-            /**
-             * @description Whether an invitation is mailed.
-             * @default true
-             */
+        UserCreate: WithRequired<components["schemas"]["UserFields"], "email"> & {
+            /** @description Whether an invitation is mailed. */
             invite?: boolean;
-        } & WithRequired<components["schemas"]["UserFields"], "email">;
-        UserUpdate: components["schemas"]["UserFields"];
+        };
+        UserUpdate: components["schemas"]["UserFields"] & unknown;
         User: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "User";
+            /** @description Always `User`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -8159,6 +7345,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             email?: string | null;
             name?: string | null;
@@ -8170,18 +7357,17 @@ export interface components {
         };
         UserReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             user: components["schemas"]["User"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        UserList: components["schemas"]["UserPage"] | components["schemas"]["User"][];
         UserPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             users: components["schemas"]["User"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -8189,10 +7375,7 @@ export interface components {
             /** @description What the token is for; by default "Invitation". */
             name?: string;
         };
-        /**
-         * @default id
-         * @enum {string}
-         */
+        /** @enum {string} */
         AccessControlListOrder: "id" | "name" | "created_at" | "updated_at";
         UsersEmails: string[] | null;
         AccessControlListFields: {
@@ -8201,10 +7384,7 @@ export interface components {
             users_emails?: components["schemas"]["UsersEmails"];
             /** @description What the team may do. For buyers, groups, offers and what belongs to them, this applies only to those granted to the team. */
             permissions?: components["schemas"]["Scope"][] | null;
-            /**
-             * @description May do everything with all records.
-             * @default false
-             */
+            /** @description May do everything with all records. */
             superuser?: boolean;
             /** @description Buyers granted to the team. Replaces all current ones. */
             buyer_ids?: components["schemas"]["RecordIds"];
@@ -8216,15 +7396,21 @@ export interface components {
             all_offers?: boolean;
             external_record_id?: string | null;
         };
-        AccessControlListCreate: WithRequired<components["schemas"]["AccessControlListFields"], "name">;
-        AccessControlListUpdate: components["schemas"]["AccessControlListFields"];
+        AccessControlListCreate: WithRequired<components["schemas"]["AccessControlListFields"], "name"> & unknown;
+        AccessControlListUpdate: components["schemas"]["AccessControlListFields"] & unknown;
         AccessControlList: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "AccessControlList";
+            /** @description Always `AccessControlList`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -8241,6 +7427,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             users_emails?: string[];
@@ -8251,52 +7438,71 @@ export interface components {
             buyer_group_ids?: number[];
             offer_ids?: number[];
             all_offers?: boolean;
-            /** @description The buyer whose `generate_team` made the team. */
+            /**
+             * Format: int64
+             * @description The buyer whose `generate_team` made the team.
+             */
             generated_for_buyer_id?: number | null;
-            /** @description The buyer group whose `generate_team` made the team. */
+            /**
+             * Format: int64
+             * @description The buyer group whose `generate_team` made the team.
+             */
             generated_for_buyer_group_id?: number | null;
         };
         AccessControlListReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             access_control_list: components["schemas"]["AccessControlList"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        AccessControlListList: components["schemas"]["AccessControlListPage"] | components["schemas"]["AccessControlList"][];
         AccessControlListPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             access_control_lists: components["schemas"]["AccessControlList"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         /** @enum {string} */
         ChangeAction: "create" | "update" | "delete";
         ChangeLog: {
+            /** Format: int64 */
             id?: number;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number;
-            /** @constant */
-            type?: "ChangeLog";
+            /** @description Always `ChangeLog`. */
+            type?: string;
             /** Format: uuid */
             uuid?: string;
             created_at?: components["schemas"]["Timestamp"];
+            /** Format: int64 */
             company_id?: number;
             /** @description The `type` of the changed record. */
             record_type?: string;
-            /** @description The id of the record; null when many were changed at once. */
+            /**
+             * Format: int64
+             * @description The id of the record; null when many were changed at once.
+             */
             record_id?: number | null;
             action?: components["schemas"]["ChangeAction"];
             /** @description The operation of this contract that made the change, by its operationId. */
             operation?: string;
             changes?: components["schemas"]["Changes"];
-            /** @description The user whose token was used; null for a key pair of the company. */
+            /**
+             * Format: int64
+             * @description The user whose token was used; null for a key pair of the company.
+             */
             user_id?: number | null;
             user_email?: string | null;
-            /** @description The credentials. */
+            /**
+             * Format: int64
+             * @description The credentials.
+             */
             access_token_id?: number | null;
             /** @description The name of the credentials at that time. */
             credentials?: string;
@@ -8313,11 +7519,10 @@ export interface components {
                 to: unknown;
             };
         };
-        ChangeLogList: components["schemas"]["ChangeLogPage"] | components["schemas"]["ChangeLog"][];
         ChangeLogPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             change_logs: components["schemas"]["ChangeLog"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -8325,15 +7530,9 @@ export interface components {
             /** @description What the credentials are for. */
             name: string;
             kind: components["schemas"]["AccessTokenKind"];
-            /**
-             * @description For a key pair, what it may do. For a user's token, the permissions it is limited to within those of the user's teams; without any, it has all of them.
-             * @default []
-             */
+            /** @description For a key pair, what it may do. For a user's token, the permissions it is limited to within those of the user's teams; without any, it has all of them. */
             permissions?: components["schemas"]["Scope"][];
-            /**
-             * @description May do everything, regardless of the user's teams.
-             * @default false
-             */
+            /** @description May do everything, regardless of the user's teams. */
             superuser?: boolean;
             /**
              * Format: email
@@ -8347,12 +7546,18 @@ export interface components {
             expires_at?: string | null;
         };
         AccessToken: {
-            /** @description Id of the record. Null in a response to `new`. */
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
             id?: number | null;
-            /** @description The same number as `id`. */
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
             legacy_id?: number | null;
-            /** @constant */
-            type?: "AccessToken";
+            /** @description Always `AccessToken`. */
+            type?: string;
             /**
              * Format: uuid
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
@@ -8369,6 +7574,7 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** Format: int64 */
             company_id?: number;
             name?: string | null;
             /** @enum {string|null} */
@@ -8377,14 +7583,15 @@ export interface components {
             public_key?: string | null;
             permissions?: components["schemas"]["Scope"][];
             superuser?: boolean;
+            /** Format: int64 */
             user_id?: number | null;
             user_email?: string | null;
             expires_at?: components["schemas"]["Timestamp"];
         };
         AccessTokenReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             access_token: components["schemas"]["AccessToken"];
             checksum: components["schemas"]["Checksum"];
@@ -8392,8 +7599,8 @@ export interface components {
         };
         AccessTokenCreated: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             access_token: components["schemas"]["AccessToken"];
             /** @description For a key pair. Shown here and never again. */
@@ -8403,18 +7610,17 @@ export interface components {
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        AccessTokenList: components["schemas"]["AccessTokenPage"] | components["schemas"]["AccessToken"][];
         AccessTokenPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             access_tokens: components["schemas"]["AccessToken"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         MeReply: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             errors: components["schemas"]["NoErrors"];
             me: components["schemas"]["Me"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -8430,16 +7636,19 @@ export interface components {
             /** @description The teams to whose records the credentials are limited; null if they see everything in the company. */
             team_ids: number[] | null;
             company: {
+                /** Format: int64 */
                 id: number;
                 name: string;
             };
             user: {
+                /** Format: int64 */
                 id: number;
                 email: string;
             } | null;
         };
         CollectionMetadata: {
             root: string;
+            /** Format: int64 */
             total_count: number;
         };
         CollectionValue: {
@@ -8450,25 +7659,23 @@ export interface components {
         };
         CollectionPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             collection: components["schemas"]["CollectionValue"][];
             metadata: components["schemas"]["CollectionMetadata"];
         };
-        Collection: components["schemas"]["CollectionPage"] | components["schemas"]["CollectionValue"][];
         CollectionLink: {
             name: string;
             path: string;
         };
         CollectionIndexPage: {
             status: number;
-            /** @constant */
-            success: true;
+            /** @description True. */
+            success: boolean;
             collections: components["schemas"]["CollectionLink"][];
             metadata: components["schemas"]["CollectionMetadata"];
         };
-        CollectionIndex: components["schemas"]["CollectionIndexPage"] | components["schemas"]["CollectionLink"][];
-        TimeZone: {
+        TimeZoneDetails: {
             /** @description The value to send. */
             value: string;
             /** @description The label to show, including the offset. */
@@ -8482,12 +7689,11 @@ export interface components {
         };
         TimeZonePage: {
             status: number;
-            /** @constant */
-            success: true;
-            collection: components["schemas"]["TimeZone"][];
+            /** @description True. */
+            success: boolean;
+            collection: components["schemas"]["TimeZoneDetails"][];
             metadata: components["schemas"]["CollectionMetadata"];
         };
-        TimeZoneCollection: components["schemas"]["TimeZonePage"] | components["schemas"]["TimeZone"][];
     };
     responses: {
         /** @description The record is unchanged. */
@@ -8648,12 +7854,12 @@ export interface components {
         IdempotencyKey: string;
         /** @description Only these records, by id or uuid. */
         Ids: components["schemas"]["RecordId"][];
-        /** @description Page of the result, starting at 1. A page past the end is empty. */
+        /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
         Page: number;
-        /** @description Records per page. */
+        /** @description Records per page. By default `25`. */
         PerPage: number;
-        /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
-        Cursor: string;
+        /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
+        Cursor: number;
         /** @description Only records created at or after this time. */
         CreatedAtFrom: string;
         /** @description Only records created at or before this time. */
@@ -8666,7 +7872,17 @@ export interface components {
         Columns: string[];
         /** @description `false` returns the bare array, without root key and metadata. */
         Root: boolean;
+        /** @description By default `asc`. */
         OrderDir: components["schemas"]["OrderDirection"];
+        BuyerSuppressionOrder: components["schemas"]["BuyerSuppressionOrder"];
+        BuyerSuppressionFileOrder: components["schemas"]["BuyerSuppressionFileOrder"];
+        AgentStatusTimestampOrder: components["schemas"]["AgentStatusTimestampOrder"];
+        AgentMessageOrder: components["schemas"]["AgentMessageOrder"];
+        ContactOrder: components["schemas"]["ContactOrder"];
+        WebhookManualFireOrder: components["schemas"]["WebhookManualFireOrder"];
+        ChronologicalOrder: components["schemas"]["ChronologicalOrder"];
+        /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+        RecordColumns: string[];
         /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
         Format: components["schemas"]["ListFormat"];
         /** @description Only buyers with exactly this number or SIP address. */
@@ -8691,7 +7907,7 @@ export interface components {
         SuppressionFileStatus: components["schemas"]["ImportStatus"];
         NewFileName: string | null;
         /** @description Id or uuid of the list. */
-        NewFileList: string | number | null;
+        NewFileList: string | null;
         NewFileApply: components["schemas"]["ApplyBlockOrUnblock"];
         /** @description Leave blank. A file can only be sent with a POST or PUT. */
         NewFileImportFile: string;
@@ -8699,15 +7915,18 @@ export interface components {
         NewFileHeaders: components["schemas"]["CsvHeaders"];
         /** @description `offer_grid` adds foreign keys to the record. */
         OfferSerializer: components["schemas"]["OfferSerializer"];
+        /** @description By default `id`. */
         OfferOrder: components["schemas"]["OfferOrder"];
         /** @description `traffic_source_grid` adds foreign keys to the record; a traffic source has none beyond its columns. */
         TrafficSourceSerializer: components["schemas"]["TrafficSourceSerializer"];
+        /** @description By default `id`. */
         TrafficSourceOrder: components["schemas"]["TrafficSourceOrder"];
         /** @description Id or uuid of the number, or the telephone number with its country code: `+12125550110`, `%2B12125550110` or `12125550110`. Eleven or more digits are read as a telephone number. */
         NumberId: string;
         /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
-        NumberSerializer: components["schemas"]["NumberSerializer"];
-        NumberOrder: components["schemas"]["NumberOrder"];
+        NumberSerializer: components["schemas"]["PhoneNumberSerializer"];
+        /** @description By default `id`. */
+        NumberOrder: components["schemas"]["PhoneNumberOrder"];
         /** @description Only numbers assigned to this offer. */
         NumberOfOffer: components["schemas"]["RecordId"];
         /** @description Only numbers assigned to this traffic source. */
@@ -8723,20 +7942,21 @@ export interface components {
         /** @description The number to buy, as a search returns it. */
         NumberRequested: string;
         /** @description The offer that receives its calls. */
-        NumberWantedOffer: string | number | null;
-        NumberWantedCountry: components["schemas"]["NumberCountry"];
+        NumberWantedOffer: string | null;
+        NumberWantedCountry: components["schemas"]["PhoneNumberCountry"];
         /** @description Whether to buy a toll-free number. */
         NumberWantedTollFree: boolean;
         /** @description What the number to buy must begin with. */
         NumberWantedPrefix: string | null;
         /** @description The traffic source that its calls come from. */
-        NumberWantedTrafficSource: string | number | null;
-        NumberWantedForwardType: components["schemas"]["NumberForwardType"];
+        NumberWantedTrafficSource: string | null;
+        NumberWantedForwardType: components["schemas"]["PhoneNumberForwardType"];
         /** @description The buyer that receives its calls with `forward_type` `buyer_id`. */
-        NumberWantedBuyer: string | number | null;
+        NumberWantedBuyer: string | null;
         NumberWantedName: string | null;
         NumberWantedExternalRecordId: string | null;
-        NumberSearchCountry: components["schemas"]["NumberCountry"];
+        /** @description By default `US`. */
+        NumberSearchCountry: components["schemas"]["PhoneNumberCountry"];
         /** @description Search for toll-free numbers instead of all others. */
         NumberSearchTollFree: boolean;
         /** @description What the numbers begin with: an area code or more. `+44161`, `0161` and `161` mean the same in GB. */
@@ -8745,20 +7965,25 @@ export interface components {
         NumberSearchQuery: string | null;
         /** @description `schedule_grid` adds foreign keys to the record. */
         ScheduleSerializer: components["schemas"]["ScheduleSerializer"];
+        /** @description By default `id`. */
         ScheduleOrder: components["schemas"]["ScheduleOrder"];
         /** @description `schedule_action_grid` adds foreign keys to the record; an action has none beyond its columns. */
         ScheduleActionSerializer: components["schemas"]["ScheduleActionSerializer"];
+        /** @description By default `id`. */
         ScheduleActionOrder: components["schemas"]["ScheduleActionOrder"];
         /** @description Only actions of this schedule, by id or uuid. */
         ActionSchedule: components["schemas"]["RecordId"];
         /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
         CallCenterSerializer: components["schemas"]["CallCenterSerializer"];
+        /** @description By default `id`. */
         CallCenterOrder: components["schemas"]["CallCenterOrder"];
         /** @description `agent_status_grid` adds foreign keys to the record; a status has none beyond its columns. */
         AgentStatusSerializer: components["schemas"]["AgentStatusSerializer"];
+        /** @description By default `id`. */
         AgentStatusOrder: components["schemas"]["AgentStatusOrder"];
         /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
         AgentSerializer: components["schemas"]["AgentSerializer"];
+        /** @description By default `id`. */
         AgentOrder: components["schemas"]["AgentOrder"];
         /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
         AgentMessageSerializer: components["schemas"]["AgentMessageSerializer"];
@@ -8782,7 +8007,7 @@ export interface components {
         LastEventIdHeader: string;
         /** @description The same as the header, which takes precedence when both are sent. */
         LastEventId: number;
-        /** @description How long the stream waits for events before it ends. `0` sends the events available and ends at once. For proxies that cut off long responses. */
+        /** @description How long the stream waits for events before it ends. `0` sends the events available and ends at once. For proxies that cut off long responses. By default `3600`. */
         WaitSeconds: number;
         /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
         ContactSerializer: components["schemas"]["ContactSerializer"];
@@ -8805,6 +8030,7 @@ export interface components {
         LeadLogEvent: components["schemas"]["LeadEvent"];
         /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
         LeadSerializer: components["schemas"]["LeadSerializer"];
+        /** @description By default `id`. */
         LeadOrder: components["schemas"]["LeadOrder"];
         /** @description Only leads of this offer, by id or uuid. */
         LeadOfferId: components["schemas"]["RecordId"];
@@ -8838,16 +8064,22 @@ export interface components {
         LeadTokenInPath: string;
         /** @description `lead_token` of the lead's offer or schedule. No other credentials are needed. */
         LeadToken: string;
-        /** @description The parameters of the lead may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        SubmittedLead: components["schemas"]["LeadSubmission"];
-        /** @description The parameters of the lead may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        CapturedLead: components["schemas"]["LeadCapture"];
+        /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
+        GivenPingCallerId: string | null;
+        /** @description The same; used when `caller_id` is omitted. */
+        GivenPingCallerNumber: string | null;
+        /** @description The same; used when both are omitted. */
+        GivenPingPhone: string | null;
+        /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
+        GivenPingTrafficSourceId: string | null;
+        /** @description Your own label for where the call comes from. */
+        GivenPingSubId: string | null;
+        /** @description The token of the endpoint, if it has one. */
+        GivenPingAuthToken: string | null;
+        /** @description The `ping_id` of a buyer, or `try_all_buyers_ping_id`, from the response to the ping. The caller can then be omitted. */
+        GivenPingPingId: string | null;
         /** @description `vanity_uri` of the endpoint. If the endpoint has a token, `auth_token` must be sent. */
         VanityUri: string;
-        /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        PingParameters: components["schemas"]["PingRequest"];
-        /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        PostParameters: components["schemas"]["PostRequest"];
         /** @description The same for every attempt: ignore a delivery whose id you have already processed. */
         WebhookId: string;
         /** @description When this attempt was made, in seconds since 1970. */
@@ -8856,6 +8088,7 @@ export interface components {
         WebhookSignature: string;
         /** @description `outgoing_webhook_grid` adds foreign keys to the record; a webhook has none beyond its columns. */
         OutgoingWebhookSerializer: components["schemas"]["OutgoingWebhookSerializer"];
+        /** @description By default `id`. */
         OutgoingWebhookOrder: components["schemas"]["OutgoingWebhookOrder"];
         WebhookOfTrigger: components["schemas"]["WebhookTriggerType"];
         /** @description `true`: only paused records; `false`: only records that are not paused. */
@@ -8875,24 +8108,20 @@ export interface components {
         /** @description `true`: only attempts that succeeded; `false`: only attempts that failed. */
         WebhookLogSuccess: boolean;
         /** @description The lead the event would be about, by id or uuid. */
-        FireOfLead: string | number | null;
+        FireOfLead: string | null;
         /** @description The call the event would be about, by id or uuid. */
-        FireOfCall: string | number | null;
+        FireOfCall: string | null;
         FireCreatedAt: string | null;
         FireUpdatedAt: string | null;
         /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
         InboundWebhookSerializer: components["schemas"]["InboundWebhookSerializer"];
+        /** @description By default `id`. */
         InboundWebhookOrder: components["schemas"]["InboundWebhookOrder"];
         /** @description `call_grid` adds foreign keys to the record. */
         CallSerializer: components["schemas"]["CallSerializer"];
-        /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        OrderedCall: components["schemas"]["CallCreate"];
-        /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        PressedKeys: components["schemas"]["KeyPressCreate"];
         /** @description uuid or id of the call. */
         CallUuid: string;
-        /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        ToldOfCall: components["schemas"]["CallUpdate"];
+        /** @description By default `id`. */
         CallOrder: components["schemas"]["CallOrder"];
         /** @description Only calls that ended at or after this time. */
         CallEndedAtFrom: string;
@@ -8932,9 +8161,9 @@ export interface components {
         CallTokenKey: string;
         /** @description Only calls whose token `token_key` has this value. */
         CallTokenValue: string;
-        /** @description What each row stands for. */
+        /** @description What each row stands for. By default `buyer`. */
         CallReportCategory: components["schemas"]["CallReportCategory"];
-        /** @description What each row stands for. */
+        /** @description What each row stands for. By default `offer`. */
         LeadReportCategory: components["schemas"]["LeadReportCategory"];
         /** @description Only what belongs to this offer, by id or uuid. */
         ReportOfferId: components["schemas"]["RecordId"];
@@ -8954,10 +8183,14 @@ export interface components {
         CarriedAttempt: string;
         /** @description The number that was called, without the plus sign. The carrier's reports about a buyer it dials name none of your numbers. */
         CarriedNumber: string;
+        /** @description By default `id`. */
         BuyerOrder: components["schemas"]["BuyerOrder"];
         BuyerGroupOrder: components["schemas"]["BuyerGroupOrder"];
+        /** @description By default `id`. */
         BuyerFleetOrder: components["schemas"]["BuyerFleetOrder"];
+        /** @description By default `id`. */
         UserOrder: components["schemas"]["UserOrder"];
+        /** @description By default `id`. */
         AccessControlListOrder: components["schemas"]["AccessControlListOrder"];
         /**
          * @description The `type` of the records, as it appears in responses.
@@ -8973,6 +8206,7 @@ export interface components {
         ChangedByAccessTokenId: components["schemas"]["RecordId"];
         /** @description `X-Request-Id` of a request. */
         ChangeRequestId: string;
+        /** @description By default `id`. */
         AccessTokenOrder: components["schemas"]["AccessTokenOrder"];
     };
     requestBodies: never;
@@ -8999,11 +8233,11 @@ export interface operations {
                 paused?: components["parameters"]["BuyerPaused"];
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -9017,9 +8251,11 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["BuyerOrder"];
                 /** @description `buyer_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSerializer"];
@@ -9036,8 +8272,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BuyerList"];
-                    "text/csv": string;
+                    "application/json": components["schemas"]["BuyerPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -9064,7 +8299,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerCreate"];
             };
         };
         responses: {
@@ -9125,6 +8359,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -9177,7 +8413,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerUpdate"];
             };
         };
         responses: {
@@ -9247,6 +8482,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -9285,11 +8522,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -9303,6 +8540,7 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
@@ -9322,8 +8560,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BuyerGroupList"];
-                    "text/csv": string;
+                    "application/json": components["schemas"]["BuyerGroupPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -9350,7 +8587,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerGroupCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerGroupCreate"];
             };
         };
         responses: {
@@ -9411,6 +8647,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_group_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerGroupSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -9463,7 +8701,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerGroupUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerGroupUpdate"];
             };
         };
         responses: {
@@ -9533,11 +8770,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -9551,9 +8788,11 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["BuyerFleetOrder"];
                 /** @description `buyer_fleet_grid` adds foreign keys to the record; a fleet has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerFleetSerializer"];
@@ -9570,8 +8809,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BuyerFleetList"];
-                    "text/csv": string;
+                    "application/json": components["schemas"]["BuyerFleetPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -9598,7 +8836,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerFleetCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerFleetCreate"];
             };
         };
         responses: {
@@ -9659,6 +8896,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_fleet_grid` adds foreign keys to the record; a fleet has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerFleetSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -9711,7 +8950,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerFleetUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerFleetUpdate"];
             };
         };
         responses: {
@@ -9781,11 +9019,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -9801,6 +9039,9 @@ export interface operations {
                 root?: components["parameters"]["Root"];
                 /** @description `buyer_suppression_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
+                order?: components["parameters"]["BuyerSuppressionOrder"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
             };
             header?: never;
             path?: never;
@@ -9814,7 +9055,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BuyerSuppressionList"];
+                    "application/json": components["schemas"]["BuyerSuppressionPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -9841,8 +9082,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerSuppressionCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerSuppressionCreate"];
-                "multipart/form-data": components["schemas"]["BuyerSuppressionUpload"];
             };
         };
         responses: {
@@ -9904,6 +9143,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_suppression_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -9956,7 +9197,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerSuppressionUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerSuppressionUpdate"];
             };
         };
         responses: {
@@ -10040,7 +9280,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CallerIds"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallerIds"];
             };
         };
         responses: {
@@ -10086,7 +9325,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CallerIds"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallerIds"];
             };
         };
         responses: {
@@ -10118,11 +9356,11 @@ export interface operations {
             query?: {
                 /** @description Only this number, in any format. `total_count` is 1 when it is on the list, otherwise 0. */
                 caller_id?: components["parameters"]["CallerId"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
@@ -10144,8 +9382,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallerIdList"];
-                    "text/csv": string;
+                    "application/json": components["schemas"]["CallerIdPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10162,11 +9399,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -10186,6 +9423,9 @@ export interface operations {
                 status?: components["parameters"]["SuppressionFileStatus"];
                 /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
+                order?: components["parameters"]["BuyerSuppressionFileOrder"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
             };
             header?: never;
             path?: never;
@@ -10199,7 +9439,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BuyerSuppressionFileList"];
+                    "application/json": components["schemas"]["BuyerSuppressionFilePage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10225,8 +9465,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["BuyerSuppressionFileCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerSuppressionFileCreate"];
                 "multipart/form-data": components["schemas"]["BuyerSuppressionFileUpload"];
             };
         };
@@ -10264,7 +9502,7 @@ export interface operations {
                 /** @description Leave blank. A file can only be sent with a POST or PUT. */
                 import_file?: components["parameters"]["NewFileImportFile"];
                 caller_id_column_name?: components["parameters"]["NewFileColumn"];
-                headers?: components["parameters"]["NewFileHeaders"];
+                csv_headers?: components["parameters"]["NewFileHeaders"];
                 /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
             };
@@ -10297,6 +9535,8 @@ export interface operations {
             query?: {
                 /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -10349,8 +9589,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BuyerSuppressionFileUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["BuyerSuppressionFileUpdate"];
-                "multipart/form-data": components["schemas"]["BuyerSuppressionFileUpload"];
             };
         };
         responses: {
@@ -10419,11 +9657,11 @@ export interface operations {
     listRejectedRows: {
         parameters: {
             query?: {
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
@@ -10445,8 +9683,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RejectedRowList"];
-                    "text/csv": string;
+                    "application/json": components["schemas"]["RejectedRowPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10493,11 +9730,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -10511,7 +9748,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["OfferOrder"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
@@ -10530,8 +9769,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OfferList"];
-                    "text/csv": string;
+                    "application/json": components["schemas"]["OfferPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10558,7 +9796,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OfferCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["OfferCreate"];
             };
         };
         responses: {
@@ -10619,6 +9856,8 @@ export interface operations {
             query?: {
                 /** @description `offer_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["OfferSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -10671,7 +9910,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OfferUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["OfferUpdate"];
             };
         };
         responses: {
@@ -10741,11 +9979,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -10759,7 +9997,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["TrafficSourceOrder"];
                 /** @description `traffic_source_grid` adds foreign keys to the record; a traffic source has none beyond its columns. */
                 serializer?: components["parameters"]["TrafficSourceSerializer"];
@@ -10776,7 +10016,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TrafficSourceList"];
+                    "application/json": components["schemas"]["TrafficSourcePage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10803,7 +10043,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TrafficSourceCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["TrafficSourceCreate"];
             };
         };
         responses: {
@@ -10864,6 +10103,8 @@ export interface operations {
             query?: {
                 /** @description `traffic_source_grid` adds foreign keys to the record; a traffic source has none beyond its columns. */
                 serializer?: components["parameters"]["TrafficSourceSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -10916,7 +10157,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TrafficSourceUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["TrafficSourceUpdate"];
             };
         };
         responses: {
@@ -10986,11 +10226,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -11004,9 +10244,11 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["NumberOrder"];
                 /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
                 serializer?: components["parameters"]["NumberSerializer"];
@@ -11035,8 +10277,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NumberList"];
-                    "text/csv": string;
+                    "application/json": components["schemas"]["PhoneNumberPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11078,8 +10319,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["NumberCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["NumberCreate"];
+                "application/json": components["schemas"]["PhoneNumberCreate"];
             };
         };
         responses: {
@@ -11090,7 +10330,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NumberReply"];
+                    "application/json": components["schemas"]["PhoneNumberReply"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -11108,6 +10348,7 @@ export interface operations {
     searchPhoneNumbers: {
         parameters: {
             query?: {
+                /** @description By default `US`. */
                 country?: components["parameters"]["NumberSearchCountry"];
                 /** @description Search for toll-free numbers instead of all others. */
                 toll_free?: components["parameters"]["NumberSearchTollFree"];
@@ -11115,11 +10356,11 @@ export interface operations {
                 prefix?: components["parameters"]["NumberSearchPrefix"];
                 /** @description A number or part of one. Keypad letters stand for their digits, `*` for any single digit. */
                 query?: components["parameters"]["NumberSearchQuery"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
@@ -11136,7 +10377,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PhoneNumberSearchResultList"];
+                    "application/json": components["schemas"]["PhoneNumberSearchResultPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11166,7 +10407,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NumberReply"];
+                    "application/json": components["schemas"]["PhoneNumberReply"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11182,6 +10423,8 @@ export interface operations {
             query?: {
                 /** @description `number_grid` adds foreign keys to the record; a number has none beyond its columns. */
                 serializer?: components["parameters"]["NumberSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -11202,7 +10445,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NumberReply"];
+                    "application/json": components["schemas"]["PhoneNumberReply"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -11233,8 +10476,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NumberUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["NumberUpdate"];
+                "application/json": components["schemas"]["PhoneNumberUpdate"];
             };
         };
         responses: {
@@ -11245,7 +10487,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NumberReply"];
+                    "application/json": components["schemas"]["PhoneNumberReply"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -11286,7 +10528,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NumberReply"];
+                    "application/json": components["schemas"]["PhoneNumberReply"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11304,11 +10546,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -11322,7 +10564,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ScheduleOrder"];
                 /** @description `schedule_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["ScheduleSerializer"];
@@ -11339,7 +10583,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ScheduleList"];
+                    "application/json": components["schemas"]["SchedulePage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11366,7 +10610,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ScheduleCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["ScheduleCreate"];
             };
         };
         responses: {
@@ -11427,6 +10670,8 @@ export interface operations {
             query?: {
                 /** @description `schedule_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["ScheduleSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -11479,7 +10724,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ScheduleUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["ScheduleUpdate"];
             };
         };
         responses: {
@@ -11549,11 +10793,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -11567,7 +10811,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["ScheduleActionOrder"];
                 /** @description Only actions of this schedule, by id or uuid. */
                 schedule_id?: components["parameters"]["ActionSchedule"];
@@ -11586,7 +10832,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ScheduleActionList"];
+                    "application/json": components["schemas"]["ScheduleActionPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11613,7 +10859,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ScheduleActionCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["ScheduleActionCreate"];
             };
         };
         responses: {
@@ -11674,6 +10919,8 @@ export interface operations {
             query?: {
                 /** @description `schedule_action_grid` adds foreign keys to the record; an action has none beyond its columns. */
                 serializer?: components["parameters"]["ScheduleActionSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -11726,7 +10973,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ScheduleActionUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["ScheduleActionUpdate"];
             };
         };
         responses: {
@@ -11796,11 +11042,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -11814,7 +11060,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["CallCenterOrder"];
                 /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
                 serializer?: components["parameters"]["CallCenterSerializer"];
@@ -11831,7 +11079,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallCenterList"];
+                    "application/json": components["schemas"]["CallCenterPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -11858,7 +11106,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CallCenterCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallCenterCreate"];
             };
         };
         responses: {
@@ -11919,6 +11166,8 @@ export interface operations {
             query?: {
                 /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
                 serializer?: components["parameters"]["CallCenterSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -11971,7 +11220,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CallCenterUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallCenterUpdate"];
             };
         };
         responses: {
@@ -12041,11 +11289,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -12059,7 +11307,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["AgentStatusOrder"];
                 /** @description `agent_status_grid` adds foreign keys to the record; a status has none beyond its columns. */
                 serializer?: components["parameters"]["AgentStatusSerializer"];
@@ -12076,7 +11326,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentStatusList"];
+                    "application/json": components["schemas"]["AgentStatusPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12103,7 +11353,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentStatusCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AgentStatusCreate"];
             };
         };
         responses: {
@@ -12164,6 +11413,8 @@ export interface operations {
             query?: {
                 /** @description `agent_status_grid` adds foreign keys to the record; a status has none beyond its columns. */
                 serializer?: components["parameters"]["AgentStatusSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -12216,7 +11467,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentStatusUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AgentStatusUpdate"];
             };
         };
         responses: {
@@ -12286,11 +11536,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -12304,6 +11554,7 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Only agents in this status, by id or uuid. */
                 agent_status_id?: components["parameters"]["OfAgentStatus"];
@@ -12313,6 +11564,7 @@ export interface operations {
                 call_center_id?: components["parameters"]["OfCallCenter"];
                 /** @description `true`: only the agent whose credentials are used. Credentials that belong to no agent are refused with 422. */
                 mine?: components["parameters"]["MineAgents"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["AgentOrder"];
                 /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
                 serializer?: components["parameters"]["AgentSerializer"];
@@ -12329,7 +11581,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentList"];
+                    "application/json": components["schemas"]["AgentPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12356,7 +11608,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AgentCreate"];
             };
         };
         responses: {
@@ -12417,6 +11668,8 @@ export interface operations {
             query?: {
                 /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
                 serializer?: components["parameters"]["AgentSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -12469,7 +11722,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AgentUpdate"];
             };
         };
         responses: {
@@ -12553,7 +11805,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentStatusChange"];
-                "application/x-www-form-urlencoded": components["schemas"]["AgentStatusChange"];
             };
         };
         responses: {
@@ -12583,11 +11834,11 @@ export interface operations {
     listAgentStatusTimestamps: {
         parameters: {
             query?: {
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -12601,11 +11852,13 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Only records of this agent, by id or uuid. */
                 agent_id?: components["parameters"]["OfAgent"];
                 /** @description Only records of this user, by id or uuid. */
                 user_id?: components["parameters"]["OfUser"];
+                order?: components["parameters"]["AgentStatusTimestampOrder"];
             };
             header?: never;
             path?: never;
@@ -12619,7 +11872,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentStatusTimestampList"];
+                    "application/json": components["schemas"]["AgentStatusTimestampPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12635,11 +11888,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -12653,11 +11906,13 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description `true`: only messages that reached the agent whose credentials are used. Credentials that belong to no agent are refused with 422. */
                 mine?: components["parameters"]["MineMessages"];
                 /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
                 serializer?: components["parameters"]["AgentMessageSerializer"];
+                order?: components["parameters"]["AgentMessageOrder"];
             };
             header?: never;
             path?: never;
@@ -12671,7 +11926,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AgentMessageList"];
+                    "application/json": components["schemas"]["AgentMessagePage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12698,7 +11953,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentMessageCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AgentMessageCreate"];
             };
         };
         responses: {
@@ -12763,7 +12017,7 @@ export interface operations {
             query?: {
                 /** @description The same as the header, which takes precedence when both are sent. */
                 last_event_id?: components["parameters"]["LastEventId"];
-                /** @description How long the stream waits for events before it ends. `0` sends the events available and ends at once. For proxies that cut off long responses. */
+                /** @description How long the stream waits for events before it ends. `0` sends the events available and ends at once. For proxies that cut off long responses. By default `3600`. */
                 wait_seconds?: components["parameters"]["WaitSeconds"];
             };
             header?: {
@@ -12797,6 +12051,8 @@ export interface operations {
             query?: {
                 /** @description `agent_message_grid` adds foreign keys to the record; a message has none beyond its columns. */
                 serializer?: components["parameters"]["AgentMessageSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -12849,7 +12105,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentMessageUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AgentMessageUpdate"];
             };
         };
         responses: {
@@ -12919,11 +12174,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -12943,6 +12198,11 @@ export interface operations {
                 opt_out?: components["parameters"]["ContactOptOut"];
                 /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
                 serializer?: components["parameters"]["ContactSerializer"];
+                order?: components["parameters"]["ContactOrder"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -12956,7 +12216,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ContactList"];
+                    "application/json": components["schemas"]["ContactPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -12980,7 +12240,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ContactCallerIds"];
-                "application/x-www-form-urlencoded": components["schemas"]["ContactCallerIds"];
             };
         };
         responses: {
@@ -13018,7 +12277,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ContactCallerIds"];
-                "application/x-www-form-urlencoded": components["schemas"]["ContactCallerIds"];
             };
         };
         responses: {
@@ -13048,6 +12306,8 @@ export interface operations {
             query?: {
                 /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
                 serializer?: components["parameters"]["ContactSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -13086,11 +12346,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -13110,6 +12370,11 @@ export interface operations {
                 number?: components["parameters"]["MessageNumber"];
                 /** @description `text_message_grid` adds foreign keys to the record; a text message has none beyond its columns. */
                 serializer?: components["parameters"]["TextMessageSerializer"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -13123,7 +12388,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TextMessageList"];
+                    "application/json": components["schemas"]["TextMessagePage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13150,7 +12415,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TextMessageReceive"];
-                "application/x-www-form-urlencoded": components["schemas"]["TextMessageReceive"];
             };
         };
         responses: {
@@ -13181,6 +12445,8 @@ export interface operations {
             query?: {
                 /** @description `text_message_grid` adds foreign keys to the record; a text message has none beyond its columns. */
                 serializer?: components["parameters"]["TextMessageSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -13219,11 +12485,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -13239,6 +12505,11 @@ export interface operations {
                 lead_id?: components["parameters"]["OfLead"];
                 /** @description `email_grid` adds foreign keys to the record; an e-mail has none beyond its columns. */
                 serializer?: components["parameters"]["EmailSerializer"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -13252,7 +12523,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EmailList"];
+                    "application/json": components["schemas"]["EmailPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13268,6 +12539,8 @@ export interface operations {
             query?: {
                 /** @description `email_grid` adds foreign keys to the record; an e-mail has none beyond its columns. */
                 serializer?: components["parameters"]["EmailSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -13304,11 +12577,11 @@ export interface operations {
     listLeadLogs: {
         parameters: {
             query?: {
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -13320,10 +12593,14 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Only records of this lead, by id or uuid. */
                 lead_id?: components["parameters"]["OfLead"];
                 event?: components["parameters"]["LeadLogEvent"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -13337,7 +12614,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LeadLogList"];
+                    "application/json": components["schemas"]["LeadLogPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13353,11 +12630,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -13371,7 +12648,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["LeadOrder"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
@@ -13414,8 +12693,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LeadList"];
-                    "text/csv": string;
+                    "application/json": components["schemas"]["LeadPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13428,10 +12706,7 @@ export interface operations {
     };
     submitLead: {
         parameters: {
-            query?: {
-                /** @description The parameters of the lead may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                lead?: components["parameters"]["SubmittedLead"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13442,8 +12717,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["LeadSubmission"];
-                "application/x-www-form-urlencoded": components["schemas"]["LeadSubmission"];
-                "multipart/form-data": components["schemas"]["LeadSubmission"];
             };
         };
         responses: {
@@ -13511,10 +12784,7 @@ export interface operations {
     };
     captureLead: {
         parameters: {
-            query?: {
-                /** @description The parameters of the lead may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                lead?: components["parameters"]["CapturedLead"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13525,8 +12795,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["LeadCapture"];
-                "application/x-www-form-urlencoded": components["schemas"]["LeadCapture"];
-                "multipart/form-data": components["schemas"]["LeadCapture"];
             };
         };
         responses: {
@@ -13565,7 +12833,7 @@ export interface operations {
     reportLeads: {
         parameters: {
             query?: {
-                /** @description What each row stands for. */
+                /** @description What each row stands for. By default `offer`. */
                 category?: components["parameters"]["LeadReportCategory"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -13596,8 +12864,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LeadReportList"];
-                    "text/csv": string;
+                    "application/json": components["schemas"]["LeadReport"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -13613,6 +12880,8 @@ export interface operations {
             query?: {
                 /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -13665,7 +12934,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["LeadUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["LeadUpdate"];
             };
         };
         responses: {
@@ -14043,8 +13311,13 @@ export interface operations {
             query?: {
                 /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
                 serializer?: components["parameters"]["LeadSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
-            header?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /** @description `lead_token` of the offer or the schedule. No other credentials are needed. */
                 lead_token: components["parameters"]["LeadTokenInPath"];
@@ -14065,6 +13338,7 @@ export interface operations {
                     "application/json": components["schemas"]["LeadReply"];
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
@@ -14086,7 +13360,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CallSessionCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallSessionCreate"];
             };
         };
         responses: {
@@ -14166,7 +13439,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CallEventCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallEventCreate"];
             };
         };
         responses: {
@@ -14232,7 +13504,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RoutingQuestion"];
-                "application/x-www-form-urlencoded": components["schemas"]["RoutingQuestion"];
             };
         };
         responses: {
@@ -14294,11 +13565,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -14312,7 +13583,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["CallOrder"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
@@ -14369,8 +13642,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallList"];
-                    "text/csv": string;
+                    "application/json": components["schemas"]["CallPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14383,10 +13655,7 @@ export interface operations {
     };
     createCall: {
         parameters: {
-            query?: {
-                /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                call?: components["parameters"]["OrderedCall"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14397,7 +13666,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["CallCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallCreate"];
             };
         };
         responses: {
@@ -14425,10 +13693,7 @@ export interface operations {
     };
     sendKeyPress: {
         parameters: {
-            query?: {
-                /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                press?: components["parameters"]["PressedKeys"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14439,7 +13704,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["KeyPressCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["KeyPressCreate"];
             };
         };
         responses: {
@@ -14468,7 +13732,7 @@ export interface operations {
     reportCalls: {
         parameters: {
             query?: {
-                /** @description What each row stands for. */
+                /** @description What each row stands for. By default `buyer`. */
                 category?: components["parameters"]["CallReportCategory"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -14499,8 +13763,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallReportList"];
-                    "text/csv": string;
+                    "application/json": components["schemas"]["CallReport"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14513,10 +13776,7 @@ export interface operations {
     };
     updateCallByUuid: {
         parameters: {
-            query?: {
-                /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                told?: components["parameters"]["ToldOfCall"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14530,7 +13790,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["CallUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallUpdate"];
             };
         };
         responses: {
@@ -14562,6 +13821,8 @@ export interface operations {
             query?: {
                 /** @description `call_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["CallSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -14597,10 +13858,7 @@ export interface operations {
     };
     updateCall: {
         parameters: {
-            query?: {
-                /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                told?: components["parameters"]["ToldOfCall"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -14614,7 +13872,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["CallUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["CallUpdate"];
             };
         };
         responses: {
@@ -14644,11 +13901,11 @@ export interface operations {
     listCallEvents: {
         parameters: {
             query?: {
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
@@ -14656,6 +13913,11 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path: {
@@ -14672,7 +13934,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallEventList"];
+                    "application/json": components["schemas"]["CallEventPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14687,11 +13949,11 @@ export interface operations {
     listCallAttempts: {
         parameters: {
             query?: {
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
                 time_zone?: components["parameters"]["TimeZone"];
@@ -14699,6 +13961,11 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path: {
@@ -14715,7 +13982,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallAttemptList"];
+                    "application/json": components["schemas"]["CallAttemptPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14732,11 +13999,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -14750,7 +14017,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["OutgoingWebhookOrder"];
                 trigger_type?: components["parameters"]["WebhookOfTrigger"];
                 /** @description `true`: only paused records; `false`: only records that are not paused. */
@@ -14770,7 +14039,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OutgoingWebhookList"];
+                    "application/json": components["schemas"]["OutgoingWebhookPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -14797,7 +14066,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OutgoingWebhookCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["OutgoingWebhookCreate"];
             };
         };
         responses: {
@@ -14858,6 +14126,8 @@ export interface operations {
             query?: {
                 /** @description `outgoing_webhook_grid` adds foreign keys to the record; a webhook has none beyond its columns. */
                 serializer?: components["parameters"]["OutgoingWebhookSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -14910,7 +14180,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["OutgoingWebhookUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["OutgoingWebhookUpdate"];
             };
         };
         responses: {
@@ -15018,11 +14287,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -15034,6 +14303,7 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Only records of this webhook, by id or uuid. */
                 outgoing_webhook_id?: components["parameters"]["OfOutgoingWebhook"];
@@ -15049,6 +14319,9 @@ export interface operations {
                 code?: components["parameters"]["WebhookLogCode"];
                 /** @description `true`: only attempts that succeeded; `false`: only attempts that failed. */
                 success?: components["parameters"]["WebhookLogSuccess"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -15062,7 +14335,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookLogList"];
+                    "application/json": components["schemas"]["WebhookLogPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -15075,7 +14348,10 @@ export interface operations {
     };
     showWebhookLog: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -15148,11 +14424,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -15166,7 +14442,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["WebhookManualFireOrder"];
             };
             header?: never;
             path?: never;
@@ -15180,7 +14458,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookManualFireList"];
+                    "application/json": components["schemas"]["WebhookManualFirePage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -15204,7 +14482,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["WebhookManualFireCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["WebhookManualFireCreate"];
             };
         };
         responses: {
@@ -15268,7 +14545,10 @@ export interface operations {
     };
     showWebhookManualFire: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -15306,11 +14586,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -15324,7 +14604,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["InboundWebhookOrder"];
                 /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
                 serializer?: components["parameters"]["InboundWebhookSerializer"];
@@ -15341,7 +14623,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InboundWebhookList"];
+                    "application/json": components["schemas"]["InboundWebhookPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -15368,7 +14650,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["InboundWebhookCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["InboundWebhookCreate"];
             };
         };
         responses: {
@@ -15429,6 +14710,8 @@ export interface operations {
             query?: {
                 /** @description `inbound_webhook_grid` adds foreign keys to the record; an endpoint has none beyond its columns. */
                 serializer?: components["parameters"]["InboundWebhookSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
             };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
@@ -15481,7 +14764,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["InboundWebhookUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["InboundWebhookUpdate"];
             };
         };
         responses: {
@@ -15549,8 +14831,18 @@ export interface operations {
     pingInboundWebhookByGet: {
         parameters: {
             query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                ping?: components["parameters"]["PingParameters"];
+                /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
+                caller_id?: components["parameters"]["GivenPingCallerId"];
+                /** @description The same; used when `caller_id` is omitted. */
+                caller_number?: components["parameters"]["GivenPingCallerNumber"];
+                /** @description The same; used when both are omitted. */
+                phone?: components["parameters"]["GivenPingPhone"];
+                /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
+                traffic_source_id?: components["parameters"]["GivenPingTrafficSourceId"];
+                /** @description Your own label for where the call comes from. */
+                sub_id?: components["parameters"]["GivenPingSubId"];
+                /** @description The token of the endpoint, if it has one. */
+                auth_token?: components["parameters"]["GivenPingAuthToken"];
             };
             header?: never;
             path: {
@@ -15580,10 +14872,7 @@ export interface operations {
     };
     pingInboundWebhook: {
         parameters: {
-            query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                ping?: components["parameters"]["PingParameters"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -15597,8 +14886,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["PingRequest"];
-                "application/x-www-form-urlencoded": components["schemas"]["PingRequest"];
-                "multipart/form-data": components["schemas"]["PingRequest"];
             };
         };
         responses: {
@@ -15626,8 +14913,20 @@ export interface operations {
     postInboundWebhookByGet: {
         parameters: {
             query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                post?: components["parameters"]["PostParameters"];
+                /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
+                caller_id?: components["parameters"]["GivenPingCallerId"];
+                /** @description The same; used when `caller_id` is omitted. */
+                caller_number?: components["parameters"]["GivenPingCallerNumber"];
+                /** @description The same; used when both are omitted. */
+                phone?: components["parameters"]["GivenPingPhone"];
+                /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
+                traffic_source_id?: components["parameters"]["GivenPingTrafficSourceId"];
+                /** @description Your own label for where the call comes from. */
+                sub_id?: components["parameters"]["GivenPingSubId"];
+                /** @description The token of the endpoint, if it has one. */
+                auth_token?: components["parameters"]["GivenPingAuthToken"];
+                /** @description The `ping_id` of a buyer, or `try_all_buyers_ping_id`, from the response to the ping. The caller can then be omitted. */
+                ping_id?: components["parameters"]["GivenPingPingId"];
             };
             header?: never;
             path: {
@@ -15657,10 +14956,7 @@ export interface operations {
     };
     postInboundWebhook: {
         parameters: {
-            query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                post?: components["parameters"]["PostParameters"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -15674,8 +14970,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["PostRequest"];
-                "application/x-www-form-urlencoded": components["schemas"]["PostRequest"];
-                "multipart/form-data": components["schemas"]["PostRequest"];
             };
         };
         responses: {
@@ -15703,8 +14997,18 @@ export interface operations {
     fullInboundWebhookByGet: {
         parameters: {
             query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                ping?: components["parameters"]["PingParameters"];
+                /** @description The number of the caller, in any format. Without `+` and country code it is read as a number of the company's country. */
+                caller_id?: components["parameters"]["GivenPingCallerId"];
+                /** @description The same; used when `caller_id` is omitted. */
+                caller_number?: components["parameters"]["GivenPingCallerNumber"];
+                /** @description The same; used when both are omitted. */
+                phone?: components["parameters"]["GivenPingPhone"];
+                /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the endpoint. */
+                traffic_source_id?: components["parameters"]["GivenPingTrafficSourceId"];
+                /** @description Your own label for where the call comes from. */
+                sub_id?: components["parameters"]["GivenPingSubId"];
+                /** @description The token of the endpoint, if it has one. */
+                auth_token?: components["parameters"]["GivenPingAuthToken"];
             };
             header?: never;
             path: {
@@ -15734,10 +15038,7 @@ export interface operations {
     };
     fullInboundWebhook: {
         parameters: {
-            query?: {
-                /** @description The parameters may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                ping?: components["parameters"]["PingParameters"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -15751,8 +15052,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["PingRequest"];
-                "application/x-www-form-urlencoded": components["schemas"]["PingRequest"];
-                "multipart/form-data": components["schemas"]["PingRequest"];
             };
         };
         responses: {
@@ -16141,11 +15440,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -16159,7 +15458,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["UserOrder"];
             };
             header?: never;
@@ -16174,7 +15475,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UserList"];
+                    "application/json": components["schemas"]["UserPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -16198,7 +15499,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["UserCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["UserCreate"];
             };
         };
         responses: {
@@ -16253,7 +15553,10 @@ export interface operations {
     };
     showUser: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -16302,7 +15605,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["UserUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["UserUpdate"];
             };
         };
         responses: {
@@ -16412,7 +15714,6 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["InvitationAccept"];
-                "application/x-www-form-urlencoded": components["schemas"]["InvitationAccept"];
             };
         };
         responses: {
@@ -16442,11 +15743,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -16460,7 +15761,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["AccessControlListOrder"];
             };
             header?: never;
@@ -16475,7 +15778,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccessControlListList"];
+                    "application/json": components["schemas"]["AccessControlListPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -16499,7 +15802,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AccessControlListCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AccessControlListCreate"];
             };
         };
         responses: {
@@ -16554,7 +15856,10 @@ export interface operations {
     };
     showAccessControlList: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -16603,7 +15908,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AccessControlListUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AccessControlListUpdate"];
             };
         };
         responses: {
@@ -16684,11 +15988,11 @@ export interface operations {
                 request_id?: components["parameters"]["ChangeRequestId"];
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -16700,9 +16004,13 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
             };
             header?: never;
             path?: never;
@@ -16716,8 +16024,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChangeLogList"];
-                    "text/csv": string;
+                    "application/json": components["schemas"]["ChangeLogPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -16733,11 +16040,11 @@ export interface operations {
             query?: {
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
-                /** @description Page of the result, starting at 1. A page past the end is empty. */
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
-                /** @description Records per page. */
+                /** @description Records per page. By default `25`. */
                 per_page?: components["parameters"]["PerPage"];
-                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. A cursor is valid only for the `order` it was created with. */
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -16751,7 +16058,9 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
                 order?: components["parameters"]["AccessTokenOrder"];
             };
             header?: never;
@@ -16766,7 +16075,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccessTokenList"];
+                    "application/json": components["schemas"]["AccessTokenPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -16790,7 +16099,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AccessTokenCreate"];
-                "application/x-www-form-urlencoded": components["schemas"]["AccessTokenCreate"];
             };
         };
         responses: {
@@ -16845,7 +16153,10 @@ export interface operations {
     };
     showAccessToken: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
             header?: {
                 /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -16956,7 +16267,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CollectionIndex"];
+                    "application/json": components["schemas"]["CollectionIndexPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -16984,7 +16295,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TimeZoneCollection"];
+                    "application/json": components["schemas"]["TimeZonePage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -17015,7 +16326,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Collection"];
+                    "application/json": components["schemas"]["CollectionPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];

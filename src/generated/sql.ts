@@ -1336,6 +1336,34 @@ export interface SqlTypes {
       free: boolean;
     };
   };
+  'installation.billed_numbers': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      number: string;
+    };
+  };
+  'installation.claim_pepper': {
+    params: {
+      pepper_check: Buffer | null;
+    };
+    row: object;
+  };
+  'installation.count_credentials': {
+    params: object;
+    row: {
+      credentials: number;
+    };
+  };
+  'installation.delete_company': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      deleted: string;
+    };
+  };
   'installation.demo_fleets': {
     params: {
       company_id: number | string | bigint | null;
@@ -1351,6 +1379,15 @@ export interface SqlTypes {
     };
     row: {
       id: string;
+    };
+  };
+  'installation.find_demos': {
+    params: {
+      id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      name: string;
     };
   };
   'installation.has_companies': {
@@ -1388,6 +1425,33 @@ export interface SqlTypes {
     row: {
       id: string;
     };
+  };
+  'installation.pepper_state': {
+    params: object;
+    row: {
+      pepper_check: Buffer | null;
+      has_credentials: boolean;
+    };
+  };
+  'installation.replace_pepper': {
+    params: {
+      pepper_check: Buffer | null;
+    };
+    row: object;
+  };
+  'installation.uploaded_files': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      key: string | null;
+    };
+  };
+  'jobs.delete_jobs': {
+    params: {
+      company_id: string | null;
+    };
+    row: object;
   };
   'jobs.extend_job': {
     params: {

@@ -67,10 +67,9 @@ function parseQueryOnce(req: Request): void {
 
 const headNotAllowed = ({ method }: Operation): HttpProblem =>
   new HttpProblem(
-    405,
+    'method_not_allowed',
     'HEAD is not allowed here: the operation changes something.',
-    {},
-    { Allow: method.toUpperCase() },
+    { headers: { Allow: method.toUpperCase() } },
   );
 
 interface Run {

@@ -65,6 +65,10 @@ function methodNotAllowed(operations: Operation[]): RequestHandler {
   if (operations.some(({ method, effect }) => method === 'get' && !effect)) allowed.push('HEAD');
   const Allow = allowed.join(', ');
   return ({ method }) => {
-    throw new HttpProblem(405, `${method} is not allowed here. Allowed: ${Allow}.`, {}, { Allow });
+    throw new HttpProblem(
+      'method_not_allowed',
+      `${method} is not allowed here. Allowed: ${Allow}.`,
+      { headers: { Allow } },
+    );
   };
 }

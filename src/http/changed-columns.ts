@@ -40,7 +40,7 @@ function marksOf(type: string): Marks {
 
 function readMarks(type: string): Marks {
   const schema = Object.values(contract.document.components.schemas).find(
-    ({ properties }) => properties?.type?.const === type,
+    ({ properties }) => properties?.type?.['x-const'] === type,
   );
   const columns = Object.entries(schema?.properties ?? {});
   const having = (mark: 'x-moving' | 'x-secret') =>

@@ -4,6 +4,7 @@ import type { Row } from '../db/sql';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from './handlers';
+import { Json } from './reply';
 import { DISPLAY_NAMES } from '../time/zone-names';
 import { formatOffset, IANA_NAMES } from '../time/zone';
 import { LIST_TIME_ZONES } from './queries/time-zones';
@@ -31,14 +32,10 @@ function collection<Root extends 'collection' | 'collections', Item>(
   items: Item[],
   with_root = true,
 ) {
-  if (!with_root) return items;
   const rows = { [root]: items } as { [R in Root]: Item[] };
-  return {
-    status: 200,
-    success: true as const,
-    ...rows,
-    metadata: { root, total_count: items.length },
-  };
+  const metadata = { root, total_count: items.length };
+  const envelope = { status: 200, success: true, ...rows, metadata };
+  return new Json<typeof envelope>(JSON.stringify(with_root ? envelope : items));
 }
 
 /** Closed lists of values, for forms. */
@@ -68,7 +65,7 @@ export const collections = ({ clock }: Deps) =>
   }) satisfies Partial<Handlers>;
 
 const QUARTER_MS = 900_000;
-let cached: { quarter: number; zones: Schemas['TimeZone'][] } | undefined;
+let cached: { quarter: number; zones: Schemas['TimeZoneDetails'][] } | undefined;
 
 type Offset = Row<'http.list_time_zones', { iana_name: string; dst: boolean }>;
 
@@ -78,7 +75,7 @@ type Offset = Row<'http.list_time_zones', { iana_name: string; dst: boolean }>;
  * Offsets change on a quarter of an hour, and reading them is slow, so they are cached until the
  * next one.
  */
-async function zonesAt(now: Date, db: Db): Promise<Schemas['TimeZone'][]> {
+async function zonesAt(now: Date, db: Db): Promise<Schemas['TimeZoneDetails'][]> {
   const quarter = Math.floor(now.getTime() / QUARTER_MS);
   if (cached?.quarter === quarter) return cached.zones;
   const offsets = await db.sql(LIST_TIME_ZONES, {});
@@ -99,7 +96,7 @@ async function zonesAt(now: Date, db: Db): Promise<Schemas['TimeZone'][]> {
   return zones;
 }
 
-function describe(value: string, { iana_name, seconds, dst }: Offset): Schemas['TimeZone'] {
+function describe(value: string, { iana_name, seconds, dst }: Offset): Schemas['TimeZoneDetails'] {
   const utc_offset = formatOffset(seconds * 1000);
   return {
     value,

@@ -59,11 +59,10 @@ export function isUnavailable(error: unknown, depth = 0): boolean {
 
 export const unavailable = (): HttpProblem =>
   new HttpProblem(
-    503,
+    'unavailable',
     'The database cannot be reached. Try again;' +
       ' a POST repeated with its Idempotency-Key has only one effect.',
-    {},
-    { 'Retry-After': '2' },
+    { headers: { 'Retry-After': '2' } },
   );
 
 /** The SQLSTATE of an error of the database, however it is wrapped. */

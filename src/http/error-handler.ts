@@ -1,9 +1,12 @@
 import { STATUS_CODES } from 'node:http';
-import type { ErrorRequestHandler, Request } from 'express';
+import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Operation, Schemas } from '../contract';
-import { HttpProblem } from '../errors';
+import { HttpProblem, type FieldFault, type FieldFaults } from '../errors';
+import { ErrorOfRequest } from '../log';
 import { isUnavailable, sqlStateOf, unavailable } from './database-errors';
+import { ERRORS_PATH } from './error-page';
+import { valuesOf } from './request-values';
 import { validationProblem, type ValidatorError } from './validation-problem';
 
 /** Every error: RFC 9457, with fields for existing clients (success, message, errors). */
@@ -40,17 +43,17 @@ export function problemFor(error: unknown, operation?: Operation): HttpProblem |
 function bodyProblem({ type, limit, message }: Thrown): HttpProblem | undefined {
   switch (type) {
     case 'entity.too.large':
-      return new HttpProblem(413, `The body is larger than ${limit} bytes.`);
+      return new HttpProblem('body_too_large', `The body is larger than ${limit} bytes.`);
     case 'entity.parse.failed':
-      return new HttpProblem(400, `The body is not well-formed JSON: ${message}`);
+      return new HttpProblem('malformed_body', `The body is not well-formed JSON: ${message}`);
     case 'parameters.too.many':
-      return new HttpProblem(413, 'The body has too many parameters.');
+      return new HttpProblem('body_too_large', 'The body has too many parameters.');
     case 'encoding.unsupported':
     case 'charset.unsupported':
-      return new HttpProblem(415, message ?? 'The body cannot be read.');
+      return new HttpProblem('unsupported_media_type', message ?? 'The body cannot be read.');
     default:
       return type?.startsWith('request.') || type === 'stream.encoding.set'
-        ? new HttpProblem(400, `The body could not be read: ${message}`)
+        ? new HttpProblem('malformed_body', `The body could not be read: ${message}`)
         : undefined;
   }
 }
@@ -63,17 +66,20 @@ function requestProblem(
 ): HttpProblem | undefined {
   if (status === 415) {
     const types = operation?.media_types.join(' or ') ?? 'JSON';
-    return new HttpProblem(415, `The body must be sent as ${types}, with its Content-Type.`);
+    return new HttpProblem(
+      'unsupported_media_type',
+      `The body must be sent as ${types}, with its Content-Type.`,
+    );
   }
   if (error instanceof URIError || (status === 400 && !errors))
-    return new HttpProblem(400, 'The URL or the body cannot be decoded.');
+    return new HttpProblem('malformed_request', 'The URL or the body cannot be decoded.');
   return status === 400 ? validationProblem(errors ?? [], operation) : undefined;
 }
 
 function databaseProblem(error: unknown): HttpProblem | undefined {
   if (isUnavailable(error)) return unavailable();
   return sqlStateOf(error)?.startsWith('22')
-    ? new HttpProblem(422, 'The request has a value that the database cannot store.')
+    ? new HttpProblem('invalid_value', 'The request has a value that the database cannot store.')
     : undefined;
 }
 
@@ -87,41 +93,55 @@ function constraintProblem({ code, meta }: Thrown): HttpProblem | undefined {
   const field =
     fields.filter((name) => name !== 'company_id').at(-1) ?? fieldOfIndex(constraint?.index);
   if (!field) return undefined;
-  return HttpProblem.field(
-    field,
-    code === 'P2002'
-      ? 'is taken by another record of yours; it must be unique'
-      : 'names no record of yours',
-  );
+  return code === 'P2002'
+    ? HttpProblem.field(field, 'taken', 'is taken by another record of yours; it must be unique')
+    : HttpProblem.field(field, 'unknown_reference', 'names no record of yours');
 }
 
 const fieldOfIndex = (index?: string): string | undefined =>
   /_company_id_(\w+?)_(?:key|fkey)$/.exec(index ?? '')?.[1];
 
-function bodyOf({ status, detail, errors }: HttpProblem, req: Request): Problem {
+function bodyOf({ status, code, detail, faults }: HttpProblem, req: Request): Problem {
   return {
-    type: 'about:blank',
+    type: `${ERRORS_PATH}#${code}`,
     title: STATUS_CODES[status] ?? 'Error',
     status,
+    code,
     detail,
     instance: req.originalUrl.split('?')[0] ?? '',
     success: false,
     message: detail,
-    errors,
+    errors: byField(faults, ({ message }) => message),
+    error_codes: byField(faults, ({ code }) => code),
     request_id: req.id,
   };
 }
 
+const byField = <T>(faults: FieldFaults, of: (fault: FieldFault) => T): Record<string, T[]> =>
+  Object.fromEntries(Object.entries(faults).map(([field, found]) => [field, found.map(of)]));
+
 const internalError = (): HttpProblem =>
-  new HttpProblem(500, 'Internal error. The log has the details under this request_id.');
+  new HttpProblem(
+    'internal_error',
+    'Internal error. The log has the details under this request_id.',
+  );
+
+function logMessageOf({ headersSent }: Response, problem: HttpProblem | undefined): string {
+  if (headersSent) return 'the answer was cut off';
+  return problem ? 'unavailable' : 'internal error';
+}
 
 /** Replies with the problem for what was thrown. Details of an internal error are only logged. */
 export function errorHandler(log: Logger): ErrorRequestHandler {
   return (error, req, res, next) => {
     const problem = problemFor(error, res.locals.operation as Operation | undefined);
-    if (!problem || problem.status >= 500)
-      log.error({ err: error, request_id: req.id }, problem ? 'unavailable' : 'internal error');
-    if (res.headersSent) return next(error);
+    if (!problem || problem.status >= 500 || res.headersSent) {
+      const err = new ErrorOfRequest(error, valuesOf(req));
+      log.error({ err, request_id: req.id }, logMessageOf(res, problem));
+    }
+    // Express knows an error handler by its four parameters, but would print the error as it is.
+    void next;
+    if (res.headersSent) return void res.destroy();
     const sent = problem ?? internalError();
     res
       .status(sent.status)

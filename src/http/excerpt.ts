@@ -17,7 +17,7 @@ export function excerptOf(document: ContractDocument, resource: string): Contrac
     if (resourceOf(path) === resource) paths[path] = withoutResponses(item);
   }
   const { securitySchemes } = document.components;
-  const none = { schemas: {}, parameters: {}, examples: {} };
+  const none = { schemas: {}, parameters: {}, responses: {}, examples: {} };
   const components = { ...none, ...referenced(document, paths), securitySchemes };
   return structuredClone({ ...document, webhooks: {}, paths, components });
 }

@@ -12,25 +12,29 @@ type Parameters<Id extends OperationId, In extends 'path' | 'query'> =
   NonNullable<operations[Id]['parameters'][In]> extends never
     ? Record<never, never>
     : NonNullable<operations[Id]['parameters'][In]>;
-type Body<Id extends OperationId> = operations[Id] extends { requestBody?: never }
-  ? Merged<NonNullable<operations[Id]['parameters']['query']>>
+type DeclaredBody<Id extends OperationId> = operations[Id] extends { requestBody?: never }
+  ? undefined
   : operations[Id] extends { requestBody?: { content: { 'application/json': infer B } } }
     ? B
     : operations[Id] extends {
           requestBody: { content: { 'application/x-www-form-urlencoded': infer B } };
         }
       ? B
-      : undefined;
-/** Of an operation without a body: what the one parameter that stands for many is made of. */
-type Merged<Query> = Query extends { ping?: infer Fields }
-  ? NonNullable<Fields>
-  : Query extends { post?: infer Fields }
-    ? NonNullable<Fields>
-    : undefined;
+      : operations[Id] extends { requestBody: { content: { 'multipart/form-data': infer B } } }
+        ? Omit<B, 'import_file' | keyof AlsoFields> & AlsoFields
+        : undefined;
+/** Of x-also-fields and x-list, which the generated types do not know. */
+interface AlsoFields {
+  serializer?: never;
+  csv_headers?: string[];
+}
+/** A GET that stands for a POST has the fields of its body in the query string (x-fields). */
+type Body<Id extends OperationId> = Id extends `${infer Post extends OperationId}ByGet`
+  ? DeclaredBody<Post>
+  : DeclaredBody<Id>;
 
 type Payload<R> = R extends { content: infer C }
-  ? | (C extends { 'application/json': infer J } ? J | Json<J> : never)
-    | (C extends { 'text/csv': unknown } ? Csv : never)
+  ? | (C extends { 'application/json': infer J } ? J | Json<J> | Csv : never)
     | (C extends { 'application/octet-stream': unknown } ? Download : never)
     | (C extends { 'text/xml': unknown } ? Twiml : never)
     | (C extends { 'text/event-stream': unknown } ? EventStream : never)

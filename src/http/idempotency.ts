@@ -73,10 +73,9 @@ async function lockKey(db: Db, key: string): Promise<void> {
   const [lock] = await db.sql(LOCK_KEY, { key: `${db.company_id}/${key}` });
   if (lock?.free) return;
   throw new HttpProblem(
-    409,
+    'request_in_progress',
     'A request with this Idempotency-Key is still running.',
-    {},
-    { 'Retry-After': '1' },
+    { headers: { 'Retry-After': '1' } },
   );
 }
 
@@ -104,6 +103,7 @@ function replay(
   if (row.operation_id !== operation.id || !digest.equals(row.request_digest)) {
     throw HttpProblem.field(
       'Idempotency-Key',
+      'idempotency_conflict',
       'was used within 24 hours for another request; use a new key for a new request',
     );
   }

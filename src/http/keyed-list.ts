@@ -1,8 +1,7 @@
 import { keyedCsvTemplate, keyedPageTemplate, type KeyedProjection } from '../db/projection-keyed';
 import type { Db } from '../db/tenant';
-import { HttpProblem } from '../errors';
 import { copyOut } from './copy-out';
-import { END } from './cursor';
+import { END, START } from './cursor';
 import { pageReply, type ListQuery } from './list';
 import type { Csv, Json } from './reply';
 
@@ -43,10 +42,5 @@ export async function keyedList<T>(query: Query, rows: KeyedRows): Promise<Json<
   });
 }
 
-/** The key that a page begins after. */
-function afterOf(cursor: string | undefined): string {
-  if (cursor === undefined || cursor === '-1') return '-1';
-  if (!/^\d{1,15}$/.test(cursor))
-    throw HttpProblem.field('cursor', 'must be -1 or the metadata.next_cursor of a page');
-  return cursor;
-}
+/** The key that a page begins after; keys are not negative. */
+const afterOf = (cursor: number = START): string => String(cursor);

@@ -27,9 +27,11 @@ export function listFormats(operations = contract.operations): RequestHandler {
   };
 }
 
-/** `format` in the query comes before Accept. */
-const acceptsCsv = ({ headers: { accept } }: Request, query: string): boolean =>
-  accept?.includes('text/csv') === true && !/(?:^|&)format=/.test(query);
+/** Whether CSV is preferred to JSON. `format` in the query comes before Accept. */
+const acceptsCsv = (req: Request, query: string): boolean =>
+  req.headers.accept?.includes('text/csv') === true &&
+  req.accepts(['application/json', 'text/csv']) === 'text/csv' &&
+  !/(?:^|&)format=/.test(query);
 
 /** Whether the list at a path below BASE_PATH has a CSV format; undefined if there is no list. */
 function csvByPath(operations: readonly Operation[]): (path: string) => boolean | undefined {

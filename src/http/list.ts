@@ -3,7 +3,7 @@ import { visible } from '../db/access-scope';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { copyOut } from './copy-out';
-import { nextCursor } from './cursor';
+import { END } from './cursor';
 import type { Filters } from './filters';
 import { planList, type Plan } from './plan-list';
 import { Json, type Csv } from './reply';
@@ -24,7 +24,7 @@ export interface ListQuery {
   ids?: Reference[];
   page?: number;
   per_page?: number;
-  cursor?: string;
+  cursor?: number;
   created_at_from?: string;
   created_at_to?: string;
   fulltext?: string;
@@ -57,26 +57,27 @@ interface Row {
 
 interface Envelope {
   status: number;
-  success: true;
+  success: boolean;
   metadata: {
     root: string;
     page: number | null;
     total_pages: number;
     per_page: number;
     total_count: number;
-    next_cursor: number | string;
+    next_cursor: number;
   };
 }
-type ListReply<P extends Projection> = Json<(Envelope & { [R in P['plural']]: never[] }) | never[]>;
+/** As the contract declares it; with root=false it is the bare array. */
+type ListReply<P extends Projection> = Json<Envelope & { [R in P['plural']]: never[] }>;
 
 /** A page of a resource, or all of it as CSV. */
-export function list<P extends Projection>(
+export async function list<P extends Projection>(
   query: ListQuery,
   options: ListOptions & { projection: P },
 ): Promise<ListReply<P> | Csv> {
   if (query.format !== 'csv') return page(query, options);
   const { db, projection } = options;
-  const { shape, values } = planList(query, options);
+  const { shape, values } = await planList(query, options);
   return copyOut(db, csvTemplate(projection, shape)(values), projection.plural);
 }
 
@@ -85,7 +86,7 @@ export async function page<P extends Projection>(
   query: ListQuery,
   options: ListOptions & { projection: P },
 ): Promise<ListReply<P>> {
-  const plan = planList(query, options);
+  const plan = await planList(query, options);
   const { per_page = 25 } = query;
   const rows = await readPage(plan, options);
   const shown = rows.filter((row) => row.record !== null).slice(0, per_page);
@@ -94,7 +95,7 @@ export async function page<P extends Projection>(
   return pageReply(options.projection.plural, query, {
     records: shown.map(({ record }) => record!),
     total_count: Number(rows[0]?.total),
-    next_cursor: has_next ? nextCursor(shown.at(-1)!, query, plan.shape.sort) : 0,
+    next_cursor: has_next ? Number(shown.at(-1)!.id) : END,
     ...(unknown_columns.length > 0 && { unknown_columns }),
   });
 }
@@ -103,7 +104,7 @@ interface Page {
   /** JSON of each. */
   records: string[];
   total_count: number;
-  next_cursor: number | string;
+  next_cursor: number;
   unknown_columns?: string[];
 }
 

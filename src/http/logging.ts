@@ -3,33 +3,7 @@ import type { Logger } from 'pino';
 import type { Operation } from '../contract';
 import { uuidv7 } from '../db/uuid';
 import type { Caller } from './auth/caller';
-
-/**
- * A URL without secrets, and with telephone numbers cut to their last four digits. Parameters that
- * may have a number in another form are cut to four characters.
- */
-export function maskUrl(url: string): string {
-  const [path = '', query] = url.split('?', 2);
-  const masked = query?.split('&').map((part) => {
-    const [name = '', value = ''] = part.split('=', 2);
-    const plain = decoded(name);
-    if (/token/i.test(plain)) return `${name}=***`;
-    return /^(number|fulltext|cursor)/i.test(plain) && value.length > 4
-      ? `${name}=***${value.slice(-4)}`
-      : part;
-  });
-  return [path, ...(masked ? [masked.join('&')] : [])]
-    .join('?')
-    .replace(/(?:%2B|\+)?\d{6,11}(\d{4})(?!\d)/gi, '***$1');
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
+import { maskUrl } from './log-url';
 
 /**
  * Gives every request an id and logs one line for it: operation, caller, status and duration.
@@ -50,7 +24,7 @@ export function requestLog(log: Logger): RequestHandler {
       const line = {
         request_id,
         method,
-        url: maskUrl(originalUrl),
+        url: maskUrl(originalUrl, operation),
         status: res.statusCode,
         ms: Math.round((performance.now() - started) * 100) / 100,
         operation: operation?.id,

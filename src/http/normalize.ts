@@ -1,9 +1,8 @@
 import type { Facets, Operation, Schema } from '../contract';
 import { facets } from '../contract';
-import type { FieldErrors } from '../errors';
-import { notFound, HttpProblem } from '../errors';
+import { invalid, notFound, HttpProblem, type FieldFaults } from '../errors';
 import { ianaName, parseInstant } from '../time/zone';
-import { splitPairs } from '../tokens/filters';
+import { parsePair, splitPairs } from '../tokens/filters';
 
 const TRUE = new Set(['1', 'true', 'yes', 'on']);
 const FALSE = new Set(['0', 'false', 'no', 'off']);
@@ -13,7 +12,7 @@ const NUMBER = /^\s*-?\d{1,15}(\.\d{1,10})?\s*$/;
 const MAX_DEPTH = 32;
 
 interface Context {
-  errors: FieldErrors;
+  faults: FieldFaults;
   /** IANA zone in which times without an offset are read. */
   zone: string;
 }
@@ -30,12 +29,12 @@ export interface Normal {
   query: Record<string, unknown>;
   body: unknown;
   /** Fields that could not be read, and what is allowed. */
-  errors: FieldErrors;
+  faults: FieldFaults;
 }
 
 /**
  * Turns every accepted spelling ("yes", "12", "", "a,b", "key[]", "2026-01-31 08:00:00 +0000") into
- * the type that the contract declares. What cannot be read is named in `errors`; the rest is
+ * the type that the contract declares. What cannot be read is named in `faults`; the rest is
  * checked by the validator. Throws 422 for text that PostgreSQL cannot store.
  */
 export function normalize(
@@ -44,34 +43,62 @@ export function normalize(
 ): Normal {
   const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
   const context: Context = {
-    errors: Object.create(null) as FieldErrors,
+    faults: Object.create(null) as FieldFaults,
     zone: zoneOf(body) ?? zoneOf(query) ?? 'UTC',
   };
   wellFormed(params, '', context);
-  if (Object.keys(context.errors).length > 0) throw notFound();
+  if (Object.keys(context.faults).length > 0) throw notFound();
   wellFormed(query, '', context);
   wellFormed(body, '', context);
-  const broken = HttpProblem.fields(context.errors);
+  const broken = HttpProblem.fields(context.faults);
   if (broken) throw broken;
   const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
   return {
     query: properties(
-      unbracket(withoutBodysKeys(query, body, schemas), schemas),
+      unbracket(renamed(withoutBodysKeys(query, body, schemas), otherNames(parameters)), schemas),
       schemas,
       '',
       context,
     ),
     body:
-      body_schema && isObject(body)
-        ? properties(
-            unbracket(body, facets(body_schema).properties),
-            facets(body_schema).properties,
-            '',
-            context,
-          )
-        : body,
-    errors: context.errors,
+      body_schema && isObject(body) ? bodyOf(body, facets(body_schema).properties, context) : body,
+    faults: context.faults,
   };
+}
+
+function bodyOf(
+  body: Record<string, unknown>,
+  schemas: Record<string, Schema>,
+  context: Context,
+): Record<string, unknown> {
+  const named = Object.entries(schemas).map(([name, schema]) => ({ ...schema, name }));
+  return properties(unbracket(renamed(body, otherNames(named)), schemas), schemas, '', context);
+}
+
+interface Named {
+  name: string;
+  'x-other-names'?: string[];
+}
+
+const otherNames = (named: Named[]): [string, string][] =>
+  named.flatMap(({ name, 'x-other-names': others = [] }) =>
+    others.flatMap((other): [string, string][] => [
+      [other, name],
+      [`${other}[]`, `${name}[]`],
+    ]),
+  );
+
+/** Other names that the contract accepts for a field become the field's own. */
+function renamed(
+  source: Record<string, unknown>,
+  names: [string, string][],
+): Record<string, unknown> {
+  const found = names.filter(([other, name]) => other in source && !(name in source));
+  if (found.length === 0) return source;
+  const byOther = new Map(found);
+  return Object.fromEntries(
+    Object.entries(source).map(([key, value]) => [byOther.get(key) ?? key, value]),
+  );
 }
 
 function zoneOf(source: unknown): string | undefined {
@@ -111,8 +138,8 @@ function wellFormed(value: unknown, path: string, context: Context, depth = 0): 
   }
 }
 
-function fault({ errors }: Context, path: string, message: string): void {
-  (errors[path] ??= []).push(message);
+function fault({ faults }: Context, path: string, message: string): void {
+  (faults[path] ??= []).push(...invalid(message));
 }
 
 /** `key[]` is another spelling of a list called `key`. */
@@ -149,10 +176,11 @@ function properties(
 
 function value(raw: unknown, allowed: Facets, path: string, context: Context): unknown {
   const { types, formats } = allowed;
-  if (raw === '' && types.has('null')) return null;
+  if (raw === '' && (types.has('null') || allowed.accepts.has('null'))) return null;
   if (types.has('array')) return list(raw, allowed, path, context);
   if (types.has('object')) return object(raw, allowed, path, context);
   if (types.has('boolean')) return boolean(raw, path, context);
+  if (Number.isSafeInteger(raw) && allowed.accepts.has('integer')) return String(raw);
   if (typeof raw !== 'string') return raw;
   if ((types.has('integer') || types.has('number')) && !types.has('string'))
     return number(raw, types, path, context);
@@ -166,9 +194,28 @@ function value(raw: unknown, allowed: Facets, path: string, context: Context): u
 
 /** An object, also as JSON in one field of a form or a query string. */
 function object(raw: unknown, allowed: Facets, path: string, context: Context): unknown {
-  const value = typeof raw === 'string' && /^\s*\{/.test(raw) ? parsed(raw) : raw;
+  const value = typeof raw === 'string' ? objectFrom(raw, allowed, path, context) : raw;
   if (value !== raw) wellFormed(value, path, context);
   return isObject(value) ? properties(value, allowed.properties, path, context) : value;
+}
+
+function objectFrom(text: string, { accepts }: Facets, path: string, context: Context): unknown {
+  if (/^\s*\{/.test(text)) return parsed(text);
+  return accepts.has('string') ? pairs(text, path, context) : text;
+}
+
+/** Tokens written as `key:value,key2:value2`. */
+function pairs(text: string, path: string, context: Context): unknown {
+  const read = splitPairs(text).map((pair) => parsePair(pair) ?? pair.slice(0, 100));
+  const broken = read.filter((pair) => typeof pair === 'string');
+  if (broken.length === 0) return Object.fromEntries(read as [string, string][]);
+  fault(
+    context,
+    path,
+    'must be key:value,key2:value2, with keys of lowercase letters, digits and underscores; ' +
+      `${broken[0]} is not`,
+  );
+  return text;
 }
 
 function parsed(text: string): unknown {

@@ -13,12 +13,12 @@ export interface Plan {
 }
 
 /** What a list reads: which records, in which order, from where, and with which columns. */
-export function planList(
+export async function planList(
   query: ListQuery,
   { db, now, projection, orders, filters = {} }: ListOptions,
-): Plan {
+): Promise<Plan> {
   const sort = (query.order && orders[query.order]) || 'id';
-  const after = query.cursor === undefined ? undefined : positionOf(query.cursor, query, sort);
+  const after = await positionOf(query.cursor, { db, now, projection, sort });
   const scope = db.accessScope;
   const { conditions, values, total } = conditionsOf(query, projection, { filters, scope });
   const zone = query.time_zone === undefined ? undefined : ianaName(query.time_zone);

@@ -51,11 +51,10 @@ function setHeaders(res: Response, { limit, window_seconds }: Policy, decision: 
 function tooMany({ limit, window_seconds }: Policy, decision: Decision): HttpProblem {
   const seconds = secondsLeft(decision);
   return new HttpProblem(
-    429,
+    'rate_limited',
     `The limit of ${limit} requests in ${window_seconds} seconds is used up.` +
       ` It resets in ${seconds} seconds.`,
-    {},
-    { 'Retry-After': String(Math.max(1, seconds)) },
+    { headers: { 'Retry-After': String(Math.max(1, seconds)) } },
   );
 }
 

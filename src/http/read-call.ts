@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Operation, OperationId } from '../contract';
 import { withContext } from '../db/tenant';
-import { HttpProblem, type FieldErrors } from '../errors';
+import { HttpProblem, type FieldFaults } from '../errors';
 import { requireVisibleReferences } from './access-scope';
 import type { Pipeline } from './adapt';
 import { accessScopeOf } from './auth/caller';
@@ -33,7 +33,7 @@ export async function readCall(
     body_schema: isMultipart(req) ? operation.multipart : operation.body,
   });
   Object.assign(req, { query: input.query, body: input.body });
-  await validateAll(pipeline.validate, { operation, req, res, unreadable: input.errors });
+  await validateAll(pipeline.validate, { operation, req, res, unreadable: input.faults });
 
   const { caller } = sender;
   const accessScope = accessScopeOf(caller, operation.scope);
@@ -55,14 +55,18 @@ export async function readCall(
   } as unknown as Call<OperationId>;
 }
 
-const fieldsOf = ({ query, body }: Request): Fields => ({ query, body: body as unknown });
+/** A blank `auth_token` is none, and the validator would refuse it. */
+function fieldsOf({ query, body }: Request): Fields {
+  const { auth_token, ...others } = query;
+  return { query: auth_token === '' ? others : query, body: body as unknown };
+}
 
 interface Checked {
   operation: Operation;
   req: Request;
   res: Response;
   /** What could not be read already. */
-  unreadable: FieldErrors;
+  unreadable: FieldFaults;
 }
 
 /** Names everything that is wrong at once: what could not be read, and what is not allowed. */
@@ -75,7 +79,7 @@ async function validateAll(
   } catch (error) {
     const problem = problemFor(error, operation);
     if (problem?.status !== 422) throw error;
-    throw HttpProblem.fields({ ...problem.errors, ...unreadable }) ?? problem;
+    throw HttpProblem.fields({ ...problem.faults, ...unreadable }) ?? problem;
   }
   const problem = HttpProblem.fields(unreadable);
   if (problem) throw problem;

@@ -12,6 +12,10 @@ interface Request {
 interface OneRequest extends Request {
   params: { id: Reference };
 }
+interface ShownRequest extends OneRequest {
+  query: { serializer?: string; columns?: string[] };
+  if_none_match: string | undefined;
+}
 interface Change extends OneRequest {
   if_match: string | undefined;
 }
@@ -29,8 +33,11 @@ type Extra = () => object;
 export function recordHandlers<P extends Projection>(projection: P, clock: () => Date) {
   const resource = { projection, clock };
   return {
-    show: (call: OneRequest & { if_none_match: string | undefined }) =>
-      show({ ...optionsOf(resource, call), if_none_match: call.if_none_match }, call.params.id),
+    show: (call: ShownRequest) => {
+      const { if_none_match, params, query } = call;
+      const { columns } = query;
+      return show({ ...optionsOf(resource, call), columns, if_none_match }, params.id);
+    },
 
     /** The record that `create` would make of `row`, not stored. */
     unsaved: (call: Request, row: Record<string, unknown>) =>

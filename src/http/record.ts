@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { stillColumns, type Projection } from '../db/projection';
+import { fieldsOf, stillColumns, type Projection } from '../db/projection';
 import { identify, type Reference } from '../db/records';
 import { notVisible } from '../db/access-scope';
 import { withContext, type Db } from '../db/tenant';
 import { notFound, HttpProblem } from '../errors';
 import { Json, NotModified } from './reply';
+import { suggestionFor } from './suggestion';
 import { recordTemplate } from '../db/record-statements';
 
 /** Whether a serializer asks for the foreign keys too. */
@@ -29,7 +30,7 @@ export interface RecordOptions<P extends Projection> {
   projection: P;
   serializer?: string | undefined;
   /** Only these; all when absent. */
-  columns?: readonly string[];
+  columns?: readonly string[] | undefined;
 }
 
 const checksumOf = (record: string): string => createHash('md5').update(record).digest('hex');
@@ -38,9 +39,12 @@ const checksumOf = (record: string): string => createHash('md5').update(record).
 export function recordReply<P extends Projection, Extra extends object>(
   projection: P,
   record: string,
-  { status, extra }: { status?: number; extra?: Extra } = {},
+  {
+    status,
+    extra,
+    checksum = checksumOf(record),
+  }: { status?: number; extra?: Extra; checksum?: string } = {},
 ): RecordReply<P, Extra> {
-  const checksum = checksumOf(record);
   const more = Object.entries(extra ?? {}).map(
     ([key, value]) => `"${key}":${JSON.stringify(value)},`,
   );
@@ -80,29 +84,58 @@ export async function readRecord<P extends Projection>(
   return read(options, named.key, { [named.key]: named.value });
 }
 
+type ShowOptions<P extends Projection> = RecordOptions<P> & { if_none_match: string | undefined };
+
 /** The reply of show: the record, or 304 if the caller has its current state. */
-export async function show<P extends Projection>(
-  options: RecordOptions<P> & { if_none_match: string | undefined },
+export function show<P extends Projection>(
+  options: ShowOptions<P>,
   reference: Reference,
 ): Promise<RecordReply<P> | NotModified> {
-  return unlessCurrent(options, await readRecord(options, reference));
+  return showRead(options, (wanted) => readRecord(wanted, reference));
 }
 
 /** The same by the identifier that the customer gave it. */
-export async function showBy<P extends Projection>(
-  options: RecordOptions<P> & { if_none_match: string | undefined },
+export function showBy<P extends Projection>(
+  options: ShowOptions<P>,
   key: 'user_buyer_id',
   value: string,
 ): Promise<RecordReply<P> | NotModified> {
-  return unlessCurrent(options, await read(options, key, { [key]: value }));
+  return showRead(options, (wanted) => read(wanted, key, { [key]: value }));
 }
 
-function unlessCurrent<P extends Projection>(
-  { projection, if_none_match }: { projection: P; if_none_match: string | undefined },
-  record: string,
-): RecordReply<P> | NotModified {
-  const reply = recordReply(projection, record);
-  return reply.headers.ETag === `"${if_none_match}"` ? new NotModified(reply.headers) : reply;
+/**
+ * The checksum is always that of the whole record, also where only some columns are returned:
+ * If-Match compares the whole. It is read first, so that it is never newer than the columns.
+ */
+async function showRead<P extends Projection>(
+  { columns, if_none_match, ...options }: ShowOptions<P>,
+  readAs: (options: RecordOptions<P>) => Promise<string>,
+): Promise<RecordReply<P> | NotModified> {
+  const { projection } = options;
+  requireColumns(options, columns);
+  const whole = await readAs(options);
+  const checksum = checksumOf(whole);
+  if (checksum === if_none_match) return new NotModified({ ETag: `"${checksum}"` });
+  const record = columns?.length ? await readAs({ ...options, columns }) : whole;
+  return recordReply(projection, record, { checksum });
+}
+
+/** Throws 422 for columns that the record does not have, with those that it has. */
+function requireColumns<P extends Projection>(
+  { projection, serializer }: RecordOptions<P>,
+  columns: readonly string[] = [],
+): void {
+  const external = isExternal(serializer);
+  const names = fieldsOf(projection).flatMap((field) =>
+    external && !field.external ? [] : field.name,
+  );
+  const unknown = columns.find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  throw HttpProblem.field(
+    'columns',
+    'unknown_column',
+    `must be among ${names.join(', ')}; ${unknown} is not${suggestionFor(unknown, names)}`,
+  );
 }
 
 /**
@@ -128,7 +161,7 @@ export async function written<P extends Projection, Extra extends object>(
 export async function requireVisible(db: Db, { plural }: Projection, id: bigint): Promise<void> {
   if ((await notVisible(db, plural, [String(id)])).length === 0) return;
   throw new HttpProblem(
-    403,
+    'access_limited',
     'None of your teams could see this record.' +
       ' It must belong to an offer, a buyer or a group that is granted to one of them.',
   );
@@ -176,7 +209,7 @@ export async function requireUnchanged<P extends Projection>(
   const record = await readRecord(options, reference);
   if (checksumOf(record) !== if_match) {
     throw new HttpProblem(
-      412,
+      'stale_checksum',
       'The record has changed since the checksum in If-Match was read. Read the record again.',
     );
   }

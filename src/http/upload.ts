@@ -62,7 +62,7 @@ export function uploader({ storage, max_upload_bytes, max_body_bytes }: Uploader
     // A form without a file is read into memory, before the credentials: it must say its length.
     if (!field && !(announced > 0 && announced <= max_body_bytes))
       throw new HttpProblem(
-        413,
+        'body_too_large',
         `The body is larger than ${max_body_bytes} bytes, or does not say how large it is.`,
       );
     if (announced > max_upload_bytes + LIMITS.fields * LIMITS.fieldSize)
@@ -87,7 +87,11 @@ async function fileOf(req: Request, field: string): Promise<Upload | undefined> 
     req.body = body;
     // A browser sends a blank field when no file was chosen.
     if (text !== undefined && (text !== '' || upload))
-      throw HttpProblem.field(field, 'must be sent as one file: a part with a filename');
+      throw HttpProblem.field(
+        field,
+        'invalid_file',
+        'must be sent as one file: a part with a filename',
+      );
     if (upload) await requireCsv(upload, field);
     return upload;
   } catch (error) {
@@ -105,18 +109,31 @@ function fileField({ multipart }: Operation): string | undefined {
 /** Refuses at once what its first bytes show not to be CSV, rather than by an import that fails. */
 async function requireCsv(upload: Upload, field: string): Promise<void> {
   if (upload.bytes === 0)
-    throw HttpProblem.field(field, 'is empty; it must be a CSV file of telephone numbers');
+    throw HttpProblem.field(
+      field,
+      'invalid_file',
+      'is empty; it must be a CSV file of telephone numbers',
+    );
   const format = foreignFormat(await headOf(upload.path));
-  if (format) throw HttpProblem.field(field, `is ${format}. It must be a CSV file, plain or gzip`);
+  if (format)
+    throw HttpProblem.field(
+      field,
+      'invalid_file',
+      `is ${format}. It must be a CSV file, plain or gzip`,
+    );
 }
 
 const nameOf = (original: string) =>
   (original.split(/[\\/]/).at(-1) ?? '').replaceAll('\0', '').toWellFormed().slice(0, 255) ||
   'import.csv';
 
-const tooLarge = (bytes: number) => new HttpProblem(413, `The file is larger than ${bytes} bytes.`);
+const tooLarge = (bytes: number) =>
+  new HttpProblem('file_too_large', `The file is larger than ${bytes} bytes.`);
 const noSpace = () =>
-  new HttpProblem(507, 'There is not enough space on the disk for the file. It was not stored.');
+  new HttpProblem(
+    'insufficient_storage',
+    'There is not enough space on the disk for the file. It was not stored.',
+  );
 
 function problemOf(error: unknown, operation: Operation, max_upload_bytes: number): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
@@ -124,17 +141,15 @@ function problemOf(error: unknown, operation: Operation, max_upload_bytes: numbe
   if (code === 'LIMIT_FILE_SIZE') return tooLarge(max_upload_bytes);
   if (code === 'LIMIT_UNEXPECTED_FILE' || code === 'LIMIT_FILE_COUNT') {
     const field = (error as MulterError).field ?? 'body';
-    return HttpProblem.field(
-      field,
-      field === fileField(operation)
-        ? 'must be one file'
-        : `is not a file field of ${operation.id}`,
-    );
+    return field === fileField(operation)
+      ? HttpProblem.field(field, 'invalid_file', 'must be one file')
+      : HttpProblem.field(field, 'unknown_field', `is not a file field of ${operation.id}`);
   }
   if (error instanceof MulterError)
-    return new HttpProblem(413, `The form is too large: ${message}.`);
+    return new HttpProblem('body_too_large', `The form is too large: ${message}.`);
   // Otherwise the body is not a form, or was cut off.
-  if (typeof code !== 'string') return new HttpProblem(400, `The form cannot be read: ${message}.`);
+  if (typeof code !== 'string')
+    return new HttpProblem('malformed_body', `The form cannot be read: ${message}.`);
   return error;
 }
 

@@ -1,19 +1,13 @@
 import type { Application, Request, RequestHandler, Response } from 'express';
 import { middleware } from 'express-openapi-validator';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import {
-  BASE_PATH,
-  contract,
-  isExploded,
-  METHODS,
-  type ContractDocument,
-  type Operation,
-} from '../contract';
+import { BASE_PATH, contract, type ContractDocument, type Operation } from '../contract';
 import { isMailAddress, parseMailbox } from '../mail/address';
 import { parseRange } from '../time/opening-hours';
 import { ianaName } from '../time/zone';
 import { excerptOf, resourceOf } from './excerpt';
 import type { OpenApiMetadata } from './express';
+import { requestDocument } from './request-document';
 import { parseFilter, parsePair, splitPairs } from '../tokens/filters';
 
 interface Format {
@@ -118,7 +112,7 @@ export type Validator = (operation: Operation, req: Request, res: Response) => P
  * operation and its answer is kept; its security step is `auth.ts`.
  */
 export function validator(app: Application): Validator {
-  const document = withoutBodyDefaults(withBodiesOfGets(contract.document));
+  const document = requestDocument(contract.document);
   const made = new Map<string, Steps>();
   const known = new Map<string, OpenApiMetadata>();
   return async (operation, req, res) => {
@@ -184,48 +178,4 @@ function run(step: RequestHandler, req: Request, res: Response): Promise<void> {
   return new Promise((done, fail) =>
     step(req, res, (error?: unknown) => (error ? fail(error) : done())),
   );
-}
-
-/** The query string of a GET is checked as the body that merge.ts makes of it. */
-function withBodiesOfGets(document: ContractDocument): ContractDocument {
-  const copy = structuredClone(document);
-  for (const { get } of Object.values(copy.paths)) {
-    const exploded = get?.parameters
-      ?.map((parameter) => contract.resolve(parameter))
-      .find(isExploded);
-    if (exploded)
-      get!.requestBody = { content: { 'application/json': { schema: exploded.schema } } };
-  }
-  return copy;
-}
-
-/**
- * The contract without the defaults of bodies: the validator would write them into every body, and
- * an update must not reset what it does not name. Creates fill them in themselves (`defaultsOf`).
- */
-function withoutBodyDefaults(document: ContractDocument): ContractDocument {
-  const copy = structuredClone(document);
-  for (const name of bodySchemas(copy)) strip(copy.components.schemas[name]);
-  return copy;
-}
-
-function bodySchemas(document: ContractDocument): Set<string> {
-  const found = new Set<string>();
-  const follow = (node: unknown): void => {
-    const names = JSON.stringify(node).matchAll(/#\/components\/schemas\/(\w+)/g);
-    for (const [, name] of names) {
-      if (!name || found.has(name)) continue;
-      found.add(name);
-      follow(document.components.schemas[name]);
-    }
-  };
-  for (const item of Object.values(document.paths))
-    for (const method of METHODS) if (item[method]?.requestBody) follow(item[method].requestBody);
-  return found;
-}
-
-function strip(node: unknown): void {
-  if (typeof node !== 'object' || node === null) return;
-  delete (node as { default?: unknown }).default;
-  Object.values(node).forEach(strip);
 }

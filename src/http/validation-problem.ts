@@ -1,5 +1,6 @@
 import { contract, facets, type Facets, type Operation } from '../contract';
-import { HttpProblem, notFound, type FieldErrors } from '../errors';
+import { fault, HttpProblem, notFound, type FieldFault, type FieldFaults } from '../errors';
+import { suggestionFor } from './suggestion';
 import { FORMATS } from './validate';
 
 /** An error of express-openapi-validator. */
@@ -16,15 +17,16 @@ export function validationProblem(
   operation?: Operation,
 ): HttpProblem {
   if (found.some(({ path }) => path.startsWith('/params/'))) return notFound();
-  const errors: FieldErrors = Object.create(null);
+  const faults: FieldFaults = Object.create(null);
   for (const error of found) {
-    const message = messageOf(error, operation);
-    if (message === undefined) continue;
-    const field = (errors[fieldOf(error.path)] ??= []);
-    if (!field.includes(message)) field.push(message);
+    const wrong = unknownName(error, operation) ?? faultOf(error, operation);
+    if (!wrong) continue;
+    const field = (faults[fieldOf(error.path)] ??= []);
+    if (!field.some(({ message }) => message === wrong.message)) field.push(wrong);
   }
   return (
-    HttpProblem.fields(errors) ?? new HttpProblem(422, 'The request does not match the contract.')
+    HttpProblem.fields(faults) ??
+    new HttpProblem('invalid_value', 'The request does not match the contract.')
   );
 }
 
@@ -39,22 +41,45 @@ function fieldOf(path: string): string {
 const REPEATING = new Set(['oneOf', 'anyOf', 'allOf', 'if']);
 const UNKNOWN_FIELD = new Set(['unevaluatedProperties', 'additionalProperties']);
 
+const keywordOf = ({ errorCode = '' }: ValidatorError): string => errorCode.split('.')[0]!;
+
+/** The fault of a parameter or field that the operation does not have; undefined for others. */
+function unknownName(error: ValidatorError, operation?: Operation): FieldFault | undefined {
+  const { path, message } = error;
+  const in_query = message.startsWith('Unknown query parameter');
+  if (!in_query && !UNKNOWN_FIELD.has(keywordOf(error))) return undefined;
+  if (!in_query && isFile(path, operation)) return fault('invalid_file', AS_FILE);
+  const name = fieldOf(path).split('.').at(-1)!;
+  const hint = suggestionFor(name, operation ? namesBeside(path, operation) : []);
+  return in_query
+    ? fault('unknown_parameter', `is not a parameter of this operation${hint}`)
+    : fault('unknown_field', `is not a field of this operation${hint}`);
+}
+
+/** The names that are allowed where the path of an unknown one is. */
+function namesBeside(path: string, operation: Operation): string[] {
+  const [, place, ...steps] = path.split('/');
+  if (place === 'query')
+    return operation.parameters.flatMap(({ in: at, name }) => (at === 'query' ? name : []));
+  if (steps.length > 1)
+    return Object.keys(facetsAt(path.slice(0, path.lastIndexOf('/')), operation)?.properties ?? {});
+  return operation.body ? Object.keys(facets(operation.body).properties) : [];
+}
+
 /** What is allowed, in words; undefined for an error that only repeats others. */
-function messageOf(
-  { path, message, errorCode = '' }: ValidatorError,
-  operation?: Operation,
-): string | undefined {
-  const keyword = errorCode.split('.')[0]!;
-  if (message.startsWith('Unknown query parameter')) return 'is not a parameter of this operation';
-  if (message.startsWith('Empty value')) return 'must not be empty';
-  if (UNKNOWN_FIELD.has(keyword))
-    return isFile(path, operation) ? AS_FILE : 'is not a field of this operation';
-  if (keyword === 'required') return path === '/body' ? 'must be sent' : 'must be given';
+function faultOf(error: ValidatorError, operation?: Operation): FieldFault | undefined {
+  const { path, message } = error;
+  const keyword = keywordOf(error);
+  if (message.startsWith('Empty value')) return fault('invalid_value', 'must not be empty');
+  if (keyword === 'required')
+    return fault('missing_field', path === '/body' ? 'must be sent' : 'must be given');
   if (REPEATING.has(keyword)) return undefined;
   const format = /must match format "(.+)"/.exec(message)?.[1];
-  if (format && FORMATS[format]) return FORMATS[format].allowed;
-  if (keyword === 'type') return `must be ${typeWords(facetsAt(path, operation), message)}`;
-  return message;
+  if (format && FORMATS[format]) return fault('invalid_value', FORMATS[format].allowed);
+  return fault(
+    'invalid_value',
+    keyword === 'type' ? `must be ${typeWords(facetsAt(path, operation), message)}` : message,
+  );
 }
 
 const AS_FILE = 'must be sent as a file, in a body of multipart/form-data';

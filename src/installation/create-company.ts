@@ -23,9 +23,14 @@ interface Context {
 interface Options {
   /** Two letters. Telephone numbers without a country code are read as this country's. */
   country?: string;
+  /** Made to look at: it can be removed. */
+  demo?: boolean;
   /** Runs in the same transaction. */
   more?: (db: Db, company: NewCompany) => Promise<void>;
 }
+
+/** A demo has a hundred records: a busy machine must not lose the first start. */
+const TIMEOUT_MS = 120_000;
 
 /** The key pair that every company begins with. It may do everything. */
 const FIRST_KEY_PAIR: NewCredentials = {
@@ -39,17 +44,19 @@ const FIRST_KEY_PAIR: NewCredentials = {
 export async function createCompany(
   name: string,
   { database, tenants, pepper, clock }: Context,
-  { country = 'US', more = async () => {} }: Options = {},
+  { country = 'US', demo = false, more = async () => {} }: Options = {},
 ): Promise<NewCompany> {
   const [next] = await database.sql(NEXT_COMPANY_ID, {});
   const company_id = BigInt(next!.id);
-  return tenants.of(company_id).transaction(async (db) => {
+  const work = async (db: Db) => {
     const now = clock();
-    await db.prisma.company.create({ data: { id: company_id, name, country, created_at: now } });
+    const data = { id: company_id, name, country, demo, created_at: now };
+    await db.prisma.company.create({ data });
     await createBuiltInStatuses(db, now);
     const credentials = await issueCredentials(db, FIRST_KEY_PAIR, { pepper, now });
     const company = { company_id, credentials };
     await more(db, company);
     return company;
-  });
+  };
+  return tenants.of(company_id).transaction(work, { timeout_ms: TIMEOUT_MS });
 }

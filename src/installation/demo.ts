@@ -12,8 +12,16 @@ import { createCompany, type NewCompany } from './create-company';
 
 const LOCK = 7_481_203;
 
-/** Makes the demo company if the installation has no company yet, and returns it then. */
-export async function ensureDemo(deps: Deps): Promise<NewCompany | undefined> {
+/** What a start found or made. */
+export interface FirstStart {
+  /** The demo company that was made just now. */
+  demo?: NewCompany | undefined;
+  /** Whether there is no company. */
+  is_empty: boolean;
+}
+
+/** Makes the demo company if there is no company yet, unless DEMO=false. */
+export async function prepareCompanies(deps: Deps): Promise<FirstStart> {
   // Not a connection of the pool: making the company needs those.
   const client = new Client({ connectionString: deps.database.url });
   await client.connect();
@@ -22,7 +30,8 @@ export async function ensureDemo(deps: Deps): Promise<NewCompany | undefined> {
     // Two servers may start on the same empty database.
     await sql(LOCK_DEMO, { lock: LOCK });
     const [found] = await sql(HAS_COMPANIES, {});
-    return found!.any ? undefined : await createDemo(deps, 'Demo Company');
+    if (found!.any || !deps.config.demo) return { is_empty: !found!.any };
+    return { demo: await createDemo(deps, 'Demo Company'), is_empty: false };
   } finally {
     await client.end();
   }
@@ -33,7 +42,10 @@ export async function ensureDemo(deps: Deps): Promise<NewCompany | undefined> {
  * offer and a schedule. All or nothing.
  */
 export const createDemo = (deps: Deps, name: string): Promise<NewCompany> =>
-  createCompany(name, deps, { more: (db, company) => populate(db, company, deps) });
+  createCompany(name, deps, {
+    demo: true,
+    more: (db, company) => populate(db, company, deps),
+  });
 
 async function populate(db: Db, company: NewCompany, deps: Deps): Promise<void> {
   const handlers = createHandlers(deps);

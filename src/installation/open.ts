@@ -1,50 +1,105 @@
+import { resolve } from 'node:path';
+import type { Client } from 'pg';
 import type { Config } from '../config';
-import { startEmbedded, type EmbeddedDatabase } from '../db/embedded-postgres';
-import { migrate } from '../db/migrate';
+import { connectionFault, databaseName } from '../db/connection-fault';
+import { isInitialised, startEmbedded, type EmbeddedDatabase } from '../db/embedded-postgres';
+import { migrate, onMigrated } from '../db/migrate';
+import { sqlOn } from '../db/sql';
 import { createDeps, type Deps, type DepsOptions } from '../deps';
 import { prepareQueue } from '../jobs/queue';
+import { folderFault, StartError } from '../start-error';
+import { claimPepper } from './pepper';
 
 /** A database that is up and migrated, and everything that uses it. */
 export interface Installation {
   deps: Deps;
   /** Names of the migrations that were applied just now. */
   migrated: string[];
-  /** The PostgreSQL that this product runs itself; absent when DATABASE_URL is set. */
-  embedded: EmbeddedDatabase | undefined;
   close(): Promise<void>;
 }
 
+interface OpenOptions extends Partial<DepsOptions> {
+  /** With `server`, a PostgreSQL that is started here runs as long as the server. */
+  role?: 'server' | 'command';
+  /** Whether a database that is missing or out of date is refused; otherwise it is made. */
+  existing?: boolean;
+}
+
 /**
- * Starts PostgreSQL unless DATABASE_URL is set, applies migrations, and makes the dependencies.
- * With the role `server` a PostgreSQL that is started here runs as long as the server.
+ * Starts PostgreSQL unless DATABASE_URL is set, applies migrations, and makes the dependencies. A
+ * database that was used with another pepper is refused.
  */
 export async function openInstallation(
   config: Config,
-  role: 'server' | 'command',
-  options: Partial<DepsOptions> = {},
+  { role = 'command', existing = false, ...options }: OpenOptions = {},
 ): Promise<Installation> {
-  const embedded = config.database_url
-    ? undefined
-    : await startEmbedded({ dataDir: config.data_dir, role });
-  const database_url = config.database_url ?? embedded!.url;
-  // Under the same lock as the migrations, so that parallel starts do not make the queue twice.
-  const migrated = await migrate(database_url, () => prepareQueue(database_url)).catch(
-    async (error: unknown) => {
-      await embedded?.stop();
-      throw error;
-    },
-  );
-  const deps = createDeps({ config, database_url, ...options });
-  return {
-    deps,
-    migrated,
-    embedded,
-    close: async () => {
+  const database = await openDatabaseServer(config, { role, existing });
+  try {
+    let pepper = '';
+    const migrated = await database.prepare(async (client) => {
+      pepper = await claimPepper(sqlOn(client), config);
+    });
+    const deps = createDeps({ config, database_url: database.url, pepper, ...options });
+    const close = async () => {
       deps.mailer.close();
       await deps.request.close();
       await deps.limits.close();
       await deps.database.close();
-      await embedded?.stop();
-    },
+      await database.stop();
+    };
+    return { deps, migrated, close };
+  } catch (error) {
+    await database.stop();
+    throw error;
+  }
+}
+
+/** A PostgreSQL that is up. */
+export interface DatabaseServer {
+  url: string;
+  /** Applies migrations, or checks them, and then runs the work; no other process does so now. */
+  prepare(work?: (client: Client) => Promise<void>): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+/** Starts PostgreSQL unless DATABASE_URL is set. */
+export async function openDatabaseServer(
+  config: Config,
+  { role = 'command', existing = false }: OpenOptions = {},
+): Promise<DatabaseServer> {
+  if (existing && !config.database_url && !isInitialised(config.data_dir))
+    throw new StartError(
+      `There is no database in DATA_DIR, ${resolve(config.data_dir)}: correct DATA_DIR, or set ` +
+        'DATABASE_URL. A start of the server makes one, and so does: npx trunkline migrate',
+    );
+  const embedded = config.database_url ? undefined : await startOwn(config, role);
+  const url = config.database_url ?? embedded!.url;
+  const prepare: DatabaseServer['prepare'] = async (work = async () => {}) => {
+    if (existing) return onMigrated(url, work).then(() => []);
+    // Under the same lock as the migrations, so that parallel starts do not make the queue twice.
+    return migrate(url, async (client) => {
+      await prepareQueue(url);
+      await work(client);
+    });
+  };
+  return {
+    url,
+    prepare: (work) =>
+      prepare(work).catch((error: unknown) => {
+        throw connectionFault(config.database_url, error);
+      }),
+    stop: async () => embedded?.stop(),
   };
 }
+
+async function startOwn(config: Config, role: 'server' | 'command'): Promise<EmbeddedDatabase> {
+  try {
+    return await startEmbedded({ dataDir: config.data_dir, role });
+  } catch (error) {
+    throw folderFault('DATA_DIR', config.data_dir, error);
+  }
+}
+
+/** Which database a configuration names, without its password. */
+export const databaseOf = ({ database_url, data_dir }: Config): string =>
+  database_url ? databaseName(database_url) : `its own PostgreSQL, data in ${resolve(data_dir)}`;

@@ -2,6 +2,7 @@ import type { Schemas } from '../contract';
 import { callerNumber, callerNumbers } from '../phone/caller-number';
 import { changeContacts } from './change-contacts';
 import { commonColumns, type Projection } from '../db/projection';
+import type { SortKey } from '../db/list-statements';
 import type { Deps } from '../deps';
 import type { Call, Handlers } from '../http/handlers';
 import { page } from '../http/list';
@@ -14,6 +15,7 @@ export const projection = {
   schema: 'Contact',
   singular: 'contact',
   plural: 'contacts',
+  fulltext: `lower(t.caller_number::text || E'\\n' || coalesce(t.external_record_id, ''))`,
   columns: {
     ...commonColumns('contacts'),
     type: `'Contact'`,
@@ -39,6 +41,11 @@ export const projection = {
   },
 } as const satisfies Projection<'Contact', 'contact', 'contacts'>;
 
+const orders: Record<string, SortKey> = {
+  caller_id: { sql: 't.caller_number', type: 'bigint' },
+  created_at: { sql: 't.created_at', type: 'timestamptz' },
+};
+
 export const contacts = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
@@ -50,7 +57,7 @@ export const contacts = ({ clock }: Deps) => {
         opt_out: query.opt_out ? 't.opt_out' : 'NOT t.opt_out',
       };
       const narrowed = { ...query, caller_id };
-      return page(narrowed, { db, now: clock(), projection, orders: {}, filters });
+      return page(narrowed, { db, now: clock(), projection, orders, filters });
     },
     showContact: records.show,
     blockContacts: (call) => change(call, 'block', clock()),

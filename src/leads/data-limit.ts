@@ -5,6 +5,7 @@ export function rejectTooLarge(error: unknown): never {
   if (isDataTooLarge(error))
     throw HttpProblem.field(
       'data',
+      'limit_exceeded',
       'must not grow beyond 128 kB together with what the lead has already',
     );
   throw error;

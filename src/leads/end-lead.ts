@@ -41,9 +41,17 @@ export async function deleteLead(db: Db, id: bigint, now: Date): Promise<void> {
 export async function moveToEnd(db: Db, id: bigint, now: Date): Promise<void> {
   const [lead] = await db.sql(LOCK_LEAD, { id });
   if (lead?.schedule_id === null)
-    throw HttpProblem.field('lead_token', 'belongs to an offer, which has no schedule');
+    throw HttpProblem.field(
+      'lead_token',
+      'not_applicable',
+      'belongs to an offer, which has no schedule',
+    );
   if (!lead?.is_live)
-    throw HttpProblem.field('caller_id', 'belongs to a lead that has ended its schedule');
+    throw HttpProblem.field(
+      'caller_id',
+      'wrong_state',
+      'belongs to a lead that has ended its schedule',
+    );
   const is_stopped = lead.due_at === null;
   await db.prisma.lead.update({
     where: { company_id_id: { company_id: db.company_id, id } },

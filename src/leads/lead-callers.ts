@@ -6,7 +6,7 @@ import type { Deps } from '../deps';
 import type { LeadOwner } from '../http/auth/lead-tokens';
 import type { Handlers } from '../http/handlers';
 import { Json } from '../http/reply';
-import { written } from '../http/record';
+import { show, written } from '../http/record';
 import { numberReader } from '../phone/parse-number';
 import { notFound } from '../errors';
 import { moveToEnd, removeLead } from './end-lead';
@@ -56,14 +56,15 @@ export const leadCallers = ({ clock }: Deps) => {
     moveLeadToEnd: toEnd,
     moveLeadToEndByPost: toEnd,
 
-    showLeadByCallerNumber: async ({ params, query, db, owner }) => {
+    showLeadByCallerNumber: async ({ params, query, db, owner, if_none_match }) => {
       const id = await findLead(
         db,
         owner!,
         numberOf(owner!, params.caller_number, 'caller_number'),
       );
       if (id === undefined) throw notFound();
-      return written({ db, now: clock(), projection, serializer: query.serializer }, id);
+      const { serializer, columns } = query;
+      return show({ db, now: clock(), projection, serializer, columns, if_none_match }, String(id));
     },
   } satisfies Partial<Handlers>;
 };

@@ -1,3 +1,4 @@
+import { CHRONOLOGICAL } from '../db/list-statements';
 import type { Projection } from '../db/projection';
 import { byReference } from '../db/records';
 import type { Deps } from '../deps';
@@ -6,11 +7,13 @@ import { page } from '../http/list';
 
 // Lead logs: the history of leads, written by write-logs.ts and by the statements of this room.
 
-const projection = {
+export const projection = {
   schema: 'LeadLog',
   singular: 'lead_log',
   plural: 'lead_logs',
   everlasting: true,
+  // Most logs of a submission have no message: they are not in the index.
+  fulltext: 'lower(t.message)',
   columns: {
     id: true,
     legacy_id: 't.id',
@@ -32,6 +35,6 @@ export const leadLogs = ({ clock }: Deps) =>
   ({
     listLeadLogs: ({ query, db }) => {
       const filters = { ...byReference(query, { lead_id: 'leads' }), event: 't.event = {event}' };
-      return page(query, { db, now: clock(), projection, orders: {}, filters });
+      return page(query, { db, now: clock(), projection, orders: CHRONOLOGICAL, filters });
     },
   }) satisfies Partial<Handlers>;

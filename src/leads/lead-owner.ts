@@ -27,7 +27,11 @@ export async function findOwner(
   { offer_id: offer = null, schedule_id: schedule = null }: NamedOwner,
 ): Promise<Owner> {
   if (offer === null && schedule === null)
-    throw HttpProblem.field('schedule_id', 'must be given, or offer_id: where the lead goes');
+    throw HttpProblem.field(
+      'schedule_id',
+      'missing_field',
+      'must be given, or offer_id: where the lead goes',
+    );
   const idOf = async (table: Table, reference: Reference | null, field: string) =>
     reference === null ? null : (await resolveReferences(db, table, [reference], { field }))[0]!;
   const offer_id = await idOf('offers', offer, 'offer_id');

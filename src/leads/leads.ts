@@ -99,7 +99,8 @@ export const leads = ({ clock }: Deps) => {
 async function capture({ body, db, caller, ip }: Call<'captureLead'>, clock: Deps['clock']) {
   const { serializer, offer_id, schedule_id, ...sent } = body;
   const owner = await findOwner(db, { offer_id, schedule_id });
-  const number = numberReader(owner.country)(String(sent.caller_id ?? sent.phone ?? ''));
+  const { phone } = sent as { phone?: unknown };
+  const number = numberReader(owner.country)(String(sent.caller_id ?? phone ?? ''));
   const earlier = number === undefined ? undefined : await findLead(db, owner, number);
   // Hands the record as it is before to the change log.
   const unconditional = { db, now: clock(), projection, if_match: undefined };

@@ -1,5 +1,5 @@
 import { contract, facets, type Schemas } from '../contract';
-import { HttpProblem, rejectInvalidData, type FieldErrors } from '../errors';
+import { HttpProblem, rejectInvalidData, type FieldFaults, fault, invalid } from '../errors';
 import { isMailAddress } from '../mail/address';
 import { numberReader, reasonFor } from '../phone/parse-number';
 import { flattened, tokensOf, type Data } from '../tokens/lead-data';
@@ -71,32 +71,43 @@ function numberOf(fields: SentLead, tokens: Data, country: string): number {
   if (text.trim() === '')
     throw HttpProblem.field(
       'caller_id',
+      'missing_field',
       `must be given: the telephone number of the lead, ${example}`,
     );
   const number = numberReader(country)(text);
   if (number === undefined)
-    throw HttpProblem.field('caller_id', `${reasonFor(text)}; it must be one ${example}`);
+    throw HttpProblem.field(
+      'caller_id',
+      'invalid_value',
+      `${reasonFor(text)}; it must be one ${example}`,
+    );
   return number;
 }
 
+const conflict = (message: string) => [fault('conflicting_fields', message)];
+
 /** Refuses parameters that contradict each other, or the owner. */
 function requireConsistent(fields: SentLead, owner: Owner): void {
-  const errors: FieldErrors = {};
+  const faults: FieldFaults = {};
   const { email, schedule_callback_at, schedule_callback_in_seconds } = fields;
-  if (email && !isOneAddress(email)) errors.email = ['must be one e-mail address'];
+  if (email && !isOneAddress(email)) faults.email = invalid('must be one e-mail address');
   if (schedule_callback_at && typeof schedule_callback_in_seconds === 'number')
-    errors.schedule_callback_in_seconds = ['cannot be combined with schedule_callback_at'];
+    faults.schedule_callback_in_seconds = conflict('cannot be combined with schedule_callback_at');
   for (const name of ['expire_existing', 'delete_existing'] as const) {
     if (fields[name] && fields.update_only)
-      errors.update_only = [`cannot be combined with ${name}: there would be no lead to update`];
+      faults.update_only = conflict(
+        `cannot be combined with ${name}: there would be no lead to update`,
+      );
   }
   if (fields.unblock_contact && fields.blocked)
-    errors.blocked = ['cannot be combined with unblock_contact'];
+    faults.blocked = conflict('cannot be combined with unblock_contact');
   for (const name of ['restart_schedule', 'next_action_at'] as const) {
     if (fields[name] && owner.schedule_id === null)
-      errors[name] = ['must be left out for the lead of an offer, which has no schedule'];
+      faults[name] = [
+        fault('not_applicable', 'must be left out for the lead of an offer, which has no schedule'),
+      ];
   }
-  const problem = HttpProblem.fields(errors);
+  const problem = HttpProblem.fields(faults);
   if (problem) throw problem;
 }
 

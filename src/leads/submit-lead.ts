@@ -55,7 +55,7 @@ export async function submitLead(
 
 function mayNotUnblock(): HttpProblem {
   const message = 'needs an auth_token with the permission leads:update';
-  return new HttpProblem(403, `unblock_contact ${message}`, { unblock_contact: [message] });
+  return HttpProblem.field('unblock_contact', 'not_permitted', message);
 }
 
 async function submissionOf(
@@ -191,9 +191,14 @@ const notWritten = ({ update_only }: Submission): HttpProblem =>
   update_only
     ? HttpProblem.field(
         'update_only',
+        'wrong_state',
         'finds no live lead of this number to update; no lead was created',
       )
-    : HttpProblem.field('lead_token', 'belongs to an offer or a schedule that was deleted');
+    : HttpProblem.field(
+        'lead_token',
+        'wrong_state',
+        'belongs to an offer or a schedule that was deleted',
+      );
 
 function warn({ status, paused }: WrittenLead, warnings: FieldErrors): void {
   if (status === 'blocked')

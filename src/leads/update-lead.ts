@@ -53,7 +53,7 @@ export async function updateLead(db: Db, id: bigint, fields: Fields, now: Date):
   const lead = await db.prisma.lead.findUniqueOrThrow({ where });
   const { email } = fields;
   if (email && !isMailAddress(email))
-    throw HttpProblem.field('email', 'must be one e-mail address');
+    throw HttpProblem.field('email', 'invalid_value', 'must be one e-mail address');
   const traffic_source_id = await sourceOf(db, fields);
   const data = await dataColumns(db, lead, fields);
   const timing = await changeTiming(db, lead, fields, now);
@@ -145,6 +145,7 @@ async function requirePossibleTimes(db: Db, lead: Lead, fields: Fields): Promise
     if (fields[name] && lead.schedule_id === null)
       throw HttpProblem.field(
         name,
+        'not_applicable',
         'must be left out for the lead of an offer, which has no schedule',
       );
   }
@@ -152,6 +153,7 @@ async function requirePossibleTimes(db: Db, lead: Lead, fields: Fields): Promise
     if (fields[name] && !lead.is_live && !fields.restart_schedule)
       throw HttpProblem.field(
         name,
+        'wrong_state',
         'must be left out for a lead that has ended; restart_schedule starts its schedule again',
       );
   }
@@ -166,6 +168,7 @@ async function requireNoOtherLiveLead(db: Db, { schedule_id, caller_number }: Le
   if (other)
     throw HttpProblem.field(
       'restart_schedule',
+      'wrong_state',
       `must be left out: lead ${other.id} of the same number is in the schedule`,
     );
 }
@@ -175,6 +178,7 @@ function rejectSecondLiveLead(error: unknown): never {
   if ((error as { code?: string }).code === 'P2002')
     throw HttpProblem.field(
       'restart_schedule',
+      'wrong_state',
       'must be left out: another lead of the same number is in the schedule',
     );
   throw error;

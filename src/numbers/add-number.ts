@@ -28,9 +28,10 @@ export interface NewNumber extends AvailableNumber, NumberFields {
 export async function addNumber(db: Db, number: NewNumber, now: Date): Promise<bigint> {
   const phone_number = BigInt(number.phone_number.slice(1));
   if (!(await claimNumber(db, phone_number)))
-    throw HttpProblem.field('phone_number', 'is being bought at this moment');
+    throw HttpProblem.field('phone_number', 'number_unavailable', 'is being bought at this moment');
   const [holder] = await db.sql(READ_HOLDER, { phone_number });
-  if (holder?.number_id) throw HttpProblem.field('phone_number', 'already belongs to a company');
+  if (holder?.number_id)
+    throw HttpProblem.field('phone_number', 'taken', 'already belongs to a company');
   const id = await recordNumber(db, number, now);
   await moveCount(db, 'numbers', 1);
   return id;
@@ -57,6 +58,7 @@ export async function recordNumber(
   const { id } = await db.prisma.number.create({ data, select: { id: true } });
   // A number exists once in the whole installation: carriers name nothing else when it is called.
   const owned = await db.sql(UPSERT_OWNER, { phone_number: number, number_id: id });
-  if (owned.length === 0) throw HttpProblem.field('phone_number', 'already belongs to a company');
+  if (owned.length === 0)
+    throw HttpProblem.field('phone_number', 'taken', 'already belongs to a company');
   return id;
 }

@@ -46,6 +46,7 @@ export async function buyRequested(
   if (purchase.id !== undefined) return purchase.id;
   throw HttpProblem.field(
     'requested_number',
+    'number_unavailable',
     `${purchase.problem}: ${number.phone_number}; search for others`,
   );
 }
@@ -84,6 +85,7 @@ function noneForSale({ prefix, toll_free, country }: Wanted): HttpProblem {
   const field_of_kind = toll_free ? 'toll_free' : 'country';
   return HttpProblem.field(
     prefix ? 'prefix' : field_of_kind,
+    'number_unavailable',
     `must be one for which ${wanted} is for sale; there is none now`,
   );
 }

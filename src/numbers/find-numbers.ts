@@ -38,9 +38,8 @@ const RETRY_AFTER_SECONDS = '5';
 /** 503: the carrier cannot be asked now. `consequence` says what was not done. */
 export function carrierUnavailable({ message }: Failure, consequence: string): HttpProblem {
   return new HttpProblem(
-    503,
+    'carrier_unavailable',
     `The carrier cannot be asked now. ${consequence} ${message}`,
-    {},
-    { 'Retry-After': RETRY_AFTER_SECONDS },
+    { headers: { 'Retry-After': RETRY_AFTER_SECONDS } },
   );
 }

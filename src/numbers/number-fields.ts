@@ -5,7 +5,7 @@ import { HttpProblem } from '../errors';
 import type { NumberFields } from './add-number';
 
 /** The fields of a number as requests send them. */
-export type SentFields = Omit<Schemas['NumberFields'], 'serializer'>;
+export type SentFields = Omit<Schemas['PhoneNumberFields'], 'serializer'>;
 
 export const DEFAULTS = { country: 'US', toll_free: false, forward_type: 'offer_id' } as const;
 
@@ -54,5 +54,9 @@ export function requireBuyer({
   buyer_id?: bigint | null;
 }): void {
   if (forward_type === 'buyer_id' && !buyer_id)
-    throw HttpProblem.field('buyer_id', 'must name a buyer while forward_type is buyer_id');
+    throw HttpProblem.field(
+      'buyer_id',
+      'missing_field',
+      'must name a buyer while forward_type is buyer_id',
+    );
 }

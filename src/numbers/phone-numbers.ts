@@ -31,7 +31,7 @@ import { type SortKey } from '../db/list-statements';
 // number.
 
 export const projection = {
-  schema: 'Number',
+  schema: 'PhoneNumber',
   singular: 'number',
   plural: 'numbers',
   fulltext:
@@ -62,7 +62,7 @@ export const projection = {
     last_assigned_at: true,
     carrier_number_id: true,
   },
-} as const satisfies Projection<'Number', 'number', 'numbers'>;
+} as const satisfies Projection<'PhoneNumber', 'number', 'numbers'>;
 
 const orders: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },
@@ -126,7 +126,7 @@ const FILTERS = {
 /** Buys the number that a request asks for and returns its id. */
 async function buy(
   db: Db,
-  wanted: Omit<Schemas['NumberCreate'], 'serializer'>,
+  wanted: Omit<Schemas['PhoneNumberCreate'], 'serializer'>,
   buying: Buying,
 ): Promise<bigint> {
   const { requested_number, country, toll_free, prefix, ...fields } = wanted;
@@ -139,6 +139,7 @@ async function buy(
   if (!number)
     throw HttpProblem.field(
       'requested_number',
+      'invalid_value',
       `must be a number of ${country ?? 'US, CA, GB or AU'}, as a search returns it`,
     );
   return buyRequested(db, number, own, buying);

@@ -36,6 +36,7 @@ export async function releaseNumber(
     if (number.carrier === 'sandbox') return;
     throw HttpProblem.field(
       'carrier',
+      'carrier_refused',
       `is ${number.carrier}, and this installation works with ${carrier.name} now: ` +
         `only ${number.carrier} can release the number`,
     );
@@ -43,7 +44,11 @@ export async function releaseNumber(
   const released = await carrier.releaseNumber(number.carrier_number_id);
   if (released.ok) return;
   if (released.retryable) throw carrierUnavailable(released, 'The number is still yours.');
-  throw HttpProblem.field('phone_number', `cannot be released (${released.message})`);
+  throw HttpProblem.field(
+    'phone_number',
+    'carrier_refused',
+    `cannot be released (${released.message})`,
+  );
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Handlers } from '../http/handlers';
 import { pageReply, type ListQuery } from '../http/list';
 import { carrierUnavailable, findNumbers } from './find-numbers';
 import { DEFAULTS } from './number-fields';
-import { END } from '../http/cursor';
+import { END, START } from '../http/cursor';
 
 const PREFIX = /^[ +]?[\d ().-]*\d[\d ().-]*$/;
 const QUERY = /^[ +]?[\da-z* ().-]*[\da-z*][\da-z* ().-]*$/i;
@@ -29,10 +29,15 @@ export function searchOf({
   if (prefix && !PREFIX.test(prefix))
     throw HttpProblem.field(
       'prefix',
+      'invalid_value',
       'must be the digits that a number begins with, such as 212 or +44161',
     );
   if (query && !QUERY.test(query))
-    throw HttpProblem.field('query', 'must be digits, letters of a keypad, or * for any one digit');
+    throw HttpProblem.field(
+      'query',
+      'invalid_value',
+      'must be digits, letters of a keypad, or * for any one digit',
+    );
   return {
     country,
     toll_free,
@@ -55,7 +60,7 @@ export async function searchNumbers(
   return pageReply('phone_number_search_results', query, {
     records: found.numbers.slice(first, next).map(recordOf),
     total_count: found.numbers.length,
-    next_cursor: next < found.numbers.length ? String(next) : 0,
+    next_cursor: next < found.numbers.length ? next : END,
   });
 }
 
@@ -71,10 +76,7 @@ function recordOf({ phone_number, country }: { phone_number: string; country: st
 }
 
 /** The index of the first number of a page, by its cursor. */
-function placeOf(cursor: string): number {
-  if (cursor === '-1') return 0;
-  if (cursor === END) return MAX_NUMBERS;
-  if (!/^\d{1,4}$/.test(cursor))
-    throw HttpProblem.field('cursor', 'must be -1 or the metadata.next_cursor of a page');
-  return Number(cursor);
+function placeOf(cursor: number): number {
+  if (cursor === START) return 0;
+  return cursor === END ? MAX_NUMBERS : cursor;
 }

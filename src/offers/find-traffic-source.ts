@@ -1,6 +1,6 @@
 import { identify, type Reference } from '../db/references';
 import type { Db } from '../db/tenant';
-import { HttpProblem } from '../errors';
+import { unknownReferences } from '../db/records';
 import { FIND_TRAFFIC_SOURCE } from './queries/traffic-sources';
 
 /** Returns the id of a traffic source named by its id, its uuid or its user_traffic_source_id. */
@@ -14,7 +14,6 @@ export async function findTrafficSource(
     id: named?.key === 'id' ? named.value : null,
     uuid: named?.key === 'uuid' ? named.value : null,
   });
-  if (!source)
-    throw HttpProblem.field('traffic_source_id', `names no record of yours: ${String(name)}`);
+  if (!source) throw unknownReferences('traffic_source_id', [String(name)]);
   return BigInt(source.id);
 }

@@ -1,3 +1,4 @@
+import { CHRONOLOGICAL } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { byReference } from '../db/records';
 import type { Deps } from '../deps';
@@ -7,10 +8,14 @@ import { recordHandlers } from '../http/record-handlers';
 
 // E-mails that outreach sent to leads. Read only.
 
-const projection = {
+export const projection = {
   schema: 'Email',
   singular: 'email',
   plural: 'emails',
+  fulltext: `lower(
+    coalesce(t.from_email, '') || E'\\n' || coalesce(t.to_email, '')
+    || E'\\n' || coalesce(t.subject, '') || E'\\n' || coalesce(t.external_record_id, '')
+  )`,
   columns: {
     ...commonColumns('emails'),
     type: `'Email'`,
@@ -42,7 +47,7 @@ export const emails = ({ clock }: Deps) =>
         db,
         now: clock(),
         projection,
-        orders: {},
+        orders: CHRONOLOGICAL,
         filters: byReference(query, { lead_id: 'leads' }),
       }),
     showEmail: recordHandlers(projection, clock).show,

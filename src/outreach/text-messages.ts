@@ -1,3 +1,4 @@
+import { CHRONOLOGICAL } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { byReference } from '../db/records';
 import { uuidv7 } from '../db/uuid';
@@ -14,10 +15,14 @@ import { receiveTextMessage } from './receive-text-message';
 // Text messages to leads and their replies. Outreach writes the first, carriers deliver the others;
 // with the sandbox, users can send replies to try them out.
 
-const projection = {
+export const projection = {
   schema: 'TextMessage',
   singular: 'text_message',
   plural: 'text_messages',
+  fulltext: `lower(
+    coalesce(t.from_number::text, '') || E'\\n' || coalesce(t.to_number::text, '')
+    || E'\\n' || coalesce(t.body, '') || E'\\n' || coalesce(t.external_record_id, '')
+  )`,
   columns: {
     ...commonColumns('text_messages'),
     type: `'TextMessage'`,
@@ -53,7 +58,7 @@ export const textMessages = ({ clock, carrier }: Deps) =>
         number: '(t.from_number = {number}::bigint OR t.to_number = {number}::bigint)',
       };
       const narrowed = { ...query, number };
-      return page(narrowed, { db, now: clock(), projection, orders: {}, filters });
+      return page(narrowed, { db, now: clock(), projection, orders: CHRONOLOGICAL, filters });
     },
 
     showTextMessage: recordHandlers(projection, clock).show,
@@ -62,13 +67,14 @@ export const textMessages = ({ clock, carrier }: Deps) =>
       if (carrier.name !== 'sandbox')
         throw HttpProblem.field(
           'from',
+          'wrong_state',
           `cannot be tried with the carrier ${carrier.name}, which delivers messages itself`,
         );
       const now = clock();
       const from = await callerNumber(db, body.from, 'from');
       const to = await callerNumber(db, body.to, 'to');
       if (!(await findNumber(db, to!)))
-        throw HttpProblem.field('to', 'is no number of the company');
+        throw HttpProblem.field('to', 'unknown_reference', 'is no number of the company');
       const message = {
         from,
         to,

@@ -15,7 +15,10 @@ export async function acceptInvitation(
 ): Promise<IssuedCredentials> {
   const [user] = await db.sql(ACCEPT_INVITATION, { user_id, number, now: now.toISOString() });
   if (!user)
-    throw new HttpProblem(401, 'This invitation has been accepted or replaced by a newer one.');
+    throw new HttpProblem(
+      'invitation_used',
+      'This invitation has been accepted or replaced by a newer one.',
+    );
   return issueCredentials(
     db,
     { name, kind: 'user_token', permissions: [], superuser: false, user_email: user.email },

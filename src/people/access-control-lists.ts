@@ -57,7 +57,7 @@ export const accessControlLists = ({ clock, queue, authenticator }: Deps) => {
     listAccessControlLists: ({ query, db }) =>
       page(query, { db, now: clock(), projection, orders }),
     newAccessControlList: (call) => records.unsaved({ ...call, query: {} }, {}),
-    showAccessControlList: (call) => records.show({ ...call, query: {} }),
+    showAccessControlList: records.show,
 
     createAccessControlList: async (call) => {
       requireWithin(call.caller, call.body);

@@ -25,7 +25,7 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) => {
     listAccessTokens: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
     newAccessToken: (call) =>
       records.unsaved({ ...call, query: {} }, { permissions: [], superuser: false }),
-    showAccessToken: (call) => records.show({ ...call, query: {} }),
+    showAccessToken: records.show,
 
     createAccessToken: async (call) => {
       const { kind, permissions = [], superuser = false, user_email } = call.body;
@@ -65,10 +65,11 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) => {
 
 function requireUser(kind: string, user_email: string | undefined): void {
   if (kind === 'user_token' && user_email === undefined)
-    throw HttpProblem.field('user_email', 'must be given for a user token');
+    throw HttpProblem.field('user_email', 'missing_field', 'must be given for a user token');
   if (kind === 'key_pair' && user_email !== undefined)
     throw HttpProblem.field(
       'user_email',
+      'conflicting_fields',
       'must be left out for a key pair, which belongs to the company',
     );
 }
@@ -85,9 +86,10 @@ function requireOwn(
   if (kind !== 'user_token')
     throw HttpProblem.field(
       'kind',
+      'beyond_your_rights',
       'must be user_token: your teams are granted single records, and a key pair sees all of the ' +
         'company',
     );
   if (user_email?.toLowerCase() !== own)
-    throw HttpProblem.field('user_email', `must be your own, ${own}`);
+    throw HttpProblem.field('user_email', 'beyond_your_rights', `must be your own, ${own}`);
 }

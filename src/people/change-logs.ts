@@ -1,4 +1,5 @@
 import { byReference } from '../db/records';
+import { CHRONOLOGICAL } from '../db/list-statements';
 import type { Projection } from '../db/projection';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
@@ -9,6 +10,10 @@ export const projection = {
   singular: 'change_log',
   plural: 'change_logs',
   everlasting: 'counted',
+  fulltext: `lower(
+    coalesce(t.record_type, '') || E'\\n' || coalesce(t.operation, '')
+    || E'\\n' || coalesce(t.user_email, '') || E'\\n' || coalesce(t.credentials, '')
+  )`,
   columns: {
     id: true,
     legacy_id: 't.id',
@@ -46,7 +51,7 @@ export const changeLogs = ({ clock }: Deps) =>
         db,
         now: clock(),
         projection,
-        orders: {},
+        orders: CHRONOLOGICAL,
         filters: { ...filters, ...named },
       });
     },

@@ -63,6 +63,7 @@ export async function teamChanges(
   if (caller.teams)
     throw HttpProblem.field(
       sent,
+      'beyond_your_rights',
       'is for superusers and key pairs of the company: your teams are granted single records',
     );
   if (GRANTING.some((name) => fields[name] !== undefined))

@@ -26,10 +26,9 @@ export async function findOrCreateUsers(
   // A user who is deleted after the INSERT is neither created nor found: a retry creates them.
   if (rows.length < emails.length)
     throw new HttpProblem(
-      503,
+      'contended',
       'A user with one of these addresses is just being deleted.',
-      {},
-      { 'Retry-After': '1' },
+      { headers: { 'Retry-After': '1' } },
     );
   return rows.map(({ id }) => BigInt(id));
 }

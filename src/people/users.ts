@@ -52,7 +52,7 @@ export const users = ({ clock, queue, pepper, authenticator }: Deps, deleteAgent
   return {
     listUsers: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
     newUser: (call) => records.unsaved({ ...call, query: {} }, {}),
-    showUser: (call) => records.show({ ...call, query: {} }),
+    showUser: records.show,
 
     createUser: (call) =>
       records.create({ ...call, query: {} }, (tx, fields, now) =>

@@ -27,6 +27,7 @@ export function possible(number: number | undefined, sent: string, field: string
   if (number === undefined)
     throw HttpProblem.field(
       field,
+      'invalid_value',
       `${reasonFor(sent)}; it must be one such as +13105550123 or (310) 555-0123`,
     );
   return number;

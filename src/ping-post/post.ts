@@ -41,10 +41,15 @@ export async function postPing(
   return db.statements(async (tx) => {
     const pinged = named && (await lockPing(tx, named.uuid, request.endpoint.id));
     if (!pinged || (named.buyer_id !== undefined && !pinged.buyer_ids.includes(named.buyer_id)))
-      throw HttpProblem.field('ping_id', `names no ping of this endpoint: ${ping_id}`);
+      throw HttpProblem.field(
+        'ping_id',
+        'unknown_reference',
+        `names no ping of this endpoint: ${ping_id}`,
+      );
     if (request.caller_number !== undefined && request.caller_number !== pinged.caller_number)
       throw HttpProblem.field(
         'caller_id',
+        'conflicting_fields',
         'is not that of the ping; it may be left out if ping_id is given',
       );
     const before = pinged.answer;

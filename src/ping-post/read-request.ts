@@ -72,6 +72,7 @@ export function requireCaller({ caller_number }: SellersRequest): number | null 
   if (caller_number === undefined)
     throw HttpProblem.field(
       'caller_id',
+      'missing_field',
       'must be given: the telephone number of the caller, such as +13105550123 or (310) 555-0123',
     );
   return caller_number;

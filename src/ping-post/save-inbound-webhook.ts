@@ -30,7 +30,11 @@ async function takeVanityUri(
   await db.prisma.inboundWebhookLookup.deleteMany({ where: { inbound_webhook_id } });
   const taken = await db.sql(INSERT_LOOKUP, { vanity_uri, inbound_webhook_id });
   if (taken.length === 0)
-    throw HttpProblem.field('vanity_uri', 'is taken; it must be unique in this installation');
+    throw HttpProblem.field(
+      'vanity_uri',
+      'taken',
+      'is taken; it must be unique in this installation',
+    );
 }
 
 interface NewWebhook {

@@ -65,10 +65,9 @@ export async function reserveCheckedBuyers(
     if (reserved.length > 0) return chosenOf(routed, choice.members, reserved);
   }
   throw new HttpProblem(
-    503,
+    'contended',
     'So many calls ask for the same buyers that none could be chosen. Try again.',
-    {},
-    { 'Retry-After': '1' },
+    { headers: { 'Retry-After': '1' } },
   );
 }
 

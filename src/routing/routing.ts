@@ -57,16 +57,21 @@ function periodOf(
   now: Date,
 ): { from: Date; to: Date; synthetic: SimulationOrder['synthetic'] } {
   if (synthetic && (from || to))
-    throw HttpProblem.field('synthetic', 'must not be given together with from or to');
-  if (!synthetic && !from) throw HttpProblem.field('from', 'must be given, or synthetic');
+    throw HttpProblem.field(
+      'synthetic',
+      'conflicting_fields',
+      'must not be given together with from or to',
+    );
+  if (!synthetic && !from)
+    throw HttpProblem.field('from', 'missing_field', 'must be given, or synthetic');
   const field = synthetic ? 'synthetic.to' : 'to';
   const [begins, ends] = [
     new Date((synthetic?.from ?? from)!),
     new Date(synthetic?.to ?? to ?? now),
   ];
-  if (begins >= ends) throw HttpProblem.field(field, 'must be later than from');
+  if (begins >= ends) throw HttpProblem.field(field, 'invalid_value', 'must be later than from');
   if (ends.getTime() - begins.getTime() > MAX_PERIOD_MS)
-    throw HttpProblem.field(field, 'must be at most 31 days after from');
+    throw HttpProblem.field(field, 'invalid_value', 'must be at most 31 days after from');
   return {
     from: begins,
     to: ends,
@@ -98,7 +103,8 @@ async function changesOf(db: Db, sent: readonly Change[]): Promise<SimulationOrd
     const field = `changes.${n}.${owner}`;
     const table = owner === 'buyer_id' ? 'buyers' : 'buyer_groups';
     const id = Number(await findNamed(db, table, { reference: change[owner]!, field }));
-    if (seen.has(`${owner}/${id}`)) throw HttpProblem.field(field, `is changed twice: ${id}`);
+    if (seen.has(`${owner}/${id}`))
+      throw HttpProblem.field(field, 'conflicting_fields', `is changed twice: ${id}`);
     seen.add(`${owner}/${id}`);
     if (owner === 'buyer_id') changes.buyers.push({ ...buyerChange(change, id), field });
     else changes.groups.push({ ...groupChange(change, id), field });
@@ -109,13 +115,18 @@ async function changesOf(db: Db, sent: readonly Change[]): Promise<SimulationOrd
 /** Whether a change is about a buyer or a group; it must have no fields of the other. */
 function ownerOf(change: Change, field: string): 'buyer_id' | 'buyer_group_id' {
   if ((change.buyer_id === undefined) === (change.buyer_group_id === undefined))
-    throw HttpProblem.field(field, 'must have either buyer_id or buyer_group_id');
+    throw HttpProblem.field(field, 'missing_field', 'must have either buyer_id or buyer_group_id');
   const [owner, kind, others] =
     change.buyer_id === undefined
       ? (['buyer_group_id', 'group', OF_BUYERS] as const)
       : (['buyer_id', 'buyer', OF_GROUPS] as const);
   const foreign = others.find((name) => change[name] !== undefined);
-  if (foreign) throw HttpProblem.field(`${field}.${foreign}`, `is not a field of a ${kind} here`);
+  if (foreign)
+    throw HttpProblem.field(
+      `${field}.${foreign}`,
+      'not_applicable',
+      `is not a field of a ${kind} here`,
+    );
   return owner;
 }
 

@@ -2,7 +2,7 @@ import type { Schemas } from '../contract';
 import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
 import { Prisma } from '../generated/prisma/client';
-import { HttpProblem, type FieldErrors } from '../errors';
+import { HttpProblem, type FieldFaults, fault, invalid } from '../errors';
 import { refusedHeaders } from '../egress/refused-headers';
 import { refusedUrl } from '../egress/refused-urls';
 
@@ -98,41 +98,47 @@ const allowed = ({ action_type }: Row): Own[] => [
 ];
 
 function requireKind(row: Row, allow_networks: readonly string[]): void {
-  const errors: FieldErrors = Object.create(null);
+  const faults: FieldFaults = Object.create(null);
   const kind = row.action_type!;
   const given = (name: Own) => row[name] !== undefined && row[name] !== null && row[name] !== '';
   for (const name of KINDS[kind].needs)
-    if (!given(name)) errors[name] = [`must be given for an action of type ${kind}`];
+    if (!given(name))
+      faults[name] = [fault('missing_field', `must be given for an action of type ${kind}`)];
   for (const name of OWN)
     if (given(name) && !allowed(row).includes(name))
-      errors[name] = [`is not a field of an action of type ${kind}`];
+      faults[name] = [fault('not_applicable', `is not a field of an action of type ${kind}`)];
   if (kind === 'restart' && row.end_of_schedule)
-    errors.end_of_schedule = [
+    faults.end_of_schedule = invalid(
       'must be false for restart: a lead that has left the schedule does not restart it',
-    ];
-  if (kind === 'wait') requireWait(row, errors);
+    );
+  if (kind === 'wait') requireWait(row, faults);
   if (kind === 'sms' && (row.body?.length ?? 0) > MAX_SMS_LENGTH)
-    errors.body = [`must be at most ${MAX_SMS_LENGTH} characters in a text message`];
+    faults.body = invalid(`must be at most ${MAX_SMS_LENGTH} characters in a text message`);
   if (kind === 'webhook' && row.url) {
     const url = refusedUrl(
       row.url.replace(/\{\{\s*\w+\s*\}\}|\[\w+\]\{[^}]*\}/g, 'x'),
       allow_networks,
     );
-    if (url) errors.url = [url];
+    if (url) faults.url = invalid(url);
     const headers = refusedHeaders(row.headers ?? {});
-    if (headers) errors.headers = [headers];
+    if (headers) faults.headers = invalid(headers);
   }
-  const problem = HttpProblem.fields(errors);
+  const problem = HttpProblem.fields(faults);
   if (problem) throw problem;
 }
 
-function requireWait({ wait_amount, wait_unit, wait_until }: Row, errors: FieldErrors): void {
+function requireWait({ wait_amount, wait_unit, wait_until }: Row, faults: FieldFaults): void {
   const amount = wait_amount !== undefined && wait_amount !== null;
-  if (amount && wait_until) errors.wait_until = ['cannot be combined with wait_amount'];
+  if (amount && wait_until)
+    faults.wait_until = [fault('conflicting_fields', 'cannot be combined with wait_amount')];
   else if (amount && !wait_unit)
-    errors.wait_unit = ['must be given with wait_amount: seconds, minutes, hours or days'];
+    faults.wait_unit = [
+      fault('missing_field', 'must be given with wait_amount: seconds, minutes, hours or days'),
+    ];
   else if (!amount && !wait_until)
-    errors.wait_amount = ['must be given with its wait_unit, or wait_until instead'];
+    faults.wait_amount = [
+      fault('missing_field', 'must be given with its wait_unit, or wait_until instead'),
+    ];
 }
 
 async function reference(

@@ -1,4 +1,11 @@
-import { createReadStream, existsSync, mkdirSync, type ReadStream } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  type ReadStream,
+} from 'node:fs';
 import { link, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
@@ -23,11 +30,13 @@ export interface Storage {
   clearIncoming(age_ms: number): Promise<void>;
 }
 
+/** Opens the folder, which is made when absent. Throws if this user may not write in it. */
 export function openStorage(folder: string, reserve_bytes: number): Storage {
   const root = resolve(folder);
   const [incoming, stored] = [join(root, 'incoming'), join(root, 'files')];
   for (const path of [root, incoming, stored])
     if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o700 });
+  for (const path of [incoming, stored]) accessSync(path, constants.W_OK | constants.X_OK);
   const path = (key: string) => join(stored, key);
   return {
     incoming,

@@ -10,13 +10,14 @@ interface Changes {
   upload: Upload | undefined;
 }
 
-/** The fields that an import depends on. */
-const IMPORT_FIELDS = [
-  'caller_id_column_name',
-  'headers',
-  'apply_block_or_unblock',
-  'buyer_suppression_id',
-] as const;
+/** The fields that an import depends on, and their columns. */
+const IMPORT_FIELDS = {
+  caller_id_column_name: 'caller_id_column_name',
+  csv_headers: 'headers',
+  apply_block_or_unblock: 'apply_block_or_unblock',
+  buyer_suppression_id: 'buyer_suppression_id',
+} as const;
+const IMPORT_FIELD_NAMES = Object.keys(IMPORT_FIELDS) as (keyof typeof IMPORT_FIELDS)[];
 
 const isSame = (a: unknown, b: unknown): boolean =>
   JSON.stringify(a, bigintAsText) === JSON.stringify(b, bigintAsText);
@@ -38,10 +39,11 @@ export async function changeSuppressionFile(
   const where = { company_id_id: { company_id: tx.company_id, id } };
   const before = await tx.prisma.buyerSuppressionFile.findUniqueOrThrow({ where });
   const { status, buyer_suppression_id: list_before } = before;
-  const sent = IMPORT_FIELDS.filter((name) => fields[name] !== undefined);
+  const sent = IMPORT_FIELD_NAMES.filter((name) => fields[name] !== undefined);
   if (status === 'running' && (upload || sent.length > 0))
     throw HttpProblem.field(
       sent[0] ?? 'import_file',
+      'wrong_state',
       'cannot be changed while the import runs; stop it first',
     );
   const list = await listOf(tx, fields, list_before);
@@ -64,7 +66,11 @@ export async function changeSuppressionFile(
   const has_changed =
     upload !== undefined ||
     is_moved ||
-    sent.some((name) => !isSame(after[name], before[name]) && !isSame(after[name], shown[name]));
+    sent
+      .map((name) => IMPORT_FIELDS[name])
+      .some(
+        (column) => !isSame(after[column], before[column]) && !isSame(after[column], shown[column]),
+      );
   const has_been_sent = upload !== undefined || sent.length > 0;
   const starts_again = status === 'succeeded' ? has_changed : has_been_sent;
   const keeps_position = status === 'pending' && before.queue_position !== null && !is_moved;

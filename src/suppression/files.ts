@@ -1,5 +1,6 @@
 import { defaultsOf, type Schemas } from '../contract';
 import { commonColumns, type Projection } from '../db/projection';
+import type { SortKey } from '../db/list-statements';
 import { byReference, findRecord, resolveReferences } from '../db/records';
 import type { Deps } from '../deps';
 import { notFound } from '../errors';
@@ -68,6 +69,13 @@ const NOTHING_DONE = {
   found_headers: [],
 };
 
+const orders: Record<string, SortKey> = {
+  name: { sql: 't.name', type: 'text', nullable: true },
+  status: { sql: 't.status', type: 'text' },
+  created_at: { sql: 't.created_at', type: 'timestamptz' },
+  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+};
+
 export const buyerSuppressionFiles = (deps: Deps) => {
   const { clock, storage } = deps;
   const records = recordHandlers(projection, clock);
@@ -77,7 +85,7 @@ export const buyerSuppressionFiles = (deps: Deps) => {
         db,
         now: clock(),
         projection,
-        orders: {},
+        orders,
         filters: {
           status: 't.status = {status}',
           ...byReference(query, { buyer_suppression_id: 'buyer_suppressions' }),
@@ -126,7 +134,7 @@ async function unsavedFile({ query, db }: Call<'newBuyerSuppressionFile'>) {
 
 async function listRejectedRows({ params, query, db }: Call<'listRejectedRows'>) {
   const file = await findRecord(db, 'buyer_suppression_files', params.id);
-  return keyedList<Schemas['RejectedRowList']>(query, {
+  return keyedList<Schemas['RejectedRowPage']>(query, {
     db,
     root: 'rejected_rows',
     table: 'rejected_rows',

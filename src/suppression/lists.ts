@@ -1,6 +1,7 @@
 import type { Schemas } from '../contract';
 import { changeBuyers, replaceAttached } from '../db/attachments';
 import { moveCount } from '../db/counters';
+import type { SortKey } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { findRecord, lockRecord, resolveReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -69,21 +70,26 @@ export const projection = {
 type Fields = Schemas['BuyerSuppressionFields'];
 
 /** The columns of the list's own row among the fields. */
-function columnsOf({ name, caller_id_column_name, headers, external_record_id }: Fields) {
+function columnsOf({ name, caller_id_column_name, csv_headers, external_record_id }: Fields) {
   return {
     ...(name !== undefined && { name }),
     ...(caller_id_column_name !== undefined && { caller_id_column_name }),
-    ...(headers !== undefined && { headers: headers ?? [] }),
+    ...(csv_headers !== undefined && { headers: csv_headers ?? [] }),
     ...(external_record_id !== undefined && { external_record_id }),
   };
 }
+
+const orders: Record<string, SortKey> = {
+  name: { sql: 't.name', type: 'text' },
+  created_at: { sql: 't.created_at', type: 'timestamptz' },
+  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+};
 
 export const buyerSuppressions = (deps: Deps) => {
   const { clock, queue } = deps;
   const records = recordHandlers(projection, clock);
   return {
-    listBuyerSuppressions: ({ query, db }) =>
-      page(query, { db, now: clock(), projection, orders: {} }),
+    listBuyerSuppressions: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
 
     newBuyerSuppression: (call) => records.unsaved(call, { headers: [], blocked: 0 }),
 
@@ -181,7 +187,7 @@ async function listBuyerSuppressionCallerIds({
   const number = await callerNumber(db, query.caller_id, 'caller_id');
   const is_filtered = number !== undefined;
   const of_list = 't.buyer_suppression_id = {list}';
-  return keyedList<Schemas['CallerIdList']>(query, {
+  return keyedList<Schemas['CallerIdPage']>(query, {
     db,
     root: 'caller_ids',
     table: 'buyer_suppression_numbers',
@@ -195,9 +201,9 @@ async function listBuyerSuppressionCallerIds({
 }
 
 /** The fields that say how the files of a list are laid out. */
-const layoutOf = ({ caller_id_column_name, headers }: Fields) => ({
+const layoutOf = ({ caller_id_column_name, csv_headers }: Fields) => ({
   caller_id_column_name,
-  headers,
+  csv_headers,
 });
 
 /** Attaches a locked list to offers, schedules and buyers. */
@@ -248,7 +254,8 @@ async function lockBrokenFile(
   reference: Reference,
   fields: Fields,
 ): Promise<bigint | undefined> {
-  if (fields.caller_id_column_name === undefined && fields.headers === undefined) return undefined;
+  if (fields.caller_id_column_name === undefined && fields.csv_headers === undefined)
+    return undefined;
   const list = await findRecord(tx, 'buyer_suppressions', reference);
   const [file] = await tx.sql(FIND_BROKEN_FILE, { list });
   if (!file) return undefined;

@@ -17,7 +17,11 @@ export async function stopSuppressionFile(
   const { id, status } = await lockRecord(tx, 'buyer_suppression_files', reference, ['status']);
   if (status === 'stopped') return id;
   if (status !== 'pending' && status !== 'running')
-    throw HttpProblem.field('status', `is ${status} already: there is nothing to stop`);
+    throw HttpProblem.field(
+      'status',
+      'wrong_state',
+      `is ${status} already: there is nothing to stop`,
+    );
   const { buyer_suppression_id } = await tx.prisma.buyerSuppressionFile.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
     data: { status: 'stopped', stopped_at: now, updated_at: now, user_updated_at: now },

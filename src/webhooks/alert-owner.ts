@@ -47,7 +47,7 @@ export async function alertOwner(
     subject: `Webhook "${name}" ${subject}`,
     text: `${first}\n\n${text}\n`,
   });
-  if (!sent.ok && sent.retryable) throw new Error(`the mail was not sent: ${sent.message}`);
+  if (!sent.ok && sent.retryable) throw new Error(`the mail was not sent: ${sent.code}`);
 }
 
 /**

@@ -64,7 +64,7 @@ export async function fireWebhook(
 async function resolveWebhook(tx: Db, reference: Reference | null | undefined): Promise<bigint> {
   const field = 'outgoing_webhook_id';
   if (!isGiven(reference))
-    throw HttpProblem.field(field, 'must be given: the webhook that is fired');
+    throw HttpProblem.field(field, 'missing_field', 'must be given: the webhook that is fired');
   return (await resolveReferences(tx, 'outgoing_webhooks', [reference], { field }))[0]!;
 }
 
@@ -97,6 +97,7 @@ async function resolveSubject(
   if (Object.values(subject).every((id) => id === null))
     throw HttpProblem.field(
       'lead_id',
+      'missing_field',
       'must be given, or call_id, or buyer_conversion_id: what the webhook is fired about',
     );
   return subject;

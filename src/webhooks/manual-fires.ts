@@ -1,3 +1,4 @@
+import type { SortKey } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { findNamed, type Reference, type Table } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -39,13 +40,18 @@ export const projection = {
   },
 } as const satisfies Projection<'WebhookManualFire', 'webhook_manual_fire', 'webhook_manual_fires'>;
 
+const orders: Record<string, SortKey> = {
+  name: { sql: 't.name', type: 'text', nullable: true },
+  created_at: { sql: 't.created_at', type: 'timestamptz' },
+};
+
 /** Webhooks that are fired by hand. */
 export const webhookManualFires = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
     listWebhookManualFires: ({ query, db }) =>
-      page(query, { db, now: clock(), projection, orders: {} }),
-    showWebhookManualFire: (call) => records.show({ ...call, query: {} }),
+      page(query, { db, now: clock(), projection, orders }),
+    showWebhookManualFire: records.show,
 
     newWebhookManualFire: async ({ db, query: { lead_id, call_id, created_at, updated_at } }) => {
       const named = {

@@ -12,7 +12,7 @@ export async function redeliver(db: Db, reference: Reference, now: Date): Promis
   const { id } = await lockRecord(db, 'webhook_logs', reference);
   const [log] = await db.sql(FIND_LOGGED_DELIVERY, { id });
   const { delivery_id, webhook_id, is_webhook_deleted, is_sendable } = log!;
-  const problem = (why: string) => HttpProblem.field('id', why);
+  const problem = (why: string) => HttpProblem.field('id', 'wrong_state', why);
   if (is_webhook_deleted) throw problem('is of a webhook that is deleted');
   if (delivery_id === null) throw problem('is of a pre-dial request, which is sent only once');
   if (!is_sendable)

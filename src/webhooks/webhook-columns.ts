@@ -2,7 +2,7 @@ import type { Schemas } from '../contract';
 import { refusedHeaders } from '../egress/refused-headers';
 import { refusedUrl } from '../egress/refused-urls';
 import { SIGNING_HEADERS } from '../egress/request-template';
-import { HttpProblem, type FieldErrors } from '../errors';
+import { HttpProblem, type FieldFaults, invalid } from '../errors';
 import { isMailAddress } from '../mail/address';
 
 export type WebhookFields = Omit<Schemas['OutgoingWebhookFields'], 'serializer'>;
@@ -77,7 +77,7 @@ export function webhookColumns(
     alert_email: mergedText(fields.alert_email, before?.alert_email),
     external_record_id: mergedText(fields.external_record_id, before?.external_record_id),
   };
-  const problem = HttpProblem.fields(errorsOf(columns, timeouts, allow_networks));
+  const problem = HttpProblem.fields(faultsIn(columns, timeouts, allow_networks));
   if (problem) throw problem;
   return columns;
 }
@@ -95,26 +95,26 @@ function mergedText(
   return text?.trim() ? text : null;
 }
 
-function errorsOf(
+function faultsIn(
   columns: WebhookColumns,
   { min, max }: Timeouts,
   allow_networks: readonly string[],
-): FieldErrors {
-  const errors: FieldErrors = {};
+): FieldFaults {
+  const faults: FieldFaults = {};
   const url = urlError(columns.url, allow_networks);
-  if (url) errors.url = [url];
+  if (url) faults.url = invalid(url);
   const headers = headersError(columns.headers);
-  if (headers) errors.headers = [headers];
+  if (headers) faults.headers = invalid(headers);
   if (columns.timeout_seconds < min || columns.timeout_seconds > max)
-    errors.timeout_seconds = [`must be from ${min} to ${max} for ${columns.trigger_type}`];
+    faults.timeout_seconds = invalid(`must be from ${min} to ${max} for ${columns.trigger_type}`);
   const code = columns.success_codes.find((each) => (each >= 300 && each < 400) || each === 410);
   if (code !== undefined)
-    errors.success_codes = [
+    faults.success_codes = invalid(
       `must not have ${code}: a redirect or 410 never means that the event was received`,
-    ];
+    );
   if (columns.alert_email !== null && !isMailAddress(columns.alert_email))
-    errors.alert_email = ['must be one e-mail address'];
-  return errors;
+    faults.alert_email = invalid('must be one e-mail address');
+  return faults;
 }
 
 const urlError = (url: string, allow_networks: readonly string[]): string | undefined =>

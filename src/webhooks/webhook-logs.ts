@@ -1,3 +1,4 @@
+import { CHRONOLOGICAL } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { byReference } from '../db/records';
 import type { Deps } from '../deps';
@@ -11,6 +12,10 @@ export const projection = {
   schema: 'WebhookLog',
   singular: 'webhook_log',
   plural: 'webhook_logs',
+  fulltext: `lower(
+    coalesce(t.trigger_type, '') || E'\\n' || coalesce(t.notes, '')
+    || E'\\n' || left(coalesce(t.response_body, ''), 500)
+  )`,
   joins: {
     w: 'JOIN outgoing_webhooks w ON w.company_id = t.company_id AND w.id = t.outgoing_webhook_id',
     d: `LEFT JOIN webhook_deliveries d ON d.company_id = t.company_id
@@ -71,10 +76,10 @@ export const webhookLogs = ({ clock }: Deps) => {
         db,
         now: clock(),
         projection,
-        orders: {},
+        orders: CHRONOLOGICAL,
         filters: { ...byReference(query, REFERENCES), ...FILTERS },
       }),
-    showWebhookLog: (call) => records.show({ ...call, query: {} }),
+    showWebhookLog: records.show,
 
     redeliverWebhookLog: async ({ db, params }) => {
       const now = clock();

@@ -30,13 +30,21 @@ export async function resolveOwner(
   const owner_type = ownerTypeOf(before, sent);
   if (owner_type === 'Company') {
     if (sent.owner_id !== undefined && sent.owner_id !== null)
-      throw HttpProblem.field('owner_id', 'must be left out for the owner_type Company');
+      throw HttpProblem.field(
+        'owner_id',
+        'conflicting_fields',
+        'must be left out for the owner_type Company',
+      );
     return { owner_type, owner_id: null };
   }
   const id_before = before?.owner_type === owner_type ? before.owner_id : null;
   if (sent.owner_id === undefined && id_before !== null) return { owner_type, owner_id: id_before };
   if (sent.owner_id === undefined || sent.owner_id === null)
-    throw HttpProblem.field('owner_id', `must be given for the owner_type ${owner_type}`);
+    throw HttpProblem.field(
+      'owner_id',
+      'missing_field',
+      `must be given for the owner_type ${owner_type}`,
+    );
   // The row of a buyer is written: it has the number of its webhooks.
   const lock = owner_type === 'Buyer' ? 'UPDATE' : 'SHARE';
   const options = { field: 'owner_id', lock } as const;

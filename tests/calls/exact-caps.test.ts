@@ -4,8 +4,6 @@ import { eventually } from '../support/engine-process';
 import { repetitions } from '../support/repetitions';
 import { twoServers } from '../support/two-servers';
 
-jest.setTimeout(180_000);
-
 // Caps over two server processes.
 
 const here = twoServers();

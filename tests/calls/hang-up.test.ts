@@ -4,6 +4,7 @@ import { CALLER, softswitch } from '../support/softswitch';
 import { switchboard } from '../support/switchboard';
 import { startTwilio, type TwilioServer } from '../support/twilio-server';
 import { appOf, caller, type Api } from '../support/world';
+import { patient } from '../support/patience';
 
 let server: TwilioServer;
 const here = softswitch('2026-06-01T16:00:00Z');
@@ -62,7 +63,7 @@ describe('hang_up', () => {
   describe('of a call at a carrier', () => {
     const withCarrier = (): Api =>
       caller(
-        appOf({ ...here.world.deps, carrier: openTwilio(server, { timeout_ms: 300 }) }),
+        appOf({ ...here.world.deps, carrier: openTwilio(server, { timeout_ms: patient(300) }) }),
         here.world.company.auth,
       );
     /** A call that came in through the carrier and rings at a buyer. */

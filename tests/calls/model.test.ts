@@ -23,8 +23,6 @@ import { standingClock } from '../support/clock';
 import { repetitions } from '../support/repetitions';
 import { createWorld, type World } from '../support/world';
 
-jest.setTimeout(180_000);
-
 // Random companies and random commands for their calls, compared with a model of what is allowed.
 
 /** The last Monday of a month, 10:00 in New York. */

@@ -1,7 +1,5 @@
 import { twoServers } from '../support/two-servers';
 
-jest.setTimeout(180_000);
-
 const here = twoServers();
 const { create, send } = here;
 

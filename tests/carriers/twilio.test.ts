@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { fictionNumbers } from '../../src/carriers/inventory';
 import { startTwilio, type Trouble, type TwilioServer } from '../support/twilio-server';
 import { ago, call, FROM, openTwilio, PUBLIC_URL, sms, TO } from './requests';
+import { patient } from '../support/patience';
 
 let server: TwilioServer;
 beforeEach(async () => {
@@ -61,7 +62,7 @@ describe('at most once', () => {
   test.each<Trouble>(['break after accepting', 'hang after accepting'])(
     'after «%s» a retry leaves exactly one text, call and number',
     async (trouble) => {
-      const carrier = openTwilio(server, { timeout_ms: 300 });
+      const carrier = openTwilio(server, { timeout_ms: patient(300) });
       const began = new Date();
       const [text, ring, number] = [
         sms(),
@@ -113,7 +114,7 @@ describe('at most once', () => {
     ] satisfies Trouble[]) {
       server.trouble([trouble], 'GET');
       expect(
-        await openTwilio(server, { timeout_ms: 300 }).sendSms(sms({ tried_at: ago(50) })),
+        await openTwilio(server, { timeout_ms: patient(300) }).sendSms(sms({ tried_at: ago(50) })),
       ).toMatchObject({ ok: false, retryable: true, maybe_sent: true });
     }
     expect(server.asked.filter(({ method }) => method === 'POST')).toEqual([]);
@@ -174,7 +175,7 @@ describe('a call that is to end', () => {
     'while the carrier does not answer («%s») may be tried again',
     async (trouble) => {
       server.trouble([trouble]);
-      expect(await openTwilio(server, { timeout_ms: 300 }).endCall('CA1')).toMatchObject({
+      expect(await openTwilio(server, { timeout_ms: patient(300) }).endCall('CA1')).toMatchObject({
         ok: false,
         retryable: true,
       });
@@ -207,7 +208,7 @@ describe('a number that is given back', () => {
     async (trouble) => {
       const sid = await bought();
       server.trouble([trouble]);
-      const carrier = openTwilio(server, { timeout_ms: 300 });
+      const carrier = openTwilio(server, { timeout_ms: patient(300) });
       expect(await carrier.releaseNumber(sid)).toMatchObject({
         ok: false,
         retryable: true,

@@ -1,28 +1,9 @@
-import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { join } from 'node:path';
-import { chromium, type Locator, type Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { createDemo } from '../../src/installation/demo';
+import { DESKTOP, inBrowser, withPage } from '../support/browser';
 import { appOf, createWorld, type World } from '../support/world';
-
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  existsSync,
-);
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-const maybe = CHROMIUM ? test : test.skip;
-if (!CHROMIUM)
-  process.stdout.write(
-    '\nSKIPPED: the Swagger UI test needs Chromium at /usr/bin/chromium. ' +
-      'On Debian: apt-get install chromium\n',
-  );
+import { FAR_MS } from '../support/patience';
 
 let world: World;
 let server: Server;
@@ -41,24 +22,10 @@ afterAll(async () => {
 });
 
 /** Opens Swagger UI, authorizes, and hands the page over; no request may leave the server. */
-async function inSwagger(
+const inSwagger = (
   work: (page: Page, operation: (tag: string, id: string) => Promise<Locator>) => Promise<void>,
-): Promise<void> {
-  const browser = await chromium.launch({ executablePath: CHROMIUM!, args: FLAGS });
-  try {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 1400 } });
-    const foreign: string[] = [];
-    const { port } = server.address() as { port: number };
-    page.on(
-      'request',
-      (request) =>
-        void (
-          new URL(request.url()).port !== String(port) &&
-          !request.url().startsWith('data:') &&
-          foreign.push(request.url())
-        ),
-    );
-    await page.goto(`http://127.0.0.1:${port}/api/docs/`);
+): Promise<void> =>
+  withPage(server, '/api/docs/', DESKTOP, async (page) => {
     await page.getByRole('button', { name: 'Authorize' }).first().click();
     const dialog = page.locator('.modal-ux').first();
     await dialog.locator('input[name="username"], #auth_username').first().fill(auth[0]);
@@ -71,27 +38,17 @@ async function inSwagger(
       await operation.getByRole('button').first().click();
       return operation;
     });
-    await page.screenshot({
-      path: join(
-        process.env.SCREENSHOTS ?? process.env.TRUNKLINE_TEST_FOLDER!,
-        `${expect.getState().currentTestName!.replace(/\W+/g, '-')}.png`,
-      ),
-    });
-    expect(foreign).toEqual([]);
-  } finally {
-    await browser.close();
-  }
-}
+  });
 
 /** Sends what stands there and answers what came back with 200. */
 async function executed(operation: Locator): Promise<string> {
   await operation.getByRole('button', { name: 'Execute' }).click();
   const answer = operation.locator('.live-responses-table .response').first();
-  await answer.getByText('200').first().waitFor({ timeout: 20_000 });
+  await answer.getByText('200').first().waitFor({ timeout: FAR_MS });
   return answer.innerText();
 }
 
-maybe('a person opens Swagger UI, authorizes, lists the buyers and sees them', () =>
+inBrowser('a person opens Swagger UI, authorizes, lists the buyers and sees them', () =>
   inSwagger(async (_, operation) => {
     expect(await executed(await operation('buyers', 'listBuyers'))).toContain(
       'Acme Insurance, Los Angeles',
@@ -99,7 +56,7 @@ maybe('a person opens Swagger UI, authorizes, lists the buyers and sees them', (
   }),
 );
 
-maybe(
+inBrowser(
   'a person asks in Swagger UI where a call would go, and sees why each buyer would get it or not',
   () =>
     inSwagger(async (_, operation) => {

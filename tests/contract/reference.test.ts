@@ -2,7 +2,6 @@ import {
   BASE_PATH,
   contract,
   facets,
-  isExploded,
   type Method,
   type Operation,
   type Schema,
@@ -16,7 +15,11 @@ import { VALUES } from './reference-values';
 
 type Raw = {
   security?: Record<string, unknown>[];
-  requestBody?: { content: Record<string, { schema: Schema }> };
+  requestBody?: {
+    content: Record<string, { schema: Schema }>;
+    'x-also-accepts'?: Record<string, { schema: Schema }>;
+  };
+  'x-fields'?: Schema;
 };
 const SCHEMES = contract.document.components.securitySchemes as Record<
   string,
@@ -41,7 +44,7 @@ function at(schemas: Record<string, Schema>, path: string): Schema | undefined {
   return at(items ? facets(items).properties : properties, rest.join('.'));
 }
 
-/** Parameters of the query string, with those of exploded objects and of credentials. */
+/** Parameters of the query string, with the fields of x-fields and credentials. */
 function queryOf(operation: Operation): Record<string, Schema> {
   const shown = (rawOf(operation).security ?? [])
     .flatMap((schemes) => Object.keys(schemes))
@@ -54,20 +57,31 @@ function queryOf(operation: Operation): Record<string, Schema> {
       {},
       ...operation.parameters
         .filter((parameter) => parameter.in === 'query')
-        .map((parameter) =>
-          isExploded(parameter)
-            ? facets(parameter.schema).properties
-            : { [parameter.name]: parameter.schema },
+        .map(({ name, schema, 'x-other-names': others = [], 'x-default': omitted }) =>
+          Object.fromEntries(
+            [name, ...others].map((known) => [known, { ...schema, 'x-default': omitted }]),
+          ),
         ),
     ),
+    ...named(rawOf(operation)['x-fields']),
   } as Record<string, Schema>;
 }
 
+/** The fields of a schema by all of their names. */
+const named = (schema: Schema | undefined): Record<string, Schema> =>
+  Object.fromEntries(
+    Object.entries(schema ? facets(schema).properties : {}).flatMap(([name, field]) =>
+      [name, ...(field['x-other-names'] ?? [])].map((known) => [known, field]),
+    ),
+  );
+
 /** Fields of the body in every media type, and of the query string where they may be there too. */
 function bodyOf(operation: Operation): Record<string, Schema> {
-  const forms = Object.values(rawOf(operation).requestBody?.content ?? {}).map(
-    ({ schema }) => facets(schema).properties,
-  );
+  const { requestBody } = rawOf(operation);
+  const forms = Object.values({
+    ...requestBody?.content,
+    ...requestBody?.['x-also-accepts'],
+  }).map(({ schema }) => named(schema));
   return Object.assign({}, ...forms, ...(operation.merged ? [queryOf(operation)] : [])) as Record<
     string,
     Schema
@@ -137,7 +151,7 @@ test.each(RESOURCES.map((resource) => [resource.root, resource] as const))(
     const { properties } = facets(record);
     expect(columns.filter((name) => !properties[name])).toEqual([]);
     if (exact) expect(Object.keys(properties)).toEqual(columns);
-    if (type) expect(properties.type).toMatchObject({ const: type });
+    if (type) expect(properties.type).toMatchObject({ 'x-const': type });
   },
 );
 
@@ -153,14 +167,19 @@ test.each(VALUES.map((values) => [`${values.name} of ${values.of}`, values] as c
       minimum?: number;
       maximum?: number;
     };
-    const allowed = plain.const === undefined ? (plain.enum ?? []) : [plain.const];
+    const constant = plain['x-const'];
+    const words = [plain, ...(plain.oneOf ?? []).map(contract.resolve)].flatMap(
+      (part) => part.enum ?? [],
+    );
+    const allowed = constant === undefined ? words : [constant];
     expect(wanted.values.filter((value) => !allowed.includes(value))).toEqual([]);
     if (wanted.exact)
       expect(allowed.filter((value) => value !== null).toSorted()).toEqual(
         wanted.values.toSorted(),
       );
+    const stated = { ...plain, default: plain['x-default'] };
     for (const name of ['default', 'minimum', 'maximum'] as const)
-      if (wanted[name] !== undefined) expect([name, plain[name]]).toEqual([name, wanted[name]]);
+      if (wanted[name] !== undefined) expect([name, stated[name]]).toEqual([name, wanted[name]]);
   },
 );
 
@@ -172,7 +191,7 @@ test('credentials are sent as the reference says', () => {
       expect.objectContaining({ in: 'query', name: 'auth_token' }),
     ]),
   );
-  expect(contract.document.servers.map(({ url }) => url)).toEqual(['/api/v1']);
+  for (const { url } of contract.document.servers) expect(url).toMatch(/(^|[a-z])\/api\/v1$/);
 });
 
 test('lists have the metadata of the reference', () => {

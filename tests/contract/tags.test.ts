@@ -2,16 +2,16 @@ import { contract } from '../../src/contract';
 
 interface Operation {
   tags?: string[];
+  callbacks?: Record<string, Record<string, Record<string, Operation>>>;
 }
 
 interface Tagged {
   tags: { name: string; description?: string }[];
   'x-tagGroups': { name: string; tags: string[] }[];
   paths: Record<string, Record<string, Operation>>;
-  webhooks: Record<string, Record<string, Operation>>;
 }
 
-const { tags, 'x-tagGroups': groups, paths, webhooks } = contract.document as unknown as Tagged;
+const { tags, 'x-tagGroups': groups, paths } = contract.document as unknown as Tagged;
 const names = tags.map(({ name }) => name);
 
 test('every tag is in exactly one group, in the order of the tags', () => {
@@ -26,7 +26,11 @@ test('group names are unique, no group is empty, and every tag has a description
 });
 
 test('operations use all declared tags and no others', () => {
-  const operations = [paths, webhooks].flatMap(Object.values).flatMap(Object.values) as Operation[];
-  const used = operations.flatMap((operation) => operation.tags ?? []);
+  const operations = Object.values(paths).flatMap(Object.values) as Operation[];
+  const events = operations
+    .flatMap(({ callbacks = {} }) => Object.values(callbacks))
+    .flatMap(Object.values)
+    .flatMap(Object.values) as Operation[];
+  const used = [...operations, ...events].flatMap((operation) => operation.tags ?? []);
   expect([...new Set(used)].sort()).toEqual([...names].sort());
 });

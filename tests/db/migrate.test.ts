@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { readCatalog, type Item } from '../../scripts/catalog';
-import { migrate, migrationNames, PreReleaseDatabase } from '../../src/db/migrate';
+import { migrate, migrationNames, NewerDatabase, PreReleaseDatabase } from '../../src/db/migrate';
 import { runScript, TYPESCRIPT } from '../support/process';
 import { freshDatabase } from '../support/world';
 
@@ -26,13 +26,6 @@ async function emptyDatabase(): Promise<string> {
   await (await connect(server)).query(`CREATE DATABASE ${name}`);
   return server.replace(/\/postgres$/, `/${name}`);
 }
-
-const tables = async (client: Client) => {
-  const { rows } = await client.query(
-    "SELECT tablename FROM pg_tables WHERE schemaname = 'public'",
-  );
-  return rows.map(({ tablename }) => tablename);
-};
 
 const sorted = (items: Item[]) => items.map((item) => JSON.stringify(item)).sort();
 
@@ -58,14 +51,19 @@ describe('an empty database', () => {
     expect(made.filter(({ kind }) => kind === 'trigger').length).toBeGreaterThan(20);
   });
 
-  test('stays empty when one statement of functions.sql fails', async () => {
+  test('is not brought to the last migration when a statement of functions.sql fails', async () => {
     const url = await emptyDatabase();
     const client = await connect(url);
     await client.query(
       `CREATE FUNCTION record_agent_event() RETURNS integer LANGUAGE sql AS 'SELECT 1'`,
     );
     await expect(migrateInProcess(url)).rejects.toThrow('cannot change return type');
-    expect(await tables(client)).toEqual(['_prisma_migrations']);
+    const { rows } = await client.query(
+      'SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL',
+    );
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(migrationNames().slice(0, -1));
+    const made = await readCatalog(client);
+    expect(made.filter(({ kind }) => kind === 'trigger')).toEqual([]);
   });
 });
 
@@ -121,14 +119,41 @@ describe('a database that was made by a pre-release', () => {
     expect(code).toBe(1);
     expect(JSON.parse(output)).toContainEqual({ check: 'migrations', ok: false, finding: message });
   });
+});
 
-  test('is not what a newer release has made', async () => {
-    const newer = await freshDatabase();
-    const client = await connect(newer);
-    await client.query(
+describe('a database that a newer release has migrated', () => {
+  let url: string;
+  const newer = '29991231000000_newer';
+  const { message } = new NewerDatabase([newer]);
+  beforeAll(async () => {
+    url = await freshDatabase();
+    await (
+      await connect(url)
+    ).query(
       `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at)
-      VALUES ('newer', '', '29991231000000_newer', now())`,
+      VALUES ('newer', '', $1, now())`,
+      [newer],
     );
-    expect(await migrate(newer)).toEqual([]);
+  });
+
+  test.each([
+    ['src/server.ts', []],
+    ['src/worker.ts', []],
+    ['src/cli/index.ts', ['migrate']],
+    ['src/cli/index.ts', ['token', 'list']],
+  ])('is refused by %s %j, which names both versions, and left as it is', async (program, args) => {
+    const before = await readCatalog(await connect(url));
+    const { code, output, errors } = runScript(program, args, { DATABASE_URL: url, DATA_DIR });
+    expect([code, output, errors.trimEnd().split('\n').at(-1)]).toEqual([1, '', message]);
+    expect(message).toContain(newer);
+    expect(message).toContain(migrationNames().at(-1));
+    expect(await readCatalog(await connect(url))).toEqual(before);
+  });
+
+  test('is named by the doctor', () => {
+    const environment = { DATABASE_URL: url, DATA_DIR };
+    const { code, output } = runScript('src/cli/index.ts', ['doctor', '--json'], environment);
+    expect(code).toBe(1);
+    expect(JSON.parse(output)).toContainEqual({ check: 'migrations', ok: false, finding: message });
   });
 });

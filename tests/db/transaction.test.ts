@@ -5,7 +5,7 @@ import { createWorld, type World } from '../support/world';
 
 let world: World;
 beforeAll(async () => {
-  world = await createWorld();
+  world = await createWorld({ environment: { DATABASE_TIMEOUT_SECONDS: '10' } });
 });
 afterAll(() => world.close());
 

@@ -124,6 +124,16 @@ test('learns nothing by filters on hidden columns, destinations or other users',
     { fulltext: '3105550999' },
   ])
     expect((await publisher.api('get', 'calls', { query })).body.metadata.total_count).toBe(0);
+  await world.sql(
+    `INSERT INTO call_attempts (
+      company_id, uuid, call_id, round, buyer_id, connect_to, status, timeout_seconds,
+      press_one_to_accept, dial
+    ) VALUES ($1, gen_random_uuid(), $2, 1, $3, '+13105550999', 'completed', 20, false, '{}')`,
+    [world.company.id, call!.id, hidden.id],
+  );
+  const attempts = `calls/${call!.id}/attempts?fulltext=3105550999`;
+  expect((await api('get', attempts)).body.metadata.total_count).toBe(1);
+  expect((await publisher.api('get', attempts)).body.metadata.total_count).toBe(0);
   expect(
     (
       await publisher.api('get', 'calls/reports', {

@@ -1,5 +1,6 @@
 import { isMailAddress, parseMailbox } from '../../src/mail/address';
 import { ADDRESS_LISTS } from '../support/smtp-servers';
+import { cpuMs } from '../support/patience';
 
 describe('addresses', () => {
   test.each([
@@ -26,14 +27,15 @@ describe('addresses', () => {
   });
 
   test('a long text is read in no time', () => {
-    const began = Date.now();
-    for (const text of [
+    const texts = [
       'a'.repeat(100_000),
       `${' '.repeat(5_000)}<`,
       `"${' '.repeat(5_000)}`,
       `a@${'a.'.repeat(5_000)}`,
-    ])
-      expect(parseMailbox(text)).toBeUndefined();
-    expect(Date.now() - began).toBeLessThan(500);
+    ];
+    const parseAll = () => {
+      for (const text of texts) expect(parseMailbox(text)).toBeUndefined();
+    };
+    expect(cpuMs(parseAll)).toBeLessThan(2_000);
   });
 });

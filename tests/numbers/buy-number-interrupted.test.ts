@@ -6,6 +6,7 @@ import { openTwilio } from '../carriers/requests';
 import { DOWN, GONE, openMarket, type Market } from '../support/numbers';
 import { startTwilio, type Trouble, type TwilioServer } from '../support/twilio-server';
 import { appOf, caller, TWILIO_TOKEN, type Api } from '../support/world';
+import { patient } from '../support/patience';
 
 let market: Market;
 beforeAll(async () => {
@@ -168,7 +169,7 @@ describe('at a carrier outside', () => {
   beforeAll(async () => {
     twilio = await startTwilio(['+16175550110', '+16175550111']);
     by = caller(
-      appOf({ ...market.world.deps, carrier: openTwilio(twilio, { timeout_ms: 500 }) }),
+      appOf({ ...market.world.deps, carrier: openTwilio(twilio, { timeout_ms: patient(500) }) }),
       market.world.company.auth,
     );
   });

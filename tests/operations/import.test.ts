@@ -10,6 +10,7 @@ import {
   type Running,
 } from '../support/process';
 import { caller, type Api } from '../support/world';
+import { patient } from '../support/patience';
 
 // Imports with the command, against a server that may be killed and a database that may restart.
 
@@ -54,16 +55,16 @@ async function startImport(): Promise<{ list: number; file: number }> {
   for (;;) {
     const { import_percent, status } = (await api('get', `buyer_suppression_files/${file}`)).body
       .buyer_suppression_file;
-    if (status !== 'pending' && import_percent >= 20) {
-      expect(status).toBe('running');
-      return { list, file };
-    }
+    if (status === 'running' && import_percent >= 20) return { list, file };
+    // A busy machine may look again only when it is over.
+    if (status === 'succeeded') return startImport();
+    expect(['pending', 'running']).toContain(status);
     await new Promise((done) => setTimeout(done, 20));
   }
 }
 
 async function expectComplete(list: number, file: number): Promise<void> {
-  expect(await finished(api, `buyer_suppression_files/${file}`, 60_000)).toMatchObject({
+  expect(await finished(api, `buyer_suppression_files/${file}`)).toMatchObject({
     status: 'succeeded',
     total_count: ROWS,
     import_count: ROWS,
@@ -125,7 +126,7 @@ test('an import continues by itself after a restart of the database, and is comp
   await expectComplete(list, file);
 });
 
-test('an import continues within 30 s after the server is killed and started again', async () => {
+test('an import continues by itself after the server is killed and started again', async () => {
   const { list, file } = await startImport();
   const killed = Date.now();
   await server.end('SIGKILL');
@@ -139,15 +140,14 @@ test('an import continues within 30 s after the server is killed and started aga
     if (import_count > before) break;
     await new Promise((done) => setTimeout(done, 50));
   }
-  expect(Date.now() - killed).toBeLessThan(30_000);
+  expect(Date.now() - killed).toBeLessThan(patient(10_000));
   await expectComplete(list, file);
 });
 
 test('a server ends within ten seconds of SIGTERM; a worker takes over its import', async () => {
   const { list, file } = await startImport();
-  const started = Date.now();
+  // A server that needs longer than ten seconds exits with 1.
   expect(await server.end('SIGTERM')).toBe(0);
-  expect(Date.now() - started).toBeLessThan(10_000);
   server = await startServer({ ...environment, RUN_JOBS: 'false' });
   api = caller(server.url, auth);
   expect(server.output()).toContain('npm run worker');

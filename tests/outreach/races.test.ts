@@ -21,8 +21,6 @@ import {
 import { repetitions } from '../support/repetitions';
 import { appOf, caller, createWorld, type World } from '../support/world';
 
-jest.setTimeout(240_000);
-
 let world: World;
 /** The world as a company of the test's own sees it. */
 let here: World;

@@ -41,7 +41,7 @@ export function blocksOf(name: string, markdown: string): Block[] {
 
 /** A block that changes nothing: a reader who looks too early looks again. */
 export const isLook = ({ commands }: Block): boolean =>
-  !/(^|\s)(-d|-F|-X|-T|--json|--data\S*)\s|npm |node -e/m.test(commands);
+  !/(^|\s)(-d|-F|-X|-T|--json|--data\S*)\s|np[mx] |node -e/m.test(commands);
 
 const MASKS: [RegExp, string][] = [
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uuid>'],

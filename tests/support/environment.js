@@ -1,5 +1,7 @@
 const { LegacyFakeTimers, ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
+require('./typescript');
+const { onTestEvent, recordAnswers } = require('./worker/answers');
 
 /** What Jest's framework keeps on the global object: its handlers, and the tests of the file. */
 const KEPT_BY_JEST = ['EVENT_HANDLERS', 'JEST_STATE_SYMBOL'];
@@ -23,7 +25,13 @@ module.exports = class WorkerEnvironment {
     });
   }
 
-  async setup() {}
+  async setup() {
+    recordAnswers();
+  }
+
+  handleTestEvent(event) {
+    onTestEvent(event);
+  }
 
   async teardown() {
     this.fakeTimers.dispose();

@@ -1,10 +1,11 @@
 import type { Api, World } from './world';
+import { FAR_MS } from './patience';
 
 type Values = Record<string, never> & Record<string, unknown>;
 
 /** Waits until the import of a suppression list or file has ended, and returns the record. */
-export async function finished(api: Api, path: string, timeout_ms = 30_000): Promise<Values> {
-  const until = Date.now() + timeout_ms;
+export async function finished(api: Api, path: string): Promise<Values> {
+  const until = Date.now() + FAR_MS;
   for (;;) {
     const { body } = await api('get', path);
     const record = body[body.metadata.root];

@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { guardedRequest, type Lookup, type Outgoing } from '../../src/egress/guarded-request';
+import { patient } from './patience';
 
 export const LOOPBACK = ['127.0.0.0/8', '::1'];
 
@@ -40,7 +41,7 @@ export function guarded(allow_networks: string[] = [], lookup?: Lookup) {
   const send = guardedRequest({ allow_networks, lookup });
   opened.unshift(send.close);
   return (url: string, more: Partial<Outgoing> = {}) =>
-    send({ url, method: 'GET', headers: {}, timeout_ms: 2_000, ...more });
+    send({ url, method: 'GET', headers: {}, timeout_ms: patient(2_000), ...more });
 }
 
 /** A lookup in which every name has these addresses. */

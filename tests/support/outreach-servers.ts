@@ -10,10 +10,11 @@ import { startMailServer, type MailServer } from './mail-server';
 import { freePort } from './process';
 import { startTwilio, type TwilioServer } from './twilio-server';
 import { createWorld, type World } from './world';
+import { patient } from './patience';
 
 export const LEASE_MS = 1_000;
 /** How long the carrier may take: enough on a busy machine, as later answers count as unknown. */
-const TIMEOUT_MS = 2_000;
+const TIMEOUT_MS = patient(700);
 
 /**
  * Outreach with a Twilio and a mail server on loopback, which report to the API. Each test gets a
@@ -54,7 +55,7 @@ export function outreachServers() {
     await world.close();
   });
 
-  const smtp = (url = mail.url) => openMailer('smtp', { url, timeout_ms: 2_000 });
+  const smtp = (url = mail.url) => openMailer('smtp', { url, timeout_ms: patient(2_000) });
   const twilio = () =>
     openCarrier('twilio', {
       account_sid: server.account_sid,

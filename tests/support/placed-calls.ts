@@ -6,6 +6,7 @@ import { DIAL, NOON, openShop, ownNumber } from './leads';
 import { freePort } from './process';
 import { startTwilio, type TwilioServer } from './twilio-server';
 import { appOf, caller, createWorld, type Api, type World } from './world';
+import { patient } from './patience';
 
 type Fields = Record<string, unknown>;
 
@@ -60,7 +61,7 @@ export function placedCalls() {
   /** The API of a service whose carrier is not this process. */
   const distant = (): Api => {
     const { account_sid, auth_token, url: base_url } = server;
-    const options = { account_sid, auth_token, base_url, public_url, timeout_ms: 300 };
+    const options = { account_sid, auth_token, base_url, public_url, timeout_ms: patient(300) };
     const carrier = openCarrier('twilio', options);
     return caller(appOf({ ...world.deps, carrier }), world.company.auth);
   };

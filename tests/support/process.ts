@@ -3,6 +3,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { keepAnswer } from './worker/answers';
 
 const ROOT = join(__dirname, '../..');
 
@@ -62,17 +63,34 @@ async function startProgram(
   };
 }
 
-/** Runs a script of the project to its end. */
-export function runScript(
+export interface Ended {
+  code: number | null;
+  output: string;
+  errors: string;
+}
+
+/** Runs a script of the project to its end; as root, `account` is the user that runs it. */
+export const runScript = (
   file: string,
   args: string[],
   more: Record<string, string>,
-): { code: number | null; output: string; errors: string } {
-  const { status, stdout, stderr } = spawnSync('node', [...TYPESCRIPT, file, ...args], {
-    cwd: ROOT,
-    env: environment(more),
+  account: { uid?: number } = {},
+): Ended =>
+  runProgram('node', [...TYPESCRIPT, file, ...args], { cwd: ROOT, env: more, ...account });
+
+/** Runs a program to its end. */
+export function runProgram(
+  program: string,
+  args: string[],
+  { env, ...options }: { cwd: string; env: Record<string, string>; uid?: number },
+): Ended {
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    ...options,
+    env: environment(env),
     encoding: 'utf8',
   });
+  if (error) throw error;
+  keepAnswer({ request: `${program} ${args.join(' ')}`, status, body: stdout + stderr });
   return { code: status, output: stdout, errors: stderr };
 }
 

@@ -18,10 +18,13 @@ export interface Received {
 export type Answer = number | ((res: ServerResponse) => void);
 type Answering = (received: Omit<Received, 'answered'>, n: number) => Answer;
 
-interface WebhookItem {
-  post: { requestBody: { content: Record<string, { schema: { $ref: string } }> } };
+interface Event {
+  requestBody: { content: Record<string, { schema: { $ref: string } }> };
 }
-const { webhooks } = contract.document as unknown as { webhooks: Record<string, WebhookItem> };
+type Callback = Record<string, { post: Event }>;
+const { callbacks } = contract.document.paths['/outgoing_webhooks']!.post as unknown as {
+  callbacks: Record<string, Callback>;
+};
 
 /** Checks a payload against its type in the contract; throws where they differ. */
 export function checkPayload(body: string): {
@@ -31,10 +34,10 @@ export function checkPayload(body: string): {
   data: Record<string, Record<string, unknown>>;
 } {
   const payload = JSON.parse(body);
-  const item = webhooks[payload.type];
-  if (!item) throw new Error(`the contract has no webhook ${payload.type}`);
+  const event = Object.values(callbacks[payload.type] ?? {})[0]?.post;
+  if (!event) throw new Error(`the contract has no event ${payload.type}`);
   const validate = ajv.getSchema(
-    `contract${item.post.requestBody.content['application/json']!.schema.$ref}`,
+    `contract${event.requestBody.content['application/json']!.schema.$ref}`,
   )!;
   if (!validate(payload)) {
     const errors = ajv.errorsText(validate.errors);

@@ -3,6 +3,7 @@ import { createRunners } from '../../src/background/runners';
 import { startWorkers } from '../../src/jobs/workers';
 import type { Mail } from '../../src/mail/mailer';
 import { createWorld, type World } from './world';
+import { FAR_MS } from './patience';
 
 export interface MailWorld {
   world: World;
@@ -31,7 +32,8 @@ export async function createMailWorld(): Promise<MailWorld> {
     mails,
     mailer,
     mailTo: async (address, count = 1) => {
-      for (let n = 0; n < 200; n++) {
+      const until = Date.now() + FAR_MS;
+      while (Date.now() < until) {
         const found = mails.filter(({ to }) => to === address);
         if (found.length >= count) return found;
         await setTimeout(50);

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import pino from 'pino';
+import pino, { type Logger } from 'pino';
 import request from 'supertest';
 import { createApp } from '../../src/app';
 import { loadConfig } from '../../src/config';
@@ -19,6 +19,7 @@ import { issueCredentials, type NewCredentials } from '../../src/people/issue-cr
 import { TEMPLATE } from './global-setup';
 import { checkAnswer } from './worker/contract-check';
 import { validate } from './worker/validator';
+import { patient } from './patience';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options';
 
@@ -68,6 +69,7 @@ export interface WorldOptions {
   environment?: Record<string, string>;
   handlers?: (deps: Deps) => Handlers;
   rate_window_seconds?: number;
+  log?: Logger;
 }
 
 /** The URL of a fresh, migrated, empty database. */
@@ -98,6 +100,7 @@ export function testConfig(environment: Record<string, string> = {}) {
     DATA_DIR: data_dir,
     KEY_PEPPER: PEPPER_OF_TESTS,
     LOG_LEVEL: 'silent',
+    DATABASE_TIMEOUT_SECONDS: String(Math.min(100, Math.ceil(patient(10)))),
     TWILIO_AUTH_TOKEN: TWILIO_TOKEN,
     ...environment,
   });
@@ -112,13 +115,14 @@ export async function createWorld({
   environment,
   handlers,
   rate_window_seconds,
+  log = pino({ level: 'silent' }),
 }: WorldOptions = {}): Promise<World> {
   const url = await freshDatabase();
   const deps = createDeps({
     config: testConfig(environment),
     database_url: url,
     clock,
-    log: pino({ level: 'silent' }),
+    log,
     rate_window_seconds,
   });
   const app = appOf(deps, handlers?.(deps));

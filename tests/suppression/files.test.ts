@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { contract } from '../../src/contract';
 import { finished, numbersOf, suppressionOf } from '../support/imports';
 import { createWorld, type World } from '../support/world';
+import { eventually } from '../support/engine-process';
 
 let world: World;
 let buyers: number[];
@@ -256,10 +257,7 @@ test('deleting a list deletes its numbers, files and attachments', async () => {
         [id, files[0].id],
       )
     )[0]!.n;
-  for (let tries = 0; (await left()) !== '0'; tries++) {
-    if (tries > 200) throw new Error(`${await left()} left`);
-    await new Promise((done) => setTimeout(done, 20));
-  }
+  await eventually(async () => (await left()) === '0', 20);
 });
 
 test('the columns of lists and files are those of the contract', async () => {

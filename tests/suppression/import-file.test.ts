@@ -3,8 +3,7 @@ import { finished, numberAt, numbersOf } from '../support/imports';
 import { kill, startJobProcess } from '../support/job-process';
 import { repetitions } from '../support/repetitions';
 import { createWorld, type World } from '../support/world';
-
-jest.setTimeout(180_000);
+import { eventually } from '../support/engine-process';
 
 // An import adds exactly the numbers of its file, and its counts are exact, whatever happens to the
 // processes that run it.
@@ -23,8 +22,7 @@ const statusOf = async (file: number): Promise<string> =>
   (await api('get', `buyer_suppression_files/${file}`)).body.buyer_suppression_file.status;
 
 /** Waits until the import of a file has ended, and returns the file. */
-const ended = (file: number) =>
-  finished(world.company.api, `buyer_suppression_files/${file}`, 60_000);
+const ended = (file: number) => finished(world.company.api, `buyer_suppression_files/${file}`);
 
 /** The count of numbers that a list shows. */
 const blockedOn = async (list: number): Promise<number> =>
@@ -261,17 +259,15 @@ test('what a running import depends on cannot be changed; deleting its list ends
     (await api('put', `buyer_suppression_files/${file}`, { body: { name: 'x' } })).status,
   ).toBe(200);
   expect((await api('delete', `buyer_suppressions/${list}`)).status).toBe(200);
-  for (let tries = 0; ; tries++) {
+  await eventually(async () => {
     const [row] = await world.sql<{ n: string; busy: string }>(
       `SELECT
         (SELECT count(*) FROM buyer_suppression_numbers WHERE buyer_suppression_id = $1) AS n,
         (SELECT count(*) FROM jobs.job WHERE state IN ('created', 'retry', 'active')) AS busy`,
       [list],
     );
-    if (row!.n === '0' && row!.busy === '0') break;
-    if (tries > 400) throw new Error(JSON.stringify(await world.sql('SELECT * FROM jobs.job')));
-    await new Promise((done) => setTimeout(done, 20));
-  }
+    return row!.n === '0' && row!.busy === '0';
+  }, 20);
 });
 
 test('a job is added if and only if its transaction commits', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { compileFilter } from '../../src/tokens/filters';
 import { escapeHtml, ownTokens, substitute, tokenNames } from '../../src/tokens/substitute';
+import { cpuMs } from '../support/patience';
 
 const person = ownTokens({
   first_name: 'Ada',
@@ -94,15 +95,9 @@ describe('substitution', () => {
   });
 
   const best = (text: string) =>
-    Math.min(
-      ...[1, 2, 3].map(() => {
-        const started = performance.now();
-        substitute(text, () => undefined);
-        return performance.now() - started;
-      }),
-    );
-  test('a megabyte of opening brackets is read within 50 ms', () =>
-    expect(best('{{{{{[[[['.repeat(111_111))).toBeLessThan(50));
+    Math.min(...[1, 2, 3].map(() => cpuMs(() => substitute(text, () => undefined))));
+  test('a megabyte of opening brackets is read in one pass', () =>
+    expect(best('{{{{{[[[['.repeat(111_111))).toBeLessThan(200));
   test.each([
     '{{{{{[[[[',
     '[a]{',
@@ -121,9 +116,9 @@ describe('substitution', () => {
     ']{',
     '{{'.padEnd(40),
   ])('time is linear in %j', (unit) => {
-    // Two thirds of a second is for a busy machine: what is not linear takes minutes.
+    // What is not linear takes minutes.
     for (const end of ['', '}'])
-      expect(best(unit.repeat(1_000_000 / unit.length) + end)).toBeLessThan(650);
+      expect(best(unit.repeat(1_000_000 / unit.length) + end)).toBeLessThan(2_000);
   });
 });
 
@@ -182,9 +177,9 @@ describe('filters', () => {
   );
 
   test('a regular expression takes linear time', () => {
-    const started = performance.now();
-    expect(compileFilter('word:=~^(a+)+$')!(() => `${'a'.repeat(5_000)}!`)).toBe(false);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    const filter = compileFilter('word:=~^(a+)+$')!;
+    const match = () => expect(filter(() => `${'a'.repeat(5_000)}!`)).toBe(false);
+    expect(cpuMs(match)).toBeLessThan(5_000);
   });
 
   test('never throws, and a filter and its opposite are never both true', () => {

@@ -41,7 +41,7 @@ test('all wrong fields are named at once, with what is allowed; nothing is creat
   );
   expect(res.body.errors).toMatchObject({
     timeout_seconds: ['must be >= 12'],
-    nme: ['is not a field of this operation'],
+    nme: ['is not a field of this operation; did you mean name?'],
     route_by_type: [expect.stringContaining('tier, revenue, epc')],
   });
   expect((await world.company.api('get', 'buyers')).body.metadata.total_count).toBe(before);

@@ -111,11 +111,21 @@ describe('pages and cursors', () => {
         metadata: { total_count: 7, next_cursor: 0 },
       });
   });
-  test('a cursor of another order is refused', async () => {
-    const { next_cursor } = (await get('buyers?order=name&per_page=2&cursor=-1')).metadata;
-    expect((await world.company.api('get', `buyers?order=tier&cursor=${next_cursor}`)).status).toBe(
-      422,
+  test('a cursor is the id of the last record: the next page begins after it in any order', async () => {
+    const named = await get('buyers?order=name&per_page=2&cursor=-1');
+    expect(named.metadata.next_cursor).toBe(named.buyers.at(-1)!.id);
+    const { next_cursor } = named.metadata;
+    const all = (await get('buyers?order=tier&order_dir=desc')).buyers.map(
+      ({ id }: { id: number }) => id,
     );
+    const after = await get(`buyers?order=tier&order_dir=desc&cursor=${next_cursor}`);
+    expect(after.buyers.map(({ id }: { id: number }) => id)).toEqual(
+      all.slice(all.indexOf(next_cursor) + 1),
+    );
+  });
+
+  test('the cursor of a record that does not exist is refused in an order that needs it', async () => {
+    expect((await world.company.api('get', 'buyers?order=name&cursor=987654321')).status).toBe(422);
   });
 });
 

@@ -102,10 +102,10 @@ export function authorize(
 ): void {
   if (credentials !== 'account') return;
   if (scope && !superuser && !permissions.has(scope))
-    throw new HttpProblem(403, `These credentials lack the permission ${scope}.`);
+    throw new HttpProblem('not_permitted', `These credentials lack the permission ${scope}.`);
   if (unlimited && teams)
     throw new HttpProblem(
-      403,
+      'access_limited',
       'Only superusers and key pairs of the company may do this:' +
         ' your access is limited to the records of your teams.',
     );
@@ -120,9 +120,14 @@ export function requireWithin(
   if (superuser)
     throw HttpProblem.field(
       'superuser',
+      'beyond_your_rights',
       'must be false: your own credentials are not those of a superuser',
     );
   const beyond = (permissions ?? []).filter((permission) => !caller.permissions.has(permission));
   if (beyond.length > 0)
-    throw HttpProblem.field('permissions', `must be among your own; you lack ${beyond.join(', ')}`);
+    throw HttpProblem.field(
+      'permissions',
+      'beyond_your_rights',
+      `must be among your own; you lack ${beyond.join(', ')}`,
+    );
 }

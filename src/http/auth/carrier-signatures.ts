@@ -31,7 +31,10 @@ export function carrierSignatureScheme(
       const phone_number = ownNumberOf(req, own_number);
       const [owner] = phone_number ? await sql(FIND_NUMBER_OWNER, { phone_number }) : [];
       if (!owner)
-        throw new HttpProblem(404, `${own_number} is not a telephone number of this service.`);
+        throw new HttpProblem(
+          'not_found',
+          `${own_number} is not a telephone number of this service.`,
+        );
       const caller = anonymousCaller(BigInt(owner.company_id), owner.company_name);
       return { caller, owner: undefined };
     },

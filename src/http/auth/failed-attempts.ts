@@ -5,7 +5,9 @@ import { HttpProblem } from '../../errors';
 /** Attempts with bad credentials that one address has in `duration` seconds. */
 const LIMIT = { points: 10, duration: 60 };
 const CHALLENGE = {
-  'WWW-Authenticate': 'Basic realm="Trunkline", charset="UTF-8", Token realm="Trunkline"',
+  headers: {
+    'WWW-Authenticate': 'Basic realm="Trunkline", charset="UTF-8", Token realm="Trunkline"',
+  },
 };
 
 /** Counts bad credentials by address. */
@@ -33,19 +35,17 @@ export function failedAttempts(): FailedAttempts {
 
 const missing = (): HttpProblem =>
   new HttpProblem(
-    401,
+    'missing_credentials',
     'Credentials are required: Authorization: Basic, Authorization: Token, or auth_token.',
-    {},
     CHALLENGE,
   );
 
 const invalid = (): HttpProblem =>
-  new HttpProblem(401, 'These credentials are not valid.', {}, CHALLENGE);
+  new HttpProblem('wrong_credentials', 'These credentials are not valid.', CHALLENGE);
 
 const tooMany = (wait_ms: number): HttpProblem =>
   new HttpProblem(
-    429,
+    'too_many_attempts',
     'Too many requests with bad credentials from this address.',
-    {},
-    { 'Retry-After': String(Math.max(1, Math.ceil(wait_ms / 1000))) },
+    { headers: { 'Retry-After': String(Math.max(1, Math.ceil(wait_ms / 1000))) } },
   );

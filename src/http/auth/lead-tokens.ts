@@ -53,8 +53,8 @@ export function leadTokenScheme(
         return { caller: is_of_company ? sender : anonymousCaller(owner.company_id), owner };
       }
       if (owner.status !== 401) throw owner;
-      const { status, headers } = await failures.problemFor(req, sent.size > 0);
-      throw new HttpProblem(status, owner.detail, owner.errors, headers);
+      const { code, headers } = await failures.problemFor(req, sent.size > 0);
+      throw new HttpProblem(code, owner.detail, { faults: owner.faults, headers });
     },
   };
 }
@@ -100,7 +100,11 @@ function combine(owners: Partial<Record<Name, LeadOwner>>): LeadOwner | HttpProb
   const offer = all.find(({ schedule_id }) => schedule_id === null);
   const owner = schedule ?? offer;
   if (!owner)
-    return problem(401, 'lead_token', 'must be given: the lead token of an offer or a schedule');
+    return HttpProblem.field(
+      'lead_token',
+      'missing_credentials',
+      'must be given: the lead token of an offer or a schedule',
+    );
   return schedule && offer ? { ...schedule, offer_id: offer.offer_id } : owner;
 }
 
@@ -111,23 +115,23 @@ function contradictionIn({
   offer_lead_token: offer,
 }: Partial<Record<Name, LeadOwner>>): HttpProblem | undefined {
   if (schedule && schedule.schedule_id === null)
-    return problem(422, 'schedule_lead_token', 'is the lead token of an offer');
+    return conflict('schedule_lead_token', 'is the lead token of an offer');
   if (offer && offer.schedule_id !== null)
-    return problem(422, 'offer_lead_token', 'is the lead token of a schedule');
+    return conflict('offer_lead_token', 'is the lead token of a schedule');
   const companies = new Set([lead, schedule, offer].flatMap((owner) => owner?.company_id ?? []));
   if (companies.size > 1) return unknown('offer_lead_token');
   const specific = lead && (lead.schedule_id === null ? offer : schedule);
   if (!specific || specific.token === lead.token) return undefined;
   return specific === schedule
-    ? problem(422, 'schedule_lead_token', 'belongs to another schedule than lead_token')
-    : problem(422, 'offer_lead_token', 'belongs to another offer than lead_token');
+    ? conflict('schedule_lead_token', 'belongs to another schedule than lead_token')
+    : conflict('offer_lead_token', 'belongs to another offer than lead_token');
 }
 
 const unknown = (name: Name): HttpProblem =>
-  problem(401, name, 'is not the lead token of an offer or a schedule');
+  HttpProblem.field(name, 'wrong_credentials', 'is not the lead token of an offer or a schedule');
 
-const problem = (status: number, name: Name, message: string): HttpProblem =>
-  new HttpProblem(status, `${name} ${message}`, { [name]: [message] });
+const conflict = (name: Name, message: string): HttpProblem =>
+  HttpProblem.field(name, 'conflicting_fields', message);
 
 async function findLeadToken(sql: Sql, token: string): Promise<LeadOwner | undefined> {
   const [row] = await sql(FIND_LEAD_TOKEN, { token });

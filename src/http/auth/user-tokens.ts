@@ -19,10 +19,13 @@ export function headerToken(authorization: string): Credentials | null | undefin
     : parse(rest.replace(/^token=/, '').replace(/^"(.*)"$/, '$1'));
 }
 
-/** The user token of `auth_token` in the query or the body; it is removed from the body. */
+/**
+ * The user token of `auth_token` in the query or the body; it is removed from the body. A blank one
+ * is none: some SDKs send every credential that the contract knows.
+ */
 export function parameterToken(req: Request): Credentials | null | undefined {
   const in_body = takeField(req.body, 'auth_token');
   const token = fieldOf(req.query, 'auth_token') ?? in_body;
-  if (token === undefined) return undefined;
+  if (token === undefined || token === '') return undefined;
   return typeof token === 'string' ? parse(token) : null;
 }

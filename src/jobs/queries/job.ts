@@ -18,3 +18,9 @@ export const NOTIFY = statement(
   sql`SELECT pg_notify({channel}, {name})::text AS notified`,
   { prepared: false },
 );
+
+export const DELETE_JOBS = statement(
+  'jobs.delete_jobs',
+  sql`DELETE FROM jobs.job WHERE data ->> 'company_id' = {company_id}::text`,
+  { prepared: false },
+);

@@ -106,10 +106,15 @@ function requireOfOffer(
   const buyer_ids = new Set(candidates.map(({ id }) => id));
   const group_ids = new Set(groupsOf(candidates).map(({ id }) => id));
   for (const { id, field } of buyers)
-    if (!buyer_ids.has(id)) throw HttpProblem.field(field, `is no buyer of the offer: ${id}`);
+    if (!buyer_ids.has(id))
+      throw HttpProblem.field(field, 'unknown_reference', `is no buyer of the offer: ${id}`);
   for (const { id, field } of groups)
     if (!group_ids.has(id))
-      throw HttpProblem.field(field, `is no group of the offer that has buyers: ${id}`);
+      throw HttpProblem.field(
+        field,
+        'unknown_reference',
+        `is no group of the offer that has buyers: ${id}`,
+      );
 }
 
 async function requireBounded(
@@ -120,11 +125,16 @@ async function requireBounded(
   const calls = synthetic?.calls ?? (await countCalls(db, period, MAX_CALLS + 1));
   const field = synthetic ? 'synthetic.calls' : 'to';
   if (calls > MAX_CALLS)
-    throw HttpProblem.field(field, `must leave at most ${MAX_CALLS} calls to replay`);
+    throw HttpProblem.field(
+      field,
+      'limit_exceeded',
+      `must leave at most ${MAX_CALLS} calls to replay`,
+    );
   const max = Math.floor(MAX_LOOKS / Math.max(1, buyers));
   if (calls > max)
     throw HttpProblem.field(
       field,
+      'limit_exceeded',
       `must leave at most ${max} calls to replay, as the offer has ${buyers} buyers: ` +
         `there are ${calls}`,
     );

@@ -2,10 +2,24 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv from 'ajv/dist/2020';
 import type { Response } from 'supertest';
-import { contract, type Operation } from '../../../src/contract';
+import { contract, type Operation, type Schema } from '../../../src/contract';
 
 export const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
-ajv.addSchema({ ...contract.document, $id: 'contract' });
+ajv.addSchema({ ...exact(contract.document), $id: 'contract' });
+
+/** The contract with x-const and x-values as the keywords they stand for. */
+function exact<T>(document: T): T {
+  return JSON.parse(JSON.stringify(document), (_, node: unknown) => {
+    if (typeof node !== 'object' || node === null) return node;
+    const { 'x-const': constant, 'x-values': values } = node as Schema;
+    if (Array.isArray(node)) return node;
+    return {
+      ...node,
+      ...(constant !== undefined && { const: constant }),
+      ...(values !== undefined && { additionalProperties: values }),
+    };
+  }) as T;
+}
 
 const patternOf = ({ path, csv }: Operation): RegExp => {
   const ending = csv ? '(\\.json|\\.csv)?' : '(\\.json)?';
@@ -38,8 +52,21 @@ const isOpaque = (operation: Operation, status: string, media: string): boolean 
   ['application/octet-stream', 'text/xml', 'text/event-stream'].includes(media) &&
   media in (operation.responses[status]?.content ?? {});
 
+/** The schema of the rows of a list, which are all that root=false answers. */
+function bareRows(operation: Operation, ref: string): string {
+  const { properties = {} } = contract.resolve<Schema>({ $ref: ref });
+  const rows = Object.entries(properties).find(([, { type }]) => type === 'array')?.[0];
+  if (!rows) throw new Error(`${operation.id} answered a bare list, and is none`);
+  return `${ref}/properties/${rows}`;
+}
+
+const produced = (answer: string) =>
+  appendFileSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'produced.txt'), `${answer}\n`);
+
 /** Throws unless the contract has the status of the response and its body fits the schema. */
 export function checkAnswer(method: string, url: string, res: Response): void {
+  if (res.type === 'application/problem+json')
+    produced(`error ${(JSON.parse(res.text) as { code: string }).code}`);
   const operation = operationOf(method, url);
   if (!operation || res.status === 405) return;
   const status = String(res.status);
@@ -50,9 +77,11 @@ export function checkAnswer(method: string, url: string, res: Response): void {
   const media = (res.headers['content-type'] ?? '').split(';')[0] ?? '';
   const ref = schemaOf(operation, status, media);
   if (ref) {
-    const validate = ajv.getSchema(`contract${ref}`);
-    if (!validate) throw new Error(`no schema ${ref}`);
-    if (!validate(JSON.parse(res.text)))
+    const body: unknown = JSON.parse(res.text);
+    const pointer = Array.isArray(body) ? bareRows(operation, ref) : ref;
+    const validate = ajv.getSchema(`contract${pointer}`);
+    if (!validate) throw new Error(`no schema ${pointer}`);
+    if (!validate(body))
       throw new Error(
         `${operation.id} ${status} is not what the contract says: ` +
           `${ajv.errorsText(validate.errors)}\n${res.text.slice(0, 3000)}`,
@@ -62,8 +91,5 @@ export function checkAnswer(method: string, url: string, res: Response): void {
       `${operation.id} answered ${status} as ${media || 'nothing'}, ` +
         'which the contract does not promise',
     );
-  appendFileSync(
-    join(process.env.TRUNKLINE_TEST_FOLDER!, 'produced.txt'),
-    `${operation.id} ${status}\n`,
-  );
+  produced(`${operation.id} ${status}`);
 }

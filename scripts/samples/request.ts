@@ -1,0 +1,151 @@
+import { BASE_PATH, contract, facets, type Operation, type Parameter } from '../../src/contract';
+
+// The request that a code sample shows: the contract's own example of the body, and for parameters
+// the value that a parameter of that name has in the contract's examples.
+
+export type Value = string | number | boolean | null | Value[] | { [key: string]: Value };
+
+/** What a sample authenticates by; `none`: by what it sends anyway. */
+export type Credentials = 'key_pair' | 'user_token' | 'endpoint_token' | 'none';
+
+export interface SampleRequest {
+  method: string;
+  /** As in the contract, without the base path: /buyers/{id} */
+  template: string;
+  path: Record<string, string | number>;
+  query: Record<string, Value>;
+  /** A credential in the query string that is no parameter of the operation. */
+  token: Record<string, string>;
+  credentials: Credentials;
+  body: Value | undefined;
+  /** The body is a form with a file. */
+  file: { field: string; name: string; content: string } | undefined;
+  answer: 'json' | 'text' | 'stream';
+}
+
+export const BASE_URL = `http://127.0.0.1:3000${BASE_PATH}`;
+const TOKENS: Record<string, string> = {
+  lead_token: 'LEAD_TOKEN',
+  invitation_token: 'INVITATION_TOKEN',
+};
+
+const isScalar = (value: unknown): value is string | number =>
+  typeof value === 'string' || typeof value === 'number';
+
+/** The first value of a field of this name in the examples of the contract. */
+function exampleOfField(name: string): string | number | undefined {
+  for (const { value } of Object.values(contract.document.components.examples)) {
+    const found = (value as Record<string, unknown>)[name];
+    if (isScalar(found)) return found;
+  }
+  return undefined;
+}
+
+/** Where the contract's examples have no value, or one that looks odd in a URL. */
+const PARTICULAR: Record<string, string> = {
+  ...TOKENS,
+  collection: 'action_type',
+  caller_id: '+13105550123',
+  caller_number: '+13105550123',
+};
+
+function valueOf(parameter: Parameter): string | number {
+  const { name, schema } = parameter;
+  const { types, formats } = facets(schema);
+  if (PARTICULAR[name]) return PARTICULAR[name];
+  if (formats.has('uuid') || name === 'uuid') return '0190a6f0-7c1e-7a51-9d2b-3f6f0f6f0a11';
+  if (/(^|_)id$/.test(name) && types.has('integer')) return 1;
+  const shown = exampleOfField(name) ?? contract.resolve(schema).enum?.[0];
+  if (isScalar(shown)) return types.has('string') ? String(shown) : shown;
+  return types.has('integer') ? 1 : '1';
+}
+
+interface MediaType {
+  example?: Value;
+  examples?: Record<string, { $ref?: string; value?: Value }>;
+}
+
+const exampleIn = ({ example, examples = {} }: MediaType): Value | undefined => {
+  const [first] = Object.values(examples);
+  return first ? contract.resolve(first).value : example;
+};
+
+const contentOf = ({ path, method }: Operation): Record<string, MediaType> =>
+  (contract.document.paths[path.slice(BASE_PATH.length)]![method]!.requestBody?.content ??
+    {}) as Record<string, MediaType>;
+
+/** The field of an upload that is a file. */
+const fileField = ({ multipart }: Operation): string | undefined =>
+  Object.entries(multipart ? facets(multipart).properties : {}).find(([, schema]) =>
+    facets(schema).formats.has('binary'),
+  )?.[0];
+
+function answerOf({ responses, status }: Operation): SampleRequest['answer'] {
+  const types = Object.keys(responses[status]?.content ?? { 'application/json': {} });
+  if (types.includes('application/json')) return 'json';
+  return types.includes('text/event-stream') ? 'stream' : 'text';
+}
+
+function bodyOf(operation: Operation): Value | undefined {
+  const body = exampleIn(contentOf(operation)['application/json'] ?? {});
+  const wants_token =
+    operation.credentials === 'lead_token' &&
+    operation.body !== undefined &&
+    'lead_token' in facets(operation.body).properties;
+  return wants_token ? { lead_token: TOKENS.lead_token!, ...(body as object) } : body;
+}
+
+/** What the sample of an operation sends. */
+export function requestOf(operation: Operation): SampleRequest {
+  const needed = operation.parameters.filter(
+    (parameter) => (parameter as { required?: boolean }).required && parameter.in !== 'header',
+  );
+  const values = (place: Parameter['in']) =>
+    Object.fromEntries(
+      needed.flatMap((one) => (one.in === place ? [[one.name, valueOf(one)]] : [])),
+    );
+  return {
+    method: operation.method,
+    template: operation.path.slice(BASE_PATH.length),
+    path: values('path'),
+    query: values('query'),
+    ...credentialsOf(operation),
+    body: operation.method === 'get' ? undefined : bodyOf(operation),
+    file: undefined,
+    answer: answerOf(operation),
+  };
+}
+
+function credentialsOf(operation: Operation): Pick<SampleRequest, 'credentials' | 'token'> {
+  const { credentials } = operation;
+  // A stream is that of one agent, and an agent is a user.
+  if (answerOf(operation) === 'stream') return { credentials: 'user_token', token: {} };
+  if (credentials === 'account') return { credentials: 'key_pair', token: {} };
+  if (credentials === 'webhook_token') return { credentials: 'endpoint_token', token: {} };
+  if (credentials === 'lead_token') return { credentials: 'none', token: {} };
+  return { credentials: 'none', token: { invitation_token: TOKENS.invitation_token! } };
+}
+
+/** The same operation with a file, where it takes one. */
+export function uploadOf(operation: Operation): SampleRequest | undefined {
+  const field = fileField(operation);
+  const example = exampleIn(contentOf(operation)['multipart/form-data'] ?? {});
+  if (!field || !example) return undefined;
+  const { [field]: content, ...body } = example as Record<string, string>;
+  const file = { field, name: 'numbers.csv', content: content! };
+  return { ...requestOf(operation), body: body as Value, file };
+}
+
+/** The path with its values, and the query string. */
+export function targetOf({ template, path, query, token }: SampleRequest): string {
+  const filled = template.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(path[name]!),
+  );
+  const search = new URLSearchParams(
+    Object.entries({ ...query, ...token }).map(([name, value]): [string, string] => [
+      name,
+      String(value),
+    ]),
+  ).toString();
+  return filled + (search && `?${search}`);
+}

@@ -1,0 +1,128 @@
+import { BASE_PATH, contract } from '../../contract';
+import { SAMPLES } from '../../generated/samples';
+import { EVENTS, GROUPS, ORDERED_TAGS, pageDocument, type PageOperation, type Paths } from './tags';
+
+// The contract as documents: as it is with code samples; for Swagger UI; and one tag of it for the
+// reference. In those for people, what a permission or a credential is needed for stands as text.
+
+type Json = Record<string, unknown>;
+
+const TOKENS: Record<string, string> = {
+  leadToken: 'Needs a lead token, and nothing else.',
+  webhook_token: 'Needs the token of the endpoint, if it has one.',
+  invitationToken: 'Needs the token of an invitation.',
+  carrierSignature: 'Only the carrier calls this, with its signature.',
+};
+
+/** What a caller needs, in words. */
+function needs(operation: PageOperation): string[] {
+  const scheme = operation['x-credentials'] ?? Object.keys(operation.security?.[0] ?? {})[0] ?? '';
+  const scope = operation['x-scope'];
+  return [
+    ...(TOKENS[scheme] ? [TOKENS[scheme]] : []),
+    ...(scope ? [`Needs permission \`${scope}\`.`] : []),
+    ...(scheme || scope ? [] : ['Any valid credentials will do.']),
+    ...(operation['x-unlimited']
+      ? ['Only for key pairs, superusers and the users of a superuser team.']
+      : []),
+  ];
+}
+
+function mapOperations(paths: Paths, change: (operation: PageOperation) => Json): Json {
+  const changed = (value: unknown) =>
+    value && typeof value === 'object' && 'responses' in value
+      ? change(value as unknown as PageOperation)
+      : value;
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, item]) => [
+      path,
+      Object.fromEntries(Object.entries(item).map(([key, value]) => [key, changed(value)])),
+    ]),
+  );
+}
+
+const withSamples = (operation: PageOperation): Json => {
+  const samples = SAMPLES[operation.operationId ?? ''];
+  return { ...operation, ...(samples && { 'x-codeSamples': samples }) };
+};
+
+const forPeople = (operation: PageOperation): Json => ({
+  ...operation,
+  description: [operation.description, needs(operation).join(' ')].filter(Boolean).join('\n\n'),
+});
+
+/** The contract with code samples. */
+export const publishedDocument = (): Json => ({
+  ...contract.document,
+  paths: mapOperations(pageDocument.paths, withSamples),
+});
+
+// This server, whatever the contract's example server is.
+const SERVERS = [{ url: BASE_PATH, description: 'This server' }];
+
+/** The contract for Swagger UI, its tags in the order of a newcomer. */
+export const swaggerDocument = (): Json => ({
+  ...contract.document,
+  servers: SERVERS,
+  tags: ORDERED_TAGS.map(({ name, description }) => ({ name, description })),
+  'x-tagGroups': GROUPS.map(({ name, tags }) => ({ name, tags: tags.map((tag) => tag.name) })),
+  paths: mapOperations(pageDocument.paths, forPeople),
+});
+
+/** Copies the components that a document refers to, and those that they refer to. */
+function componentsOf(document: unknown): Record<string, Json> {
+  const found: Record<string, Json> = {};
+  const collect = (node: unknown): void => {
+    if (!node || typeof node !== 'object') return;
+    for (const [key, value] of Object.entries(node)) {
+      if (key !== '$ref' || typeof value !== 'string') {
+        collect(value);
+        continue;
+      }
+      const [, , kind = '', name = ''] = value.split('/');
+      const kept = (found[kind] ??= {});
+      if (name in kept) continue;
+      kept[name] = (contract.document.components as unknown as Record<string, Json>)[kind]?.[name];
+      collect(kept[name]);
+    }
+  };
+  collect(document);
+  return found;
+}
+
+function pathsOf(paths: Paths, tag: string): Paths {
+  const items = Object.entries(paths).map(([path, item]) => {
+    const kept = Object.entries(item).filter(
+      ([, value]) => !('responses' in value) || value.tags[0] === tag,
+    );
+    return [path, Object.fromEntries(kept)] as const;
+  });
+  return Object.fromEntries(
+    items.filter(([, item]) => Object.values(item).some((value) => 'responses' in value)),
+  );
+}
+
+/** Without schemes: what a reader needs to know of them stands in the description. */
+const forReaders = ({ callbacks: _, ...operation }: PageOperation): Json => ({
+  ...withSamples(forPeople(operation) as never),
+  security: [],
+});
+
+/** One tag of the contract, with code samples. */
+export function tagDocument(tag: string): Json {
+  const paths = pathsOf(pageDocument.paths, tag);
+  const webhooks = pathsOf(EVENTS, tag);
+  const shown = {
+    paths: mapOperations(paths, forReaders),
+    ...(Object.keys(webhooks).length > 0 && { webhooks }),
+  };
+  const { openapi, info } = contract.document;
+  return {
+    openapi,
+    info: { title: info.title, version: info.version },
+    servers: SERVERS,
+    tags: [{ name: tag }],
+    ...shown,
+    components: componentsOf(shown),
+  };
+}

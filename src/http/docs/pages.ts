@@ -1,0 +1,134 @@
+import { GROUPS, pageDocument, type ListedOperation, type Tag } from './tags';
+import { escaped, paragraphs } from './prose';
+
+// The pages are complete HTML with the navigation and the first text; scripts add the rest.
+
+interface Page {
+  title: string;
+  /** Elements of the head, in addition to those of every page. */
+  head: string;
+  header: string;
+  body: string;
+}
+
+const page = ({ title, head, header, body }: Page): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escaped(title)}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/api/assets/pages.css">
+${head}
+</head>
+<body>
+<header class="top">${header}</header>
+${body}
+</body>
+</html>
+`;
+
+const { info } = pageDocument;
+const [first = '', ...others] = paragraphs(info.description ?? '');
+
+const brand = (href: string) =>
+  `<a class="brand" href="${href}">${escaped(info.title)} <small>${info.version}</small></a>`;
+
+const CONTRACT_LINKS = '<a href="/api/openapi.yaml">YAML</a><a href="/api/openapi.json">JSON</a>';
+
+/** Swagger UI, with the introduction before it. */
+export const swaggerPage = (): string =>
+  page({
+    title: `${info.title} API`,
+    head: `<link rel="stylesheet" href="/api/assets/swagger-ui.css">
+<link rel="stylesheet" href="/api/assets/swagger.css">
+<link rel="preload" href="/api/docs/openapi.json" as="fetch" crossorigin>
+<script src="/api/assets/swagger-ui-bundle.js" defer></script>
+<script src="/api/assets/swagger.js" type="module"></script>`,
+    header: `${brand('/api/docs/')}<nav><a href="/api/reference/">Reference</a>${CONTRACT_LINKS}</nav>`,
+    body: `<main class="introduction">
+<h1>${escaped(info.summary ?? info.title)}</h1>
+${first}
+<details><summary>What holds for every operation</summary>
+${others.join('\n')}
+</details>
+</main>
+<div id="swagger-ui"><p class="loading">The operations are loading …</p></div>
+<noscript><p class="introduction">Without JavaScript, read
+<a href="/api/openapi.yaml">the contract</a>.</p></noscript>`,
+  });
+
+const methodOf = ({ method, is_event }: ListedOperation) => (is_event ? 'event' : method);
+
+const operationItem = (listed: ListedOperation, base: string): string => {
+  const method = methodOf(listed);
+  const summary = escaped(listed.operation.summary ?? listed.id);
+  return `<li><a href="${base}#${escaped(listed.anchor)}"><b class="method ${method}">${method}</b>
+<span>${summary}</span></a></li>`;
+};
+
+const urlOf = ({ name }: Tag) => `/api/reference/${name}`;
+
+function tagItem(tag: Tag, current: Tag | undefined): string {
+  const is_current = tag === current;
+  const link = `<a href="${urlOf(tag)}"${is_current ? ' aria-current="page"' : ''}>${tag.title}</a>`;
+  const operations = tag.operations.map((one) => operationItem(one, '')).join('\n');
+  return `<li>${link}${is_current ? `<ul class="operations">${operations}</ul>` : ''}</li>`;
+}
+
+const navigation = (current?: Tag): string =>
+  `<nav class="sections" aria-label="Sections">
+<a href="/api/reference/"${current ? '' : ' aria-current="page"'}>Introduction</a>
+${GROUPS.map(
+  ({ name, tags }) =>
+    `<h2>${escaped(name)}</h2><ul>${tags.map((tag) => tagItem(tag, current)).join('\n')}</ul>`,
+).join('\n')}
+</nav>`;
+
+const SEARCH = `<search><input id="search" type="search" autocomplete="off" spellcheck="false"
+ placeholder="Search: caps, opt out, …" aria-label="Search operations and fields"
+ aria-controls="found"><div id="found" hidden></div></search>`;
+
+const referencePage = (title: string, main: string, current?: Tag): string =>
+  page({
+    title: `${title} · ${info.title} API`,
+    head: `<link rel="stylesheet" href="/api/assets/reference.css">
+<script src="/api/assets/reference.js" type="module"></script>
+${current ? '<script src="/api/assets/rapidoc-min.js" defer></script>' : ''}`,
+    header: `${brand('/api/reference/')}${SEARCH}
+<nav><a href="/api/docs/">Try it</a>${CONTRACT_LINKS}</nav>
+<button id="menu" type="button" aria-expanded="false" aria-controls="sections">Menu</button>`,
+    body: `<div class="columns"><div id="sections">${navigation(current)}</div>
+<main>${main}</main></div>`,
+  });
+
+/** The introduction, and every operation by name. */
+export const introductionPage = (): string =>
+  referencePage(
+    'Reference',
+    `<h1>${escaped(info.summary ?? info.title)}</h1>
+${[first, ...others].join('\n')}
+${GROUPS.map(
+  ({ name, tags }) => `<h2>${escaped(name)}</h2>
+${tags.map(tagSummary).join('\n')}`,
+).join('\n')}`,
+  );
+
+const tagSummary = (tag: Tag): string => `<section class="tag">
+<h3><a href="${urlOf(tag)}">${tag.title}</a></h3>
+${paragraphs(tag.description).join('\n')}
+<ul class="operations">${tag.operations.map((one) => operationItem(one, urlOf(tag))).join('\n')}</ul>
+</section>`;
+
+/** The operations of a tag. */
+export const tagPage = (tag: Tag): string =>
+  referencePage(
+    tag.title,
+    `<h1>${tag.title}</h1>
+${paragraphs(tag.description).join('\n')}
+<div id="operations" data-document="${urlOf(tag)}.json">
+<ul class="operations">${tag.operations.map((one) => operationItem(one, '')).join('\n')}</ul>
+</div>`,
+    tag,
+  );

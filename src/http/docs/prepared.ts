@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import type { RequestHandler } from 'express';
+
+/** An answer that is the same for everybody. */
+export interface Prepared {
+  type: string;
+  body: Buffer;
+  gzip: Buffer;
+  tag: string;
+}
+
+/** Compresses once what is sent often. */
+export function prepare(type: string, content: string | Buffer): Prepared {
+  const body = Buffer.from(content);
+  const tag = createHash('sha256').update(body).digest('base64url').slice(0, 22);
+  return { type, body, gzip: gzipSync(body), tag };
+}
+
+const REVALIDATE = 'no-cache';
+
+/**
+ * Sends an answer that is made at the first request for it. A browser asks for it each time and
+ * gets 304 while it is the same.
+ */
+export function send(make: () => Prepared): RequestHandler {
+  let made: Prepared | undefined;
+  return (req, res) => {
+    made ??= make();
+    // Weak: compressed or not, it is the same.
+    res.set({ 'Cache-Control': REVALIDATE, ETag: `W/"${made.tag}"`, Vary: 'Accept-Encoding' });
+    if (req.fresh) return void res.status(304).end();
+    res.type(made.type);
+    if (req.acceptsEncodings('gzip') !== 'gzip') return void res.send(made.body);
+    res.set('Content-Encoding', 'gzip').send(made.gzip);
+  };
+}

@@ -1,0 +1,171 @@
+import { contract, facets, type Operation, type Schema } from '../contract';
+import { ianaName } from '../time/zone';
+
+// What the log says of a URL. A value is shown only if it is one of a closed list, or has the form
+// of what cannot be personal: the log of requests is read by many, and kept for long.
+
+type Shown = (value: string) => boolean;
+
+const MASK = '***';
+/** Nine digits may be a social security number, ten a telephone number. */
+const SHORT_NUMBER = /^-?\d{1,8}$/;
+const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+const BOOLEAN = /^(true|false|yes|no|on|off|1|0)$/i;
+const TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?( ?(Z|[+-]\d\d:?\d\d))?)?$/i;
+const ANY_UUID = '00000000-0000-4000-8000-000000000000';
+
+const isId: Shown = (value) => /^\d{1,8}$/.test(value) || UUID.test(value);
+
+/** A schema with all that it refers to and consists of. */
+function partsOf(schema: Schema): Schema[] {
+  const plain = contract.resolve(schema);
+  const parts = [...(plain.allOf ?? []), ...(plain.oneOf ?? []), ...(plain.anyOf ?? [])];
+  return [plain, ...parts.flatMap(partsOf)];
+}
+
+const isReference = ({ pattern, format, 'x-reference': target }: Schema): boolean =>
+  target !== undefined ||
+  format === 'uuid' ||
+  (pattern !== undefined && new RegExp(pattern).test(ANY_UUID));
+
+/** Which values of a schema may be shown: none, unless the schema says what they can be. */
+function shownBy(schema: Schema): Shown {
+  const parts = partsOf(schema);
+  const words = new Set(
+    parts
+      .flatMap((part) => part.enum ?? [])
+      .flatMap((word) => (word === null ? [] : String(word).toLowerCase())),
+  );
+  const { types, formats } = facets(schema);
+  const is_number = types.has('integer') || types.has('number');
+  const rules: Shown[] = [
+    (value) => words.has(value.toLowerCase()),
+    ...(types.has('boolean') ? [(value: string) => BOOLEAN.test(value)] : []),
+    ...(is_number ? [(value: string) => SHORT_NUMBER.test(value)] : []),
+    ...(parts.some(isReference) ? [isId] : []),
+    ...(formats.has('date-time') ? [(value: string) => TIME.test(value)] : []),
+    ...(formats.has('time-zone') ? [(value: string) => ianaName(value) !== undefined] : []),
+    ...parts.flatMap(({ items }) => (items ? [eachOf(shownBy(items))] : [])),
+  ];
+  return (value) => rules.some((rule) => rule(value));
+}
+
+const eachOf =
+  (shown: Shown): Shown =>
+  (value) =>
+    value.split(',').every((part) => shown(part.trim()));
+
+/** Names of all fields of the contract. */
+const FIELDS = new Set(
+  Object.values(contract.document.components.schemas).flatMap(({ properties }) =>
+    Object.keys(properties ?? {}),
+  ),
+);
+
+/** Lists of fields may be any text in the contract. */
+const COLUMNS = eachOf((value) => FIELDS.has(value));
+
+/** By name, which values of an operation's parameters are shown in the log. */
+const cached = new WeakMap<Operation, Map<string, Shown>>();
+
+function parametersOf(operation: Operation): Map<string, Shown> {
+  const found = cached.get(operation);
+  if (found) return found;
+  const shown = new Map<string, Shown>();
+  for (const parameter of operation.parameters) {
+    if (parameter.in === 'header') continue;
+    const { name, schema } = parameter;
+    shown.set(`${parameter.in} ${name}`, name === 'columns' ? COLUMNS : shownBy(schema));
+  }
+  if (operation.merged && operation.body)
+    for (const [field, schema] of Object.entries(facets(operation.body).properties))
+      shown.set(field, shownBy(schema));
+  cached.set(operation, shown);
+  return shown;
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+/** One parameter of a query string. The name of one that is unknown may itself be personal. */
+function maskParameter(part: string, parameters: Map<string, Shown>): string {
+  const at = part.indexOf('=');
+  const written = decoded(at < 0 ? part : part.slice(0, at)) ?? '';
+  const [, name = '', rest = ''] = /^([^[\]]*)(.*)$/s.exec(written) ?? [];
+  const shown = parameters.get(`query ${name}`) ?? parameters.get(name);
+  if (!shown) return MASK;
+  if (at < 0) return name;
+  const raw = part.slice(at + 1);
+  const value = decoded(raw);
+  // "ids[]" and "ids[0]" are spellings of a list; what else is in brackets came from the sender.
+  const is_plain = /^(\[\d{0,3}\])?$/.test(rest);
+  const may_show = is_plain && value !== undefined && (value === '' || shown(value));
+  return `${name}${is_plain ? rest : `[${MASK}]`}=${may_show ? raw : MASK}`;
+}
+
+/** Words of the contract's paths, and of the server's own pages. */
+const WORDS = new Set([
+  ...contract.operations
+    .flatMap(({ path }) => path.split('/'))
+    .filter((word) => !word.startsWith('{')),
+  ...Object.values(contract.document.components.schemas).flatMap(
+    (schema) => schema['x-collection'] ?? [],
+  ),
+  ...['docs', 'reference', 'openapi.yaml', 'openapi.json', 'livez', 'readyz', 'metrics'],
+  'invitations',
+]);
+
+const PARAMETERS = new Set(
+  contract.operations.flatMap(({ parameters }) => parameters.map(({ name }) => name)),
+);
+
+/** Whether a text is a name of the contract, and so nobody's. */
+export const isContractWord: Shown = (text) =>
+  WORDS.has(text) || FIELDS.has(text) || PARAMETERS.has(text);
+
+/** The path of a request that is no operation, or whose operation is not known yet. */
+const maskOtherPath = (path: string): string =>
+  path
+    .split('/')
+    .map((segment) => (WORDS.has(segment) || isId(segment) ? segment : MASK))
+    .join('/');
+
+function maskPath(path: string, operation: Operation): string {
+  const [, bare = path, ending = ''] = /^(.*?)((?:\.json|\.csv)?\/?)$/s.exec(path) ?? [];
+  const segments = bare.split('/');
+  const template = operation.path.split('/');
+  if (segments.length !== template.length) return maskOtherPath(path);
+  const parameters = parametersOf(operation);
+  const masked = template.map((word, index) => {
+    const segment = segments[index]!;
+    const name = /^\{(\w+)\}$/.exec(word)?.[1];
+    if (name === undefined) return WORDS.has(segment) ? segment : MASK;
+    const is_id = (name === 'id' || name === 'uuid') && isId(segment);
+    const shown = parameters.get(`path ${name}`);
+    return is_id || WORDS.has(segment) || shown?.(segment) ? segment : MASK;
+  });
+  return masked.join('/') + ending;
+}
+
+const NO_PARAMETERS = new Map<string, Shown>();
+
+/**
+ * A URL for the log. The values of its parameters are masked, but for those that the contract knows
+ * to be no personal data: words of closed lists, booleans, short numbers, ids, times, time zones and
+ * names of columns.
+ */
+export function maskUrl(url: string, operation?: Operation): string {
+  const at = url.indexOf('?');
+  const path = at < 0 ? url : url.slice(0, at);
+  const masked = operation ? maskPath(path, operation) : maskOtherPath(path);
+  if (at < 0) return masked;
+  const parameters = operation ? parametersOf(operation) : NO_PARAMETERS;
+  const parts = url.slice(at + 1).split('&');
+  const query = new Set(parts.map((part) => maskParameter(part, parameters)));
+  return `${masked}?${[...query].join('&')}`;
+}

@@ -1,0 +1,50 @@
+import type { Request } from 'express';
+import { isContractWord } from './log-url';
+
+/** Shorter ones are parts of any message. */
+const MIN_CHARS = 3;
+const MAX_VALUES = 2_000;
+const MAX_DEPTH = 32;
+
+/**
+ * The texts and longer numbers that a request sent: in its path, its query string, its headers and
+ * its body, decoded. What an error says of them is not logged. Undefined when they are too many to
+ * look for.
+ */
+export function valuesOf(req: Request): string[] | undefined {
+  const found = new Set<string>();
+  for (const part of req.originalUrl.split(/[/?&=]/)) collect(decoded(part), found);
+  for (const header of Object.values(req.headers).flat())
+    for (const text of credentialsIn(header)) collect(text, found);
+  const is_complete = collect(req.body, found);
+  return is_complete ? [...found] : undefined;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
+
+/** A header, its parts, and what they are in plain text. */
+function credentialsIn(header = ''): string[] {
+  const parts = header.split(/[\s,;="]+/);
+  const plain = parts.map((part) => Buffer.from(part, 'base64').toString());
+  return [header, ...parts, ...plain, ...plain.flatMap((text) => text.split(':'))];
+}
+
+/** Returns false when there is more than was collected. */
+function collect(value: unknown, found: Set<string>, depth = 0): boolean {
+  if (typeof value === 'string' || typeof value === 'number') {
+    const text = String(value).trim();
+    if (text.length >= MIN_CHARS && !isContractWord(text)) found.add(text);
+  }
+  if (typeof value !== 'object' || value === null) return found.size < MAX_VALUES;
+  if (depth >= MAX_DEPTH) return false;
+  return Object.entries(value).every(
+    // Names of lead data are chosen by the sender.
+    ([key, inner]) => collect(key, found, depth + 1) && collect(inner, found, depth + 1),
+  );
+}

@@ -1,0 +1,157 @@
+import pino, { type DestinationStream, type Logger } from 'pino';
+
+// The log of the process. No line has a header, a body, or a value of somebody's data: what is
+// logged of an error says what failed and where, not with which values.
+
+/** What the log says of an error. */
+export interface LoggedError {
+  type: string;
+  message: string;
+  stack?: string;
+  causes?: LoggedError[];
+  [detail: string]: unknown;
+}
+
+const MASK = '***';
+/** How deep errors are wrapped in each other. */
+const MAX_DEPTH = 5;
+const MAX_CAUSES = 5;
+const MAX_MESSAGE_CHARS = 1_000;
+const MAX_FRAMES = 20;
+
+/** Properties of errors of Node.js, PostgreSQL, Prisma and SMTP; each a word or an address. */
+const DETAILS = [
+  ...['code', 'syscall', 'hostname', 'address', 'port', 'severity', 'schema', 'table', 'column'],
+  ...['dataType', 'constraint', 'routine', 'status', 'responseCode', 'originalCode', 'kind'],
+] as const;
+const DETAIL = /^[\w.:-]{1,100}$/;
+
+interface Thrown {
+  cause?: unknown;
+  errors?: unknown;
+  meta?: { driverAdapterError?: unknown };
+}
+
+/** What was thrown during a request, and the values that the request sent: none is logged. */
+export class ErrorOfRequest {
+  readonly described: LoggedError;
+
+  /** Without `values` the message is not logged at all. */
+  constructor(error: unknown, values: readonly string[] | undefined) {
+    this.described = describe(error, values, 0);
+  }
+}
+
+const serializeError = (error: unknown): LoggedError =>
+  error instanceof ErrorOfRequest ? error.described : describe(error, [], 0);
+
+function describe(
+  error: unknown,
+  hidden: readonly string[] | undefined,
+  depth: number,
+): LoggedError {
+  if (typeof error !== 'object' || error === null) return { type: typeof error, message: MASK };
+  const { message, stack } = error as Partial<Error>;
+  const { cause, errors, meta } = error as Thrown;
+  const inner = [cause, meta?.driverAdapterError, ...(Array.isArray(errors) ? errors : [])]
+    .filter((each) => typeof each === 'object' && each !== null)
+    .slice(0, MAX_CAUSES);
+  return {
+    type: typeOf(error),
+    message: typeof message === 'string' ? maskMessage(message, hidden) : '',
+    ...detailsOf(error, hidden),
+    ...(typeof stack === 'string' && { stack: framesOf(stack, message) }),
+    ...(inner.length > 0 &&
+      depth < MAX_DEPTH && { causes: inner.map((each) => describe(each, hidden, depth + 1)) }),
+  };
+}
+
+/** Some errors are told apart by their class alone, others by their name alone. */
+function typeOf({ name, constructor }: Partial<Error> & object): string {
+  const type = name && name.toLowerCase() !== 'error' ? name : constructor?.name;
+  return type && DETAIL.test(type) ? type : 'Error';
+}
+
+function detailsOf(error: object, hidden: readonly string[] | undefined) {
+  const details: Record<string, string | number> = {};
+  for (const name of DETAILS) {
+    const value = (error as Record<string, unknown>)[name];
+    if (typeof value === 'number') details[name] = value;
+    if (typeof value === 'string' && DETAIL.test(value)) details[name] = hide(value, hidden ?? []);
+  }
+  return details;
+}
+
+/** Only the places: the first lines of a stack repeat the message. */
+function framesOf(stack: string, message = ''): string {
+  return stack
+    .replace(message, '')
+    .split('\n')
+    .filter((line) => /^\s+at .*(:\d+:\d+\)?|<anonymous>\)?|native\)?)$/.test(line))
+    .slice(0, MAX_FRAMES)
+    .join('\n');
+}
+
+/** PostgreSQL's names are in double quotes, as values are. */
+const NAMED = new RegExp(
+  '\\b(relation|table|column|constraint|index|function|type|schema|database|role|trigger|sequence|' +
+    'statement|parameter|extension|encoding) "(\\w{1,63})"',
+  'g',
+);
+/** The property that a missing value was asked for. */
+const READING = /\((reading|setting) '([A-Za-z_$][\w$]{0,63})'\)/g;
+/** From the first quote to the last: a value may itself have quotes. */
+const IN_DOUBLE_QUOTES = /["“«].*["”»]/s;
+const IN_SINGLE_QUOTES = /(^|[^\p{L}\p{N}])'.*'/su;
+const IN_BACKTICKS = /`(?![\w.$]{1,100}(?:\(\))?`)[^`]*`/g;
+const MAIL_ADDRESS = /\S+@\S+/g;
+/** Seven digits or more, however they are separated. */
+const LONG_NUMBER = /\+?\d(?:[\s().\/-]{0,3}\d){6,}/g;
+
+/**
+ * A message without values: without what is in quotes, e-mail addresses, long numbers, and `hidden`.
+ * Of Prisma's messages only the last paragraph: the others show the arguments of the call.
+ */
+function maskMessage(message: string, hidden: readonly string[] | undefined): string {
+  if (!hidden) return MASK;
+  const end = message.startsWith('\nInvalid `') ? message.trim().split('\n').at(-1)! : message;
+  const masked = hide(end, hidden)
+    .replace(NAMED, '$1 $2')
+    .replace(READING, '($1 $2)')
+    .replace(IN_DOUBLE_QUOTES, MASK)
+    .replace(IN_SINGLE_QUOTES, `$1${MASK}`)
+    .replace(IN_BACKTICKS, MASK)
+    .replace(MAIL_ADDRESS, MASK)
+    .replace(LONG_NUMBER, MASK);
+  return masked.slice(0, MAX_MESSAGE_CHARS);
+}
+
+function hide(text: string, hidden: readonly string[]): string {
+  const lower = text.toLowerCase();
+  const found = hidden.filter((value) => lower.includes(value.toLowerCase()));
+  const longest_first = found.toSorted((a, b) => b.length - a.length);
+  return longest_first.reduce((rest, value) => rest.replaceAll(wholeWord(value), MASK), text);
+}
+
+/** A value, but not where it is a part of a longer word. */
+function wholeWord(value: string): RegExp {
+  const escaped = value.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  return new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'giu');
+}
+
+/**
+ * JSON lines, written in batches: a system call for every line would cost more than the line; in a
+ * terminal, lines for people.
+ */
+export function createLog(level: string, destination?: DestinationStream): Logger {
+  const options = { level, base: null, serializers: { err: serializeError } };
+  return pino(options, destination ?? standardOutput());
+}
+
+const standardOutput = (): DestinationStream =>
+  process.stdout.isTTY
+    ? pino.transport({
+        target: 'pino-pretty',
+        options: { ignore: 'pid,hostname', singleLine: true },
+      })
+    : pino.destination(1);

@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { join } from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  existsSync,
+);
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** A test in a browser; skipped with a line where there is none. */
+export const inBrowser = CHROMIUM ? test : test.skip;
+if (!CHROMIUM)
+  process.stdout.write(
+    '\nSKIPPED: tests of pages need Chromium at /usr/bin/chromium. ' +
+      'On Debian: apt-get install chromium\n',
+  );
+
+export const DESKTOP = { width: 1280, height: 1400 };
+export const PHONE = { width: 390, height: 844 };
+
+let browser: Promise<Browser> | undefined;
+/** One browser for the tests of a file; each page is a profile of its own. */
+function launched(): Promise<Browser> {
+  browser ??= chromium.launch({ executablePath: CHROMIUM!, args: FLAGS });
+  return browser;
+}
+afterAll(async () => (await browser)?.close());
+
+/** Opens a page of a server and hands it over; no request may leave that server. */
+export async function withPage(
+  server: Server,
+  path: string,
+  viewport: { width: number; height: number },
+  work: (page: Page) => Promise<void>,
+): Promise<void> {
+  const page = await (await launched()).newPage({ viewport });
+  try {
+    const { port } = server.address() as { port: number };
+    const foreign: string[] = [];
+    const faults: string[] = [];
+    page.on('request', (request) => {
+      const url = new URL(request.url());
+      if (url.port !== String(port) && url.protocol !== 'data:') foreign.push(request.url());
+    });
+    page.on('pageerror', (error) => void faults.push(error.message));
+    page.on('console', (message) => {
+      // Refused by the content security policy, or not found.
+      if (/Content Security Policy|Failed to load resource/.test(message.text()))
+        faults.push(message.text());
+    });
+    await page.goto(`http://127.0.0.1:${port}${path}`);
+    await work(page);
+    await page.screenshot({
+      path: join(
+        process.env.SCREENSHOTS ?? process.env.TRUNKLINE_TEST_FOLDER!,
+        `${expect.getState().currentTestName!.replace(/\W+/g, '-')}-${viewport.width}.png`,
+      ),
+    });
+    expect({ foreign, faults }).toEqual({ foreign: [], faults: [] });
+  } finally {
+    await page.close();
+  }
+}
+
+/** How much wider than the screen a page is. */
+export const overflowOf = (page: Page): Promise<number> =>
+  page.evaluate('document.documentElement.scrollWidth - window.innerWidth');

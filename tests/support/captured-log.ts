@@ -1,0 +1,25 @@
+import type { Logger } from 'pino';
+import { createLog } from '../../src/log';
+
+export interface CapturedLog {
+  log: Logger;
+  /** Everything that was logged. */
+  text(): string;
+  lines(): Record<string, unknown>[];
+  clear(): void;
+}
+
+/** The log of the process, as it is written, but kept in memory. */
+export function captureLog(level = 'trace'): CapturedLog {
+  let written = '';
+  return {
+    log: createLog(level, { write: (line) => void (written += line) }),
+    text: () => written,
+    lines: () =>
+      written
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    clear: () => void (written = ''),
+  };
+}
