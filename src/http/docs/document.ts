@@ -103,9 +103,10 @@ function pathsOf(paths: Paths, tag: string): Paths {
 }
 
 /** Without schemes: what a reader needs to know of them stands in the description. */
-const forReaders = ({ callbacks: _, ...operation }: PageOperation): Json => ({
+const forReaders = (operation: PageOperation): Json => ({
   ...withSamples(forPeople(operation) as never),
   security: [],
+  callbacks: undefined,
 });
 
 /** One tag of the contract, with code samples. */

@@ -1,0 +1,114 @@
+import type { components, operations } from './generated/openapi';
+
+// openapi.yaml as far as this project reads it.
+
+export type OperationId = keyof operations;
+export type Schemas = components['schemas'];
+
+/** JSON Schema, and what this project adds to it. */
+export interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  pattern?: string;
+  enum?: unknown[];
+  description?: string;
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  allOf?: Schema[];
+  oneOf?: Schema[];
+  anyOf?: Schema[];
+  additionalProperties?: boolean | Schema;
+  minLength?: number;
+  maxLength?: number;
+  /** A format that JSON Schema does not know, checked by the server (http/validate.ts). */
+  'x-format'?: string;
+  /** What a create sets when the field is omitted. Not `default`: SDKs would send that. */
+  'x-default'?: unknown;
+  /** Further JSON types that requests may use; they are turned into the declared one. */
+  'x-accepts'?: string[];
+  /** Other names by which requests may send the field. */
+  'x-other-names'?: string[];
+  /** Fields that are accepted too, though an SDK has another way to send them. */
+  'x-also-fields'?: Record<string, Schema>;
+  /** The list that a text holds, its entries separated by commas; an array is accepted too. */
+  'x-list'?: Schema;
+  /** What the values of an object with any keys may be, more exactly than SDKs can say. */
+  'x-values'?: Schema;
+  /** What it always is. Not `const`: many SDKs cannot read that. */
+  'x-const'?: unknown;
+  'x-collection'?: string;
+  'x-grid'?: boolean;
+  'x-external'?: boolean;
+  /** Changes without being written to. */
+  'x-moving'?: boolean;
+  'x-secret'?: boolean;
+  'x-reference'?: string;
+  /** Of the codes of errors. */
+  'x-codes'?: Record<string, { status: number; cause: string; cure: string }>;
+}
+
+export interface Parameter {
+  $ref?: string;
+  name: string;
+  in: 'path' | 'query' | 'header';
+  schema: Schema;
+  /** What the server takes when it is omitted. */
+  'x-default'?: unknown;
+  'x-other-names'?: string[];
+}
+
+export type Content = Record<
+  string,
+  { schema: Schema; examples?: Record<string, { $ref: string }> }
+>;
+
+export interface RawOperation {
+  operationId: OperationId;
+  tags: string[];
+  parameters?: Parameter[];
+  requestBody?: {
+    content: Content;
+    /** Media types that are accepted too. They are not declared: SDKs can only send one. */
+    'x-also-accepts'?: Content;
+  };
+  responses: Record<string, { content?: Record<string, unknown>; $ref?: string }>;
+  security?: Record<string, unknown>[];
+  'x-scope'?: string;
+  'x-effect'?: boolean;
+  'x-unlogged'?: boolean;
+  'x-unlimited'?: boolean;
+  'x-own-transactions'?: boolean;
+  'x-own-number'?: string;
+  /** What it is authenticated by, where no security scheme can say it. */
+  'x-credentials'?: CredentialKind;
+  /** The fields that the query string may have, instead of the body or along with it. */
+  'x-fields'?: Schema;
+}
+
+/**
+ * What a request is authenticated by: credentials of the company, the token of an offer or a
+ * schedule, of an inbound webhook or of an invitation, or the signature of a carrier.
+ */
+export type CredentialKind =
+  'account' | 'lead_token' | 'webhook_token' | 'invitation_token' | 'carrier_signature';
+
+export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+export type Method = (typeof METHODS)[number];
+
+type Examples = Record<string, { value: unknown }>;
+
+export interface ContractDocument {
+  openapi: string;
+  info: { title: string; version: string };
+  servers: { url: string }[];
+  paths: Record<string, Partial<Record<Method, RawOperation>> & { parameters?: Parameter[] }>;
+  components: {
+    schemas: Record<string, Schema>;
+    parameters: Record<string, Parameter>;
+    responses: Record<string, { content?: Record<string, { examples?: Examples }> }>;
+    examples: Examples;
+    securitySchemes: object;
+  };
+}
