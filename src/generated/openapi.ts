@@ -3409,7 +3409,7 @@ export interface components {
             };
             /** @description For each text in `errors` its code, in the same order. */
             error_codes: {
-                [key: string]: components["schemas"]["ErrorCode"][];
+                [key: string]: string[];
             };
             /** @description Also sent as `X-Request-Id`; use it to find the request in the log. */
             request_id: string;

@@ -27,11 +27,11 @@ async function typescript(folder: string): Promise<void> {
   await must('type-checking', tsc, [...TSC, ...filesBelow(folder, '.ts')], { cwd: folder });
 }
 
-/** Imports every module of a Python package, with warnings as errors. */
+/** Imports every module of a Python package, and reads every example; a warning is an error. */
 const importing = (name: string) => async (folder: string) => {
-  const args = ['-W', 'error', join(SCRIPTS, 'load.py'), name];
+  const args = ['-W', 'error', join(SCRIPTS, 'load.py'), name, join(folder, '../contract.json')];
   const env = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' };
-  await must('importing', join(await python(), 'python'), args, { env });
+  await must('importing, or reading an example,', join(await python(), 'python'), args, { env });
 };
 
 async function java(folder: string): Promise<void> {

@@ -160,14 +160,14 @@ function chosen(): Generator[] {
   return GENERATORS.filter(({ name }) => names.includes(name));
 }
 
-function operationsOf(file: string): string[] {
-  const { paths } = load(readFileSync(file, 'utf8')) as {
-    paths: Record<string, Record<string, { operationId?: string }>>;
-  };
-  return Object.values(paths).flatMap((path) =>
+interface Contract {
+  paths: Record<string, Record<string, { operationId?: string }>>;
+}
+
+const operationsOf = ({ paths }: Contract): string[] =>
+  Object.values(paths).flatMap((path) =>
     Object.values(path).flatMap(({ operationId }) => (operationId ? [operationId] : [])),
   );
-}
 
 async function main(): Promise<void> {
   if (options['write-docs'])
@@ -175,10 +175,12 @@ async function main(): Promise<void> {
   const file = resolve(options.file);
   const folder = resolve(options.keep ?? mkdtempSync(join(tmpdir(), 'trunkline-clients-')));
   mkdirSync(folder, { recursive: true });
+  const contract = load(readFileSync(file, 'utf8')) as Contract;
+  writeFileSync(join(folder, 'contract.json'), JSON.stringify(contract));
   // The clients' own imports (axios, openapi-fetch) are found here.
   if (!existsSync(join(folder, 'node_modules')))
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  const rows = await all(chosen(), { file, folder, operations: operationsOf(file) });
+  const rows = await all(chosen(), { file, folder, operations: operationsOf(contract) });
   await (await running)?.stop();
   const count = (outcome: Outcome) => rows.filter((row) => row.outcome === outcome).length;
   process.stdout.write(`\n${rows.map(lineOf).join('\n')}\n\n`);
