@@ -9,6 +9,7 @@ module.exports = tseslint.config(
       '.data/',
       '.bench/',
       'src/generated/',
+      'tests/clients/drivers/',
       'eslint.config.js',
       'jest*.config.js',
     ],

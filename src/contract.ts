@@ -55,6 +55,8 @@ export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   schema: Schema;
+  /** What the server takes when it is omitted. */
+  'x-default'?: unknown;
   'x-other-names'?: string[];
 }
 

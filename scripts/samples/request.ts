@@ -87,8 +87,7 @@ function answerOf({ responses, status }: Operation): SampleRequest['answer'] {
 }
 
 function bodyOf(operation: Operation): Value | undefined {
-  const content = contentOf(operation);
-  const body = exampleIn(content['application/json'] ?? {});
+  const body = exampleIn(contentOf(operation)['application/json'] ?? {});
   const wants_token =
     operation.credentials === 'lead_token' &&
     operation.body !== undefined &&

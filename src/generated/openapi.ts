@@ -1981,7 +1981,7 @@ export interface paths {
         put?: never;
         /**
          * Place a call
-         * @description Calls a number as a schedule calls its leads: from a number of the company. The person who answers is connected to the destination of the schedule's calls, or else to the next buyer of the offer. Numbers that have opted out, or are on the company's blacklist or on a suppression list of the offer or the schedule, are not called; business and daylight hours are not checked. A call that the carrier refuses is returned as `failed`, with the reason. When the carrier cannot be reached (503) no call is left behind; when it is not known whether the carrier has placed the call, repeating the request checks that with the carrier first. Fields may be sent in the query string, in JSON, in a form, or in a mixture.
+         * @description Calls a number as a schedule calls its leads: from a number of the company. The person who answers is connected to the destination of the schedule's calls, or else to the next buyer of the offer. Numbers that have opted out, or are on the company's blacklist or on a suppression list of the offer or the schedule, are not called; business and daylight hours are not checked. A call that the carrier refuses is returned as `failed`, with the reason. When the carrier cannot be reached (503) no call is left behind; when it is not known whether the carrier has placed the call, repeating the request checks that with the carrier first. Fields may be sent in the query string, in JSON, in a form, or in a mixture. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["createCall"];
         delete?: never;
@@ -2001,7 +2001,7 @@ export interface paths {
         put?: never;
         /**
          * Press keys in a call
-         * @description For an incoming call that is in progress. While a buyer is being asked to press 1, the single key that is sent is the buyer's answer: 1 accepts the call, any other key declines it. A carrier connects the two when its prompt is over, within ten seconds. While a buyer is connected, the keys are passed to your softswitch, which plays them to the buyer: they appear in `key_presses` of the next instructions and as an event of the call. A call that a carrier has connected accepts no keys (422): carriers that speak TwiML can play tones only by ending the connection.
+         * @description For an incoming call that is in progress. While a buyer is being asked to press 1, the single key that is sent is the buyer's answer: 1 accepts the call, any other key declines it. A carrier connects the two when its prompt is over, within ten seconds. While a buyer is connected, the keys are passed to your softswitch, which plays them to the buyer: they appear in `key_presses` of the next instructions and as an event of the call. A call that a carrier has connected accepts no keys (422): carriers that speak TwiML can play tones only by ending the connection. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["sendKeyPress"];
         delete?: never;
@@ -2044,7 +2044,7 @@ export interface paths {
         put?: never;
         /**
          * Record the outcome of a call (for postbacks)
-         * @description The same as a POST to the call itself, under the path that is usually given to buyers for their postbacks.
+         * @description The same as a POST to the call itself, under the path that is usually given to buyers for their postbacks. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["updateCallByUuid"];
         delete?: never;
@@ -2071,7 +2071,7 @@ export interface paths {
         put?: never;
         /**
          * Record the outcome of a call
-         * @description Records facts that become known after a call or during it: what its buyer pays, what its traffic source is paid, tokens, and that it should end. Either all fields are applied or none. Caps, the lead, the conversion and the reports are updated at once. Fields may be sent in the query string, in JSON, in a form, or in a mixture.
+         * @description Records facts that become known after a call or during it: what its buyer pays, what its traffic source is paid, tokens, and that it should end. Either all fields are applied or none. Caps, the lead, the conversion and the reports are updated at once. Fields may be sent in the query string, in JSON, in a form, or in a mixture. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["updateCall"];
         delete?: never;
@@ -3086,7 +3086,9 @@ export interface components {
     schemas: {
         /** @description Id or uuid of a record. */
         RecordId: string;
+        /** @description Ids or uuids of records; null or an empty list for none. */
         RecordIds: components["schemas"]["RecordId"][] | null;
+        /** @description Identifiers that you gave to buyers; null or an empty list for none. */
         UserBuyerIds: string[] | null;
         /**
          * Format: date-time
@@ -3109,9 +3111,15 @@ export interface components {
         TokenPair: string;
         /** @description key:value. The value may begin with an operator: `>=`, `<=`, `>`, `<` (numbers), `!=`, `=~` (regular expression), `in` or `not in` (values separated by commas or bars). */
         TokenFilter: string;
-        /** @enum {string} */
+        /**
+         * @description `asc`: the lowest first; `desc`: the highest first.
+         * @enum {string}
+         */
         OrderDirection: "asc" | "desc";
-        /** @enum {string} */
+        /**
+         * @description `json`: a page of the list; `csv`: the whole list as a CSV file.
+         * @enum {string}
+         */
         ListFormat: "json" | "csv";
         /**
          * @description How the buyer is ranked for calls: by its `tier`, by its current revenue times -1, or by its earnings per call times -1, so that the highest comes first.
@@ -3123,7 +3131,10 @@ export interface components {
          * @enum {string}
          */
         DisplayCallerIdType: "display_caller_id" | "display_fake_caller_id" | "display_service_number_id";
-        /** @enum {string} */
+        /**
+         * @description What kind of destination it is. Kept for your own use: routing does not depend on it.
+         * @enum {string}
+         */
         BuyerType: "buyer" | "quality_assurance" | "voice_bot";
         /**
          * @description `sequentially` dials one buyer at a time, `simultaneously` all at once.
@@ -3145,22 +3156,40 @@ export interface components {
          * @enum {string}
          */
         ApplyBlockOrUnblock: "block" | "unblock";
-        /** @enum {string} */
+        /**
+         * @description `key_pair`: credentials of the company; `user_token`: credentials of one user.
+         * @enum {string}
+         */
         AccessTokenKind: "key_pair" | "user_token";
         /**
          * @description A resource and what may be done with it.
          * @enum {string}
          */
         Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `buyer`, the default, or `buyer_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         BuyerSerializer: "buyer" | "buyer_grid" | "";
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `buyer_group`, the default, or `buyer_group_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         BuyerGroupSerializer: "buyer_group" | "buyer_group_grid" | "";
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `buyer_suppression`, the default, or `buyer_suppression_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         BuyerSuppressionSerializer: "buyer_suppression" | "buyer_suppression_grid" | "";
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `buyer_suppression_file`, the default, or `buyer_suppression_file_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         BuyerSuppressionFileSerializer: "buyer_suppression_file" | "buyer_suppression_file_grid" | "";
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `buyer_fleet`, the default, or `buyer_fleet_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         BuyerFleetSerializer: "buyer_fleet" | "buyer_fleet_grid" | "";
         /** @enum {string} */
         BuyerOrder: "id" | "name" | "calls_count" | "recent_calls_count" | "outgoing_webhooks_count" | "paused" | "number" | "created_at" | "last_call_at" | "tier" | "weight" | "time_zone" | "user_buyer_id" | "attempt_daily_used" | "attempt_hourly_used" | "attempt_monthly_used" | "attempt_total_used" | "buyer_conversion_daily_used" | "buyer_conversion_hourly_used" | "buyer_conversion_monthly_used" | "buyer_conversion_total_used" | "connection_daily_used" | "connection_hourly_used" | "connection_monthly_used" | "connection_total_used" | "earned_revenue_daily_used" | "earned_revenue_hourly_used" | "earned_revenue_monthly_used" | "earned_revenue_total_used" | "revenue_daily_used" | "revenue_hourly_used" | "revenue_monthly_used" | "revenue_total_used";
@@ -3171,15 +3200,24 @@ export interface components {
         BuyerGroupOrder: "name" | "maxed_out" | "weight" | "tier" | "cap_reset_at" | "time_zone" | "created_at" | "updated_at" | "paused" | "paused_at" | "paused_by_user_id" | "unpaused_at" | "user_updated_at" | "dial_buyers_type" | "call_limits.in_progress_count" | "call_limits.in_progress_used" | "call_limits.revenue_hourly_used" | "call_limits.revenue_daily_used" | "call_limits.revenue_monthly_used" | "call_limits.revenue_total_used" | "call_limits.earned_revenue_hourly_used" | "call_limits.earned_revenue_daily_used" | "call_limits.earned_revenue_monthly_used" | "call_limits.earned_revenue_total_used" | "call_limits.buyer_conversion_hourly_used" | "call_limits.buyer_conversion_daily_used" | "call_limits.buyer_conversion_monthly_used" | "call_limits.buyer_conversion_total_used" | "call_limits.connection_hourly_used" | "call_limits.connection_daily_used" | "call_limits.connection_monthly_used" | "call_limits.connection_total_used" | "call_limits.attempt_hourly_used" | "call_limits.attempt_daily_used" | "call_limits.attempt_monthly_used" | "call_limits.attempt_total_used";
         /** @enum {string} */
         BuyerFleetOrder: "id" | "name" | "user_fleet_id" | "created_at" | "updated_at";
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `offer`, the default, or `offer_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         OfferSerializer: "offer" | "offer_grid" | "";
         /** @enum {string} */
         OfferOrder: "id" | "name" | "user_offer_id" | "created_at" | "updated_at" | "paused";
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `traffic_source`, the default, or `traffic_source_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         TrafficSourceSerializer: "traffic_source" | "traffic_source_grid" | "";
         /** @enum {string} */
         TrafficSourceOrder: "id" | "name" | "user_traffic_source_id" | "created_at" | "updated_at";
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `number`, the default, or `number_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         PhoneNumberSerializer: "number" | "number_grid" | "";
         /** @enum {string} */
         PhoneNumberOrder: "id" | "created_at" | "phone_number" | "country" | "name";
@@ -3193,11 +3231,17 @@ export interface components {
          * @enum {string}
          */
         PhoneNumberForwardType: "offer_id" | "buyer_id";
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `schedule`, the default, or `schedule_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         ScheduleSerializer: "schedule" | "schedule_grid" | "";
         /** @enum {string} */
         ScheduleOrder: "id" | "name" | "user_schedule_id" | "created_at" | "updated_at" | "paused";
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `schedule_action`, the default, or `schedule_action_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         ScheduleActionSerializer: "schedule_action" | "schedule_action_grid" | "";
         /** @enum {string} */
         ScheduleActionOrder: "id" | "position" | "created_at" | "updated_at";
@@ -3206,17 +3250,35 @@ export interface components {
          * @enum {string}
          */
         ActionType: "dial" | "sms" | "email" | "wait" | "webhook" | "exit" | "opt_out" | "block" | "restart" | "move_to_schedule";
-        /** @enum {string} */
+        /**
+         * @description The unit of `wait_amount`.
+         * @enum {string}
+         */
         WaitUnit: "seconds" | "minutes" | "hours" | "days";
-        /** @enum {string} */
+        /**
+         * @description The HTTP method of a request.
+         * @enum {string}
+         */
         WebhookMethod: "get" | "post" | "put" | "patch" | "delete";
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `contact`, the default, or `contact_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         ContactSerializer: "contact" | "contact_grid" | "";
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `text_message`, the default, or `text_message_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         TextMessageSerializer: "text_message" | "text_message_grid" | "";
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `email`, the default, or `email_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         EmailSerializer: "email" | "email_grid" | "";
-        /** @enum {string} */
+        /**
+         * @description `outbound`: sent by the company; `inbound`: sent to one of its numbers.
+         * @enum {string}
+         */
         MessageDirection: "outbound" | "inbound";
         /**
          * @description `sending`: being handed to the carrier; `queued`: accepted by the carrier; `sent`: passed on; `delivered`: confirmed. `undelivered` and `failed` give the reason in `error_message`. `received`: an incoming message.
@@ -3233,7 +3295,10 @@ export interface components {
          * @enum {string}
          */
         LeadEvent: "created" | "updated" | "restarted" | "moved_to_end" | "moved_to_schedule" | "next_action_changed" | "callback_scheduled" | "expired" | "deleted" | "removed" | "opted_out" | "opted_in" | "blocked" | "unblocked" | "disabled" | "resumed" | "call_placed" | "call_failed" | "call_changed" | "sms_sent" | "sms_failed" | "sms_changed" | "sms_received" | "email_sent" | "email_failed" | "webhook_queued" | "webhook_delivered" | "webhook_failed" | "waiting" | "delayed" | "skipped" | "left_schedule" | "ended";
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `lead`, the default; `lead_grid`, which adds foreign keys; or `lead_external`, which has only what people outside the company may see.
+         * @enum {string}
+         */
         LeadSerializer: "lead" | "lead_grid" | "lead_external" | "";
         /** @enum {string} */
         LeadOrder: "id" | "created_at" | "updated_at" | "status" | "lead_priority" | "next_action_at" | "last_action_at" | "email";
@@ -3242,11 +3307,17 @@ export interface components {
          * @enum {string}
          */
         LeadStatus: "queue" | "scheduled" | "waiting" | "running" | "completed" | "completed_attempted" | "completed_connected" | "completed_converted" | "exceeded_max_calls" | "expired" | "dnc" | "failure" | "disabled" | "blocked" | "opt_out";
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `call`, the default, or `call_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         CallSerializer: "call" | "call_grid" | "";
         /** @enum {string} */
         CallOrder: "id" | "created_at" | "ended_at" | "total_duration" | "revenue" | "payout" | "status";
-        /** @enum {string} */
+        /**
+         * @description `inbound`: a caller called a number of the company; `outbound`: the company placed the call.
+         * @enum {string}
+         */
         CallCategory: "inbound" | "outbound";
         /**
          * @description `sending`: being handed to the carrier; `queued`: accepted by the carrier. `failed` gives the reason in `error_message`. `canceled`: given up before it was answered.
@@ -3258,9 +3329,15 @@ export interface components {
          * @enum {string}
          */
         CallAttemptStatus: "ringing" | "answered" | "connected" | "completed" | "no_answer" | "busy" | "failed" | "declined" | "released" | "canceled";
-        /** @enum {string} */
+        /**
+         * @description What the rows of a report of calls stand for.
+         * @enum {string}
+         */
         CallReportCategory: "buyer" | "offer" | "traffic_source" | "day" | "hour";
-        /** @enum {string} */
+        /**
+         * @description What the rows of a report of leads stand for.
+         * @enum {string}
+         */
         LeadReportCategory: "offer" | "schedule" | "traffic_source" | "status" | "day" | "hour";
         /** @enum {string} */
         AccessTokenOrder: "id" | "name" | "created_at";
@@ -3342,16 +3419,19 @@ export interface components {
          * @enum {string}
          */
         ErrorCode: "malformed_body" | "malformed_request" | "missing_credentials" | "wrong_credentials" | "invitation_used" | "not_permitted" | "access_limited" | "not_found" | "unknown_path" | "method_not_allowed" | "request_in_progress" | "stale_checksum" | "body_too_large" | "file_too_large" | "unsupported_media_type" | "invalid_value" | "missing_field" | "unknown_parameter" | "unknown_field" | "unknown_column" | "unknown_reference" | "invalid_cursor" | "taken" | "in_use" | "conflicting_fields" | "not_applicable" | "wrong_state" | "limit_exceeded" | "beyond_your_rights" | "contact_refused" | "no_buyer" | "number_unavailable" | "carrier_refused" | "invalid_file" | "idempotency_conflict" | "rate_limited" | "too_many_attempts" | "internal_error" | "unavailable" | "contended" | "carrier_unavailable" | "insufficient_storage";
+        /** @description Which page of the list this is, and where the next one begins. */
         PageMetadata: {
-            /** @description Key of the array of records. */
+            /** @description Key of the array of records in this response. */
             root: string;
-            /** @description Null when the page was requested by cursor. */
+            /** @description Number of this page, starting at 1. Null when the page was requested by cursor. */
             page: number | null;
+            /** @description How many pages of `per_page` records there are; 0 when there are no records. */
             total_pages: number;
+            /** @description How many records a page has at most, as requested; by default 25. */
             per_page: number;
             /**
              * Format: int64
-             * @description The exact total number of records.
+             * @description The exact number of records on all pages, with the filters of the request.
              */
             total_count: number;
             /**
@@ -3362,11 +3442,12 @@ export interface components {
             /** @description Names in `columns` that the resource does not have. */
             unknown_columns?: string[];
         };
+        /** @description Where the response has its record. */
         RecordMetadata: {
-            /** @description Key of the record. */
+            /** @description Key of the record in this response. */
             root: string;
         };
-        /** @description Always empty here. */
+        /** @description Always empty here. In an error it says what is wrong, field by field. */
         NoErrors: {
             [key: string]: string[];
         };
@@ -3390,30 +3471,41 @@ export interface components {
         ScheduleEntry: {
             /** @description Sunday is 0. */
             day: number;
+            /** @description When it is open on that day; several times add up. */
             times: string[];
         };
         /** @description An empty list means always. */
         WeekSchedule: components["schemas"]["ScheduleEntry"][];
         /** @description When the buyer is open, and the hourly limits that apply then. The first entry that is open applies. */
         BusinessHours: {
+            /** @description How often the buyer may be dialed in an hour while this entry applies; null for no limit. */
             attempt_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer may take in an hour while this entry applies; null for no limit. */
             connection_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer may pay for in an hour while this entry applies; null for no limit. */
             buyer_conversion_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many dollars the buyer may pay in an hour while this entry applies; null for no limit. */
             revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer may pay, minus what traffic sources are paid, in an hour while this entry applies; null for no limit. */
             earned_revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description When the buyer is open, in its time zone. An empty list means always. */
             schedule: components["schemas"]["WeekSchedule"];
         };
         /** @description What the buyer pays for. */
         ConversionAttributes: {
             /** @description Shown in call logs. */
             name?: string | null;
+            /** @description `duration`, the default, converts when the call has lasted long enough, `postback` when the buyer reports it. */
             conversion_type?: components["schemas"]["ConversionType"];
             /** @description Seconds before a call pays out; 0 when the buyer is dialed. */
             duration?: number;
             /** @description Dollars paid. */
             revenue?: number;
+            /** @description The lowest `revenue` that may be set, in dollars; null for no bound. */
             revenue_min?: number | null;
+            /** @description The highest `revenue` that may be set, in dollars; null for no bound. */
             revenue_max?: number | null;
+            /** @description `current_conversion_revenue` may change only by multiples of this, in dollars; null for any change. */
             revenue_increment?: number | null;
             /** @description Seconds in which the buyer pays only once for the same caller. */
             duplicate_timeframe?: number;
@@ -3424,7 +3516,9 @@ export interface components {
         };
         /** @description The conversions of one time frame. In each call the first one that matches is used. The first time frame that is open is the current one. */
         ConversionTimeFrame: {
+            /** @description The conversions of the time frame, in the order in which they are tried. */
             buyer_conversions_attributes: components["schemas"]["ConversionAttributes"][];
+            /** @description When the time frame is open, in the buyer's time zone. An empty list means always. */
             schedule: components["schemas"]["WeekSchedule"];
         };
         BuyerFields: {
@@ -3433,33 +3527,42 @@ export interface components {
             number?: components["schemas"]["CallDestination"];
             /** @description Shown in menus and logs. */
             name?: string;
-            /** Format: email */
+            /**
+             * Format: email
+             * @description E-mail address of the buyer, for your own use: the service sends nothing to it.
+             */
             email?: string | null;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             buyer_type?: components["schemas"]["BuyerType"];
-            /** @description Ring time. When the buyer does not answer within it, the call goes on to the next buyer. */
+            /** @description Ring time in seconds. When the buyer does not answer within it, the call goes on to the next buyer. */
             timeout_seconds?: number;
             /** @description Tones played when the call is answered. Each `w` waits 0.5 s and each `W` 1 s. */
             dtmf_tones?: string | null;
+            /** @description Zone of its business hours and conversions, and of the hours, days and months of its caps: an IANA name or a display name of /collections/time_zone. */
             time_zone?: components["schemas"]["TimeZoneName"];
+            /** @description Whether the buyer is paused: it gets no new calls. Calls in progress go on. */
             paused?: boolean;
+            /** @description Whether calls to the buyer are recorded: by the carrier, or by your softswitch, which reads it in `dial`. */
             record_calls?: boolean;
             /** @description After answering, the buyer must press 1 to be connected. */
             press_one_to_accept?: boolean | null;
+            /** @description Seconds, for your own use: pings are answered without asking the buyer. Null if not set. */
             ping_timeout_seconds?: number | null;
             /** @description Calls and leads go to this buyer only when all of these match. */
             record_token_filter_list?: components["schemas"]["TokenFilter"][] | null;
             /** @description key:value pairs, separated by commas, added to the calls and leads of this buyer. */
             record_token_additional_list?: string | null;
             route_by_type?: components["schemas"]["RouteByType"];
-            /** @description The lowest tier is considered first. May be negative. Ignored when routing by revenue. */
+            /** @description The lowest tier is considered first. May be negative. Ignored when routing by revenue or by earnings per call. */
             tier?: number | null;
             /** @description The buyer's share of the calls in its tier is its weight divided by the total weight of the tier. */
             weight?: number | null;
-            /** @description Hours over which earnings per call are calculated. */
+            /** @description Hours over which earnings per call are calculated; by default 24. */
             epc_timeframe?: number | null;
-            /** @description Used as the earnings per call until `epc_assumed_calls_count` calls fall within the time frame. */
+            /** @description Dollars, used as the earnings per call until `epc_assumed_calls_count` calls fall within the time frame. */
             epc_assumed_amount?: number | null;
+            /** @description How many calls must fall within `epc_timeframe` before the earnings per call are calculated from them; by default 1. */
             epc_assumed_calls_count?: number | null;
             display_caller_id_type?: components["schemas"]["DisplayCallerIdType"];
             /** @description Id or uuid of the telephone number that is shown with `display_service_number_id`. */
@@ -3468,32 +3571,47 @@ export interface components {
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
             /** @description Id or uuid of the fleet the buyer belongs to. */
             buyer_fleet_id?: string | null;
-            /** @description Maximum number of simultaneous calls. */
+            /** @description Maximum number of simultaneous calls; null for no limit. */
             concurrency_cap_limit?: components["schemas"]["CountLimit"];
+            /** @description How often the buyer may be dialed in all; null for no limit. */
             attempt_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How often the buyer may be dialed in a month; null for no limit. */
             attempt_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How often the buyer may be dialed in a day; null for no limit. */
             attempt_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer may take in all; null for no limit. */
             connection_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer may take in a month; null for no limit. */
             connection_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer may take in a day; null for no limit. */
             connection_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer may pay for in all; null for no limit. */
             buyer_conversion_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer may pay for in a month; null for no limit. */
             buyer_conversion_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer may pay for in a day; null for no limit. */
             buyer_conversion_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How many dollars the buyer may pay in all; null for no limit. */
             revenue_total_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer may pay in a month; null for no limit. */
             revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer may pay in a day; null for no limit. */
             revenue_daily_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer may pay, minus what traffic sources are paid, in all; null for no limit. */
             earned_revenue_total_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer may pay, minus what traffic sources are paid, in a month; null for no limit. */
             earned_revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer may pay, minus what traffic sources are paid, in a day; null for no limit. */
             earned_revenue_daily_limit?: components["schemas"]["MoneyLimit"];
-            /** @description A buyer without business hours is always open. */
+            /** @description When the buyer is open, with the hourly limits. Replaces all current entries. A buyer without business hours is always open. */
             business_hours_schedule?: components["schemas"]["BusinessHours"][] | null;
             /** @description All conversions of the buyer. Replaces all current ones; `current_conversion_*` in the same request is applied afterwards. */
             buyer_conversions_schedule?: components["schemas"]["ConversionTimeFrame"][] | null;
-            /** @description Highest revenue allowed in the current time frame. */
+            /** @description Highest revenue allowed in the current time frame, in dollars; null for no bound. */
             current_conversion_revenue_max?: number | null;
-            /** @description Lowest revenue allowed in the current time frame. */
+            /** @description Lowest revenue allowed in the current time frame, in dollars; null for no bound. */
             current_conversion_revenue_min?: number | null;
-            /** @description A change of the revenue must be a multiple of this. */
+            /** @description Dollars; a change of the revenue must be a multiple of this. Null for any change. */
             current_conversion_revenue_increment?: number | null;
             /** @description Dollars paid per call. */
             current_conversion_revenue?: number;
@@ -3541,8 +3659,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -3552,157 +3673,250 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
+            /** @description Shown in menus and logs; null if it has none. */
             name?: string | null;
             /** @description Name and number, for menus. */
             context_menu_name?: string | null;
+            /** @description E-mail address of the buyer, for your own use: the service sends nothing to it. */
             email?: string | null;
+            /** @description Where its calls go: `+`, the country code and the digits of a telephone number, or `sip:` and the address of a SIP endpoint. Null if it has none; then it gets no calls. */
             number?: string | null;
+            /** @description Whether the buyer is paused: it gets no new calls. Calls in progress go on. */
             paused?: boolean;
+            /** @description Zone of its business hours and conversions, and of the hours, days and months of its caps: an IANA name or a display name of /collections/time_zone. */
             time_zone?: string;
+            /** @description Your own identifier for the buyer; null if it has none. */
             user_buyer_id?: string | null;
-            /** @description What the buyer currently pays for a call, in dollars. */
+            /** @description What the buyer pays for a call now, in dollars: the revenue of its current conversion. Null without one. */
             bid_price?: number | null;
             route_by_type?: components["schemas"]["RouteByType"];
             buyer_type?: components["schemas"]["BuyerType"];
+            /** @description Ids of the buyer groups that it is in. */
             buyer_group_ids?: number[];
+            /** @description Names of these groups, in the same order; null for a group without a name. */
             buyer_group_names?: (string | null)[];
-            /** @description Filters of the current conversion. */
+            /** @description Filters of the current conversion, as `key:value`. */
             token_values?: string[];
+            /** @description `token_values` by token name; of several for one token, the last. */
             token_values_hash?: {
                 [key: string]: string;
             };
-            /** @description Tokens that the current conversion adds to a call. */
+            /** @description Tokens that the current conversion adds to a call, as `key:value`. */
             attribution_token_values?: string[];
+            /** @description `attribution_token_values` by token name; of several for one token, the last. */
             attribution_token_values_hash?: {
                 [key: string]: string;
             };
+            /** @description When the buyer was last dialed; null if it never was. */
             last_call_at?: components["schemas"]["Timestamp"];
+            /** @description The buyer's share of the calls in its tier is its weight divided by the total weight of the tier. */
             weight?: number;
+            /** @description The lowest tier is considered first. May be negative. Ignored when routing by revenue or by earnings per call. */
             tier?: number;
+            /** @description Ring time in seconds. When the buyer does not answer within it, the call goes on to the next buyer. */
             timeout_seconds?: number;
+            /** @description Tones played when the call is answered. Each `w` waits 0.5 s and each `W` 1 s. Null for none. */
             dtmf_tones?: string | null;
+            /** @description Maximum number of simultaneous calls; null for no limit. */
             concurrency_cap_limit?: components["schemas"]["CountLimit"];
+            /** @description Calls that ring at the buyer or are in progress with it now. */
             concurrency_cap_used?: components["schemas"]["Count"];
             /** @description The cap that has been reached: concurrency, or metric and interval, for example attempt_daily. If several are reached, the one that becomes free last. */
             maxed_out_by?: string | null;
             /** @description When the reached hourly, daily and monthly caps are free again. Null when none is reached or when one that is reached never resets. */
             cap_reset_at?: components["schemas"]["Timestamp"];
+            /** @description Highest revenue allowed in the current time frame, in dollars; null for no bound. */
             current_conversion_revenue_max?: number | null;
+            /** @description Lowest revenue allowed in the current time frame, in dollars; null for no bound. */
             current_conversion_revenue_min?: number | null;
+            /** @description Dollars; a change of the revenue must be a multiple of this. Null for any change. */
             current_conversion_revenue_increment?: number | null;
+            /** @description Dollars paid per call; null when no conversion is current. */
             current_conversion_revenue?: number | null;
+            /** @description Seconds before a call pays out; 0 when the buyer is dialed. Null when no conversion is current. */
             current_conversion_duration?: number | null;
+            /** @description Seconds that must pass before the buyer pays again for the same caller. Null when no conversion is current. */
             current_conversion_duplicate_timeframe?: number | null;
+            /** @description Shown in call logs. Null when it has no name, or no conversion is current. */
             current_conversion_name?: string | null;
+            /** @description Ids of the entries of `token_values`, in their order. They change with the entries. */
             current_conversion_token_value_ids?: number[];
+            /** @description Ids of the entries of `attribution_token_values`, in their order. They change with the entries. */
             current_conversion_attribution_token_value_ids?: number[];
+            /** @description Seconds, for your own use: pings are answered without asking the buyer. Null if not set. */
             ping_timeout_seconds?: number | null;
+            /** @description Suppression lists of the buyer: it gets no calls from their numbers. */
             buyer_suppression_ids?: number[];
             /**
              * Format: int64
              * @description Id of the filter list. A buyer has one, with the same id as the buyer; null while it is empty.
              */
             record_token_filter_id?: number | null;
+            /** @description How many filters the buyer has. */
             record_token_filter_data_count?: number;
+            /** @description The filters in `record_token_filter_list`: calls and leads go to this buyer only when all of these match. */
             record_token_filter_data?: string[];
             /**
              * Format: int64
              * @description Id of the list of additional tokens. A buyer has one, with the same id as the buyer; null while it is empty.
              */
             record_token_additional_id?: number | null;
+            /** @description How many additional tokens the buyer has. */
             record_token_additional_data_count?: number;
+            /** @description The tokens in `record_token_additional_list`, as `key:value`: added to the calls and leads of this buyer. */
             record_token_additional_data?: string[];
+            /** @description How often the buyer was dialed today, in its time zone. */
             attempt_daily_used?: components["schemas"]["Count"];
+            /** @description How often the buyer was dialed in the current hour of its time zone. */
             attempt_hourly_used?: components["schemas"]["Count"];
+            /** @description How often the buyer was dialed this month, in its time zone. */
             attempt_monthly_used?: components["schemas"]["Count"];
+            /** @description How often the buyer was dialed since its totals were last reset. */
             attempt_total_used?: components["schemas"]["Count"];
+            /** @description How many calls the buyer paid for today, in its time zone. */
             buyer_conversion_daily_used?: components["schemas"]["Count"];
+            /** @description How many calls the buyer paid for in the current hour of its time zone. */
             buyer_conversion_hourly_used?: components["schemas"]["Count"];
+            /** @description How many calls the buyer paid for this month, in its time zone. */
             buyer_conversion_monthly_used?: components["schemas"]["Count"];
+            /** @description How many calls the buyer paid for since its totals were last reset. */
             buyer_conversion_total_used?: components["schemas"]["Count"];
+            /** @description How many calls the buyer took today, in its time zone. */
             connection_daily_used?: components["schemas"]["Count"];
+            /** @description How many calls the buyer took in the current hour of its time zone. */
             connection_hourly_used?: components["schemas"]["Count"];
+            /** @description How many calls the buyer took this month, in its time zone. */
             connection_monthly_used?: components["schemas"]["Count"];
+            /** @description How many calls the buyer took since its totals were last reset. */
             connection_total_used?: components["schemas"]["Count"];
+            /** @description Dollars that the buyer paid, minus what traffic sources were paid, today, in its time zone. */
             earned_revenue_daily_used?: components["schemas"]["Money"];
+            /** @description Dollars that the buyer paid, minus what traffic sources were paid, in the current hour of its time zone. */
             earned_revenue_hourly_used?: components["schemas"]["Money"];
+            /** @description Dollars that the buyer paid, minus what traffic sources were paid, this month, in its time zone. */
             earned_revenue_monthly_used?: components["schemas"]["Money"];
+            /** @description Dollars that the buyer paid, minus what traffic sources were paid, since its totals were last reset. */
             earned_revenue_total_used?: components["schemas"]["Money"];
+            /** @description Dollars that the buyer paid today, in its time zone. */
             revenue_daily_used?: components["schemas"]["Money"];
+            /** @description Dollars that the buyer paid in the current hour of its time zone. */
             revenue_hourly_used?: components["schemas"]["Money"];
+            /** @description Dollars that the buyer paid this month, in its time zone. */
             revenue_monthly_used?: components["schemas"]["Money"];
+            /** @description Dollars that the buyer paid since its totals were last reset. */
             revenue_total_used?: components["schemas"]["Money"];
+            /** @description How often the buyer may be dialed in a day; null for no limit. */
             attempt_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How often the buyer may be dialed in an hour, from its business hours that are open now. Null for no limit, or when it is closed. */
             attempt_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How often the buyer may be dialed in a month; null for no limit. */
             attempt_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How often the buyer may be dialed in all; null for no limit. */
             attempt_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer may pay for in a day; null for no limit. */
             buyer_conversion_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer may pay for in an hour, from its business hours that are open now. Null for no limit, or when it is closed. */
             buyer_conversion_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer may pay for in a month; null for no limit. */
             buyer_conversion_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer may pay for in all; null for no limit. */
             buyer_conversion_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer may take in a day; null for no limit. */
             connection_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer may take in an hour, from its business hours that are open now. Null for no limit, or when it is closed. */
             connection_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer may take in a month; null for no limit. */
             connection_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer may take in all; null for no limit. */
             connection_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How many dollars the buyer may pay, minus what traffic sources are paid, in a day; null for no limit. */
             earned_revenue_daily_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer may pay, minus what traffic sources are paid, in an hour, from its business hours that are open now. Null for no limit, or when it is closed. */
             earned_revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer may pay, minus what traffic sources are paid, in a month; null for no limit. */
             earned_revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer may pay, minus what traffic sources are paid, in all; null for no limit. */
             earned_revenue_total_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer may pay in a day; null for no limit. */
             revenue_daily_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer may pay in an hour, from its business hours that are open now. Null for no limit, or when it is closed. */
             revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer may pay in a month; null for no limit. */
             revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer may pay in all; null for no limit. */
             revenue_total_limit?: components["schemas"]["MoneyLimit"];
+            /** @description When the buyer is open, with the hourly limits. Empty: it is always open. */
             business_hours_schedule?: components["schemas"]["BusinessHours"][];
+            /** @description All conversions of the buyer, by time frame, in their order. */
             buyer_conversions_schedule?: components["schemas"]["ConversionTimeFrame"][];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Whether calls to the buyer are recorded: by the carrier, or by your softswitch, which reads it in `dial`. */
             record_calls?: boolean;
+            /** @description After answering, the buyer must press 1 to be connected. */
             press_one_to_accept?: boolean;
             display_caller_id_type?: components["schemas"]["DisplayCallerIdType"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the telephone number that is shown with `display_service_number_id`; null for none.
+             */
             display_service_number_id?: number | null;
+            /** @description Hours over which earnings per call are calculated; by default 24. */
             epc_timeframe?: number | null;
+            /** @description Dollars, used as the earnings per call until `epc_assumed_calls_count` calls fall within the time frame. */
             epc_assumed_amount?: number | null;
+            /** @description How many calls must fall within `epc_timeframe` before the earnings per call are calculated from them; by default 1. */
             epc_assumed_calls_count?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the fleet the buyer belongs to; null for none.
+             */
             buyer_fleet_id?: number | null;
             /**
              * Format: int64
-             * @description Only with `buyer_grid`.
+             * @description Id of the counters of its caps. Only with `buyer_grid`.
              */
             call_limit_id?: number | null;
             /**
              * Format: int64
-             * @description Only with `buyer_grid`.
+             * @description Id of the conversion that is current now; null when there is none. Only with `buyer_grid`.
              */
             current_conversion_id?: number | null;
-            /** @description Only with `buyer_grid`. */
+            /** @description Ids of all its conversions, in their order. Only with `buyer_grid`. */
             buyer_conversion_ids?: number[];
             /**
              * Format: int64
-             * @description Only with `buyer_grid`.
+             * @description Id of the user who paused it; null if it is not paused, or was paused with a key pair of the company. Only with `buyer_grid`.
              */
             paused_by_user_id?: number | null;
             /** @description Teams that the buyer is granted to. Only with `buyer_grid`. */
             team_ids?: number[];
         };
         BuyerReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The buyer, as it is after the request. */
             buyer: components["schemas"]["Buyer"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         BuyerPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The buyers on this page. */
             buyers: components["schemas"]["Buyer"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         BuyerGroupFields: {
+            /** @description Whether the group is paused: no new calls reach its buyers through it. */
             paused?: boolean;
             /** @description Sets the total counters back to 0. */
             reset_total_caps?: boolean;
@@ -3717,33 +3931,55 @@ export interface components {
             add_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
             /** @description Buyers to remove, by their `user_buyer_id`. */
             remove_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
-            /** @description The lowest tier is considered first. May be negative. */
+            /** @description The lowest tier is considered first. May be negative. Counts only with `dial_buyers_type` `simultaneously`; otherwise each buyer's own counts. */
             tier?: number | null;
-            /** @description The buyer's share of the calls in its tier is its weight divided by the total weight of the tier. */
+            /** @description The group's share of the calls in its tier is its weight divided by the total weight of the tier. Counts only with `dial_buyers_type` `simultaneously`. */
             weight?: number | null;
+            /** @description Zone of the hours, days and months of its caps: an IANA name or a display name of /collections/time_zone. */
             time_zone?: string | null;
-            /** @description Maximum number of simultaneous calls. Returned as `concurrency_cap_limit`. */
+            /** @description Maximum number of simultaneous calls; null for no limit. Returned as `concurrency_cap_limit`. */
             concurrency_cap?: components["schemas"]["CountLimit"];
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
+            /** @description How often the group may be dialed in all; null for no limit. */
             attempt_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How often the group may be dialed in a month; null for no limit. */
             attempt_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How often the group may be dialed in a day; null for no limit. */
             attempt_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How often the group may be dialed in an hour; null for no limit. */
             attempt_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may take in all; null for no limit. */
             connection_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may take in a month; null for no limit. */
             connection_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may take in a day; null for no limit. */
             connection_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may take in an hour; null for no limit. */
             connection_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may pay for in all; null for no limit. */
             buyer_conversion_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may pay for in a month; null for no limit. */
             buyer_conversion_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may pay for in a day; null for no limit. */
             buyer_conversion_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may pay for in an hour; null for no limit. */
             buyer_conversion_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many dollars the group may pay in all; null for no limit. */
             revenue_total_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the group may pay in a month; null for no limit. */
             revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the group may pay in a day; null for no limit. */
             revenue_daily_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the group may pay in an hour; null for no limit. */
             revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the group may pay, minus what traffic sources are paid, in all; null for no limit. */
             earned_revenue_total_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the group may pay, minus what traffic sources are paid, in a month; null for no limit. */
             earned_revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the group may pay, minus what traffic sources are paid, in a day; null for no limit. */
             earned_revenue_daily_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the group may pay, minus what traffic sources are paid, in an hour; null for no limit. */
             earned_revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
             /** @description Creates a team that may read and edit this group and its buyers and view the calls they paid for, unless there is one already. */
             generate_team?: boolean;
@@ -3760,9 +3996,11 @@ export interface components {
             serializer?: components["schemas"]["BuyerGroupSerializer"];
         };
         BuyerGroupCreate: components["schemas"]["BuyerGroupFields"] & {
+            /** @description Shown in menus and logs. */
             name: string;
         };
         BuyerGroupUpdate: components["schemas"]["BuyerGroupFields"] & {
+            /** @description Shown in menus and logs. */
             name?: string | null;
         };
         BuyerGroup: {
@@ -3783,8 +4021,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -3794,12 +4035,20 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Shown in menus and logs; null if it has none. */
             name?: string | null;
+            /** @description Maximum number of simultaneous calls; null for no limit. */
             concurrency_cap_limit?: components["schemas"]["CountLimit"];
+            /** @description Calls through the group that ring or are in progress now. */
             concurrency_cap_used?: components["schemas"]["Count"];
+            /** @description Ids of the buyers in the group, in ascending order. */
             buyer_ids?: number[];
+            /** @description How many buyers are in the group. */
             buyers_count?: number;
             /** @description Whether a cap is currently reached. */
             maxed_out?: boolean;
@@ -3807,84 +4056,140 @@ export interface components {
             maxed_out_by?: string | null;
             /** @description When the reached hourly, daily and monthly caps are free again. Null when none is reached or when one that is reached never resets. */
             cap_reset_at?: components["schemas"]["Timestamp"];
+            /** @description The group's share of the calls in its tier is its weight divided by the total weight of the tier. Counts only with `dial_buyers_type` `simultaneously`. */
             weight?: number;
+            /** @description The lowest tier is considered first. May be negative. Counts only with `dial_buyers_type` `simultaneously`; otherwise each buyer's own counts. */
             tier?: number;
+            /** @description Zone of the hours, days and months of its caps: an IANA name or a display name of /collections/time_zone. */
             time_zone?: string;
+            /** @description Whether the group is paused: no new calls reach its buyers through it. */
             paused?: boolean;
+            /** @description When it was last paused; null if it never was. */
             paused_at?: components["schemas"]["Timestamp"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the user who paused it; null if it is not paused, or was paused with a key pair of the company.
+             */
             paused_by_user_id?: number | null;
+            /** @description When it was last unpaused; null if it never was. */
             unpaused_at?: components["schemas"]["Timestamp"];
             dial_buyers_type?: components["schemas"]["DialBuyersType"];
+            /** @description How often the group was dialed today, in its time zone. */
             attempt_daily_used?: components["schemas"]["Count"];
+            /** @description How often the group was dialed in the current hour of its time zone. */
             attempt_hourly_used?: components["schemas"]["Count"];
+            /** @description How often the group was dialed this month, in its time zone. */
             attempt_monthly_used?: components["schemas"]["Count"];
+            /** @description How often the group was dialed since its totals were last reset. */
             attempt_total_used?: components["schemas"]["Count"];
+            /** @description How many calls the group paid for today, in its time zone. */
             buyer_conversion_daily_used?: components["schemas"]["Count"];
+            /** @description How many calls the group paid for in the current hour of its time zone. */
             buyer_conversion_hourly_used?: components["schemas"]["Count"];
+            /** @description How many calls the group paid for this month, in its time zone. */
             buyer_conversion_monthly_used?: components["schemas"]["Count"];
+            /** @description How many calls the group paid for since its totals were last reset. */
             buyer_conversion_total_used?: components["schemas"]["Count"];
+            /** @description How many calls the group took today, in its time zone. */
             connection_daily_used?: components["schemas"]["Count"];
+            /** @description How many calls the group took in the current hour of its time zone. */
             connection_hourly_used?: components["schemas"]["Count"];
+            /** @description How many calls the group took this month, in its time zone. */
             connection_monthly_used?: components["schemas"]["Count"];
+            /** @description How many calls the group took since its totals were last reset. */
             connection_total_used?: components["schemas"]["Count"];
+            /** @description Dollars that the group paid, minus what traffic sources were paid, today, in its time zone. */
             earned_revenue_daily_used?: components["schemas"]["Money"];
+            /** @description Dollars that the group paid, minus what traffic sources were paid, in the current hour of its time zone. */
             earned_revenue_hourly_used?: components["schemas"]["Money"];
+            /** @description Dollars that the group paid, minus what traffic sources were paid, this month, in its time zone. */
             earned_revenue_monthly_used?: components["schemas"]["Money"];
+            /** @description Dollars that the group paid, minus what traffic sources were paid, since its totals were last reset. */
             earned_revenue_total_used?: components["schemas"]["Money"];
+            /** @description Dollars that the group paid today, in its time zone. */
             revenue_daily_used?: components["schemas"]["Money"];
+            /** @description Dollars that the group paid in the current hour of its time zone. */
             revenue_hourly_used?: components["schemas"]["Money"];
+            /** @description Dollars that the group paid this month, in its time zone. */
             revenue_monthly_used?: components["schemas"]["Money"];
+            /** @description Dollars that the group paid since its totals were last reset. */
             revenue_total_used?: components["schemas"]["Money"];
+            /** @description How often the group may be dialed in a day; null for no limit. */
             attempt_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How often the group may be dialed in an hour; null for no limit. */
             attempt_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How often the group may be dialed in a month; null for no limit. */
             attempt_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How often the group may be dialed in all; null for no limit. */
             attempt_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may pay for in a day; null for no limit. */
             buyer_conversion_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may pay for in an hour; null for no limit. */
             buyer_conversion_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may pay for in a month; null for no limit. */
             buyer_conversion_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may pay for in all; null for no limit. */
             buyer_conversion_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may take in a day; null for no limit. */
             connection_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may take in an hour; null for no limit. */
             connection_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may take in a month; null for no limit. */
             connection_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may take in all; null for no limit. */
             connection_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How many dollars the group may pay, minus what traffic sources are paid, in a day; null for no limit. */
             earned_revenue_daily_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the group may pay, minus what traffic sources are paid, in an hour; null for no limit. */
             earned_revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the group may pay, minus what traffic sources are paid, in a month; null for no limit. */
             earned_revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the group may pay, minus what traffic sources are paid, in all; null for no limit. */
             earned_revenue_total_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the group may pay in a day; null for no limit. */
             revenue_daily_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the group may pay in an hour; null for no limit. */
             revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the group may pay in a month; null for no limit. */
             revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the group may pay in all; null for no limit. */
             revenue_total_limit?: components["schemas"]["MoneyLimit"];
             /**
              * Format: int64
-             * @description Only with `buyer_group_grid`.
+             * @description Id of the counters of its caps. Only with `buyer_group_grid`.
              */
             call_limit_id?: number | null;
             /** @description Teams that the group is granted to. Only with `buyer_group_grid`. */
             team_ids?: number[];
         };
         BuyerGroupReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The buyer group, as it is after the request. */
             buyer_group: components["schemas"]["BuyerGroup"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         BuyerGroupPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The buyer groups on this page. */
             buyer_groups: components["schemas"]["BuyerGroup"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         BuyerFleetFields: {
+            /** @description Shown in menus and logs. */
             name?: string;
             /** @description Unique among your fleets; lowercase letters, digits and underscores. System tokens refer to the fleet by it. */
             user_fleet_id?: string;
+            /** @description A note for your own use. */
             description?: string | null;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerFleetSerializer"];
         };
@@ -3908,8 +4213,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -3919,27 +4227,39 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Shown in menus and logs. */
             name?: string | null;
+            /** @description A note for your own use. */
             description?: string | null;
+            /** @description Your own identifier for the fleet; unique among your fleets. System tokens refer to the fleet by it. */
             user_fleet_id?: string | null;
+            /** @description How many buyers belong to the fleet. */
             buyers_count?: number;
+            /** @description Ids of the buyers that belong to the fleet, in ascending order. */
             buyer_ids?: number[];
         };
         BuyerFleetReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The buyer fleet, as it is after the request. */
             buyer_fleet: components["schemas"]["BuyerFleet"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         BuyerFleetPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The buyer fleets on this page. */
             buyer_fleets: components["schemas"]["BuyerFleet"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -3951,6 +4271,7 @@ export interface components {
         /** @description Names of the columns of the CSV file. If the first row of the file does not consist of these names, it is read as a row of numbers. By default the names are taken from the first row, or are `column_1`, `column_2` and so on if the first row contains a telephone number. */
         CsvHeaders: string[];
         BuyerSuppressionFields: {
+            /** @description Shown in menus, and in decisions about calls that the list keeps from a buyer. */
             name?: string;
             /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. If a later file of the list names no column, this one is looked for first. */
             caller_id_column_name?: string | null;
@@ -3970,6 +4291,7 @@ export interface components {
             offer_ids?: components["schemas"]["RecordIds"];
             /** @description The schedules the list is attached to. Replaces all current ones. */
             schedule_ids?: components["schemas"]["RecordIds"];
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerSuppressionSerializer"];
         };
@@ -3993,8 +4315,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -4004,22 +4329,27 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Shown in menus, and in decisions about calls that the list keeps from a buyer. */
             name?: string | null;
-            /** @description Path of the last uploaded file, for GET requests. */
+            /** @description Path of the last uploaded file, for GET requests. Null when there was none. */
             import_file_url?: string | null;
             /**
              * @description Status of the file being imported, or else of the last one. Null when there was none.
              * @enum {string|null}
              */
             status?: "pending" | "running" | "succeeded" | "failed" | "stopped" | null;
+            /** @description Column of the CSV file that contains the numbers: as it was set, else as it was found. Null until it is known. */
             caller_id_column_name?: string | null;
             /** @description Names of the columns of that file. */
             headers?: string[];
             /** @description How many numbers the list currently blocks, exactly. */
             blocked?: number;
-            /** @description Why the import failed, and what to do about it. */
+            /** @description Why the import failed, and what to do about it; null unless it failed. */
             error_message?: string | null;
             /** @description Rows of that file whose number has been accepted so far. */
             import_count?: number;
@@ -4030,10 +4360,15 @@ export interface components {
             total_count?: number | null;
             /** @description Progress of that file, from 0 to 100. */
             import_percent?: number;
+            /** @description When the import of that file began; null until then. */
             started_at?: components["schemas"]["Timestamp"];
+            /** @description When the import of that file failed; null unless it did. */
             failed_at?: components["schemas"]["Timestamp"];
+            /** @description When the import of that file was stopped; null unless it was. */
             stopped_at?: components["schemas"]["Timestamp"];
+            /** @description When the import of that file was completed; null until then. */
             succeeded_at?: components["schemas"]["Timestamp"];
+            /** @description Buyers the list is attached to. */
             buyer_ids?: number[];
             /** @description Offers the list is attached to. */
             offer_ids?: number[];
@@ -4041,23 +4376,27 @@ export interface components {
             schedule_ids?: number[];
             /**
              * Format: int64
-             * @description That file.
+             * @description Id of that file; null when there was none. Only with `buyer_suppression_grid`.
              */
             buyer_suppression_file_id?: number | null;
         };
         BuyerSuppressionReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The suppression list, as it is after the request. */
             buyer_suppression: components["schemas"]["BuyerSuppression"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         BuyerSuppressionPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The suppression lists on this page. */
             buyer_suppressions: components["schemas"]["BuyerSuppression"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -4068,14 +4407,18 @@ export interface components {
         };
         /** @description Values that were not telephone numbers. */
         RejectedCallerIds: {
+            /** @description The value as it was sent. */
             caller_id: string;
+            /** @description Why it was rejected, in words. */
             reason: string;
         }[];
         CallerIdsReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The suppression list, as it is after the request. */
             buyer_suppression: components["schemas"]["BuyerSuppression"];
             /** @description How many of `caller_ids` were telephone numbers. */
             accepted: number;
@@ -4088,9 +4431,11 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         CallerIdPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The numbers on this page, in ascending order. */
             caller_ids: string[];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -4103,6 +4448,7 @@ export interface components {
             /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. */
             caller_id_column_name?: string | null;
             csv_headers?: components["schemas"]["CsvHeaders"];
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerSuppressionFileSerializer"];
         };
@@ -4117,6 +4463,7 @@ export interface components {
             caller_id_column_name?: string | null;
             /** @description Names of the columns of the CSV file, separated by commas. By default they are taken from its first row, or are `column_1`, `column_2` and so on if that contains a telephone number. */
             csv_headers?: string;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             import_file?: components["schemas"]["ImportFile"];
         };
@@ -4138,8 +4485,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description Always null: a file is deleted together with its list, and not shown any more. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -4149,14 +4499,24 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Your own name for the file, by default that of the uploaded file; null without either. */
             name?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the list that the numbers go to; null until one is named.
+             */
             buyer_suppression_id?: number | null;
-            /** @enum {string} */
+            /**
+             * @description `block` adds the numbers of the file to the list, `unblock` removes them.
+             * @enum {string}
+             */
             apply_block_or_unblock?: "block" | "unblock";
-            /** @description Path of the uploaded file, for GET requests. */
+            /** @description Path of the uploaded file, for GET requests. Null until it is uploaded. */
             import_file_url?: string | null;
             /**
              * Format: int64
@@ -4164,9 +4524,9 @@ export interface components {
              */
             user_id?: number | null;
             status?: components["schemas"]["ImportStatus"];
-            /** @description The column that contains the numbers, once it is known. */
+            /** @description The column that contains the numbers. Null until it is known. */
             caller_id_column_name?: string | null;
-            /** @description Why the import failed, and what to do about it. */
+            /** @description Why the import failed, and what to do about it; null unless it failed. */
             error_message?: string | null;
             /** @description Rows whose number has been accepted so far. */
             import_count?: number;
@@ -4183,26 +4543,34 @@ export interface components {
             added_count?: number;
             /** @description How many numbers were removed from the list. */
             removed_count?: number;
+            /** @description When the import of the file began; null until then. */
             started_at?: components["schemas"]["Timestamp"];
+            /** @description When the import of the file was stopped; null unless it was. */
             stopped_at?: components["schemas"]["Timestamp"];
+            /** @description When the import of the file failed; null unless it did. */
             failed_at?: components["schemas"]["Timestamp"];
+            /** @description When the import of the file was completed; null until then. */
             succeeded_at?: components["schemas"]["Timestamp"];
             /** @description Names of the columns of the file, once they are known. */
             headers?: string[];
         };
         BuyerSuppressionFileReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The suppression file, as it is after the request. */
             buyer_suppression_file: components["schemas"]["BuyerSuppressionFile"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         BuyerSuppressionFilePage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The suppression files on this page. */
             buyer_suppression_files: components["schemas"]["BuyerSuppressionFile"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -4211,28 +4579,34 @@ export interface components {
             line: number;
             /** @description The value in the column of numbers; at most 200 characters. */
             caller_id: string;
+            /** @description Why the row was rejected, in words. */
             reason: string;
         };
         RejectedRowPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The rejected rows on this page, in the order of their lines. */
             rejected_rows: components["schemas"]["RejectedRow"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         OfferFields: {
+            /** @description Shown in menus and logs; texts have it as the token `offer_name`. */
             name?: string;
-            /** @description Your own identifier for the offer. Unique. */
+            /** @description Your own identifier for the offer; unique among your offers. */
             user_offer_id?: string | null;
+            /** @description A note for your own use. */
             description?: string | null;
+            /** @description Zone assumed for leads of the offer whose own zone is unknown: an IANA name or a display name of /collections/time_zone. */
             time_zone?: string | null;
-            /** @description No lead of a paused offer becomes active: its leads are kept as `disabled`, and become active when it is unpaused. */
+            /** @description Calls to a paused offer get its fallback. No lead of it becomes active: its leads are kept as `disabled`, and become active when it is unpaused. */
             paused?: boolean;
             /** @description The buyers that calls to the offer may go to. Replaces all current ones. */
             buyer_ids?: components["schemas"]["RecordIds"];
-            /** @description Buyers to add. Buyers already in the group are left unchanged. */
+            /** @description Buyers to add. Buyers already on the offer are left unchanged. */
             add_buyer_ids?: components["schemas"]["RecordIds"];
-            /** @description Buyers to remove. Buyers not in the group are ignored. */
+            /** @description Buyers to remove. Buyers not on the offer are ignored. */
             remove_buyer_ids?: components["schemas"]["RecordIds"];
             /** @description Buyers to add, by their `user_buyer_id`. */
             add_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
@@ -4240,12 +4614,12 @@ export interface components {
             remove_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
             /** @description The buyer groups of the offer. Replaces all current ones. */
             buyer_group_ids?: components["schemas"]["RecordIds"];
-            /** @description What callers hear first. */
+            /** @description What callers hear first, when a carrier handles the call; null for nothing. */
             greeting_message?: string | null;
             fallback_type?: components["schemas"]["FallbackType"];
-            /** @description What the caller hears with `message`, and before leaving a voicemail. */
+            /** @description What the caller hears with `message`, and before leaving a voicemail; null for nothing. */
             fallback_message?: string | null;
-            /** @description Where the caller is sent with `number`. */
+            /** @description Where the caller is sent with `number`: a telephone number or SIP address; null if not set. */
             fallback_number?: string | null;
             callback_behavior?: components["schemas"]["CallbackBehavior"];
             /** @description Skips buyers that would not pay for the caller because they already did within the `duplicate_timeframe` of their current conversion. */
@@ -4256,6 +4630,7 @@ export interface components {
             payouts?: components["schemas"]["OfferPayout"][];
             /** @description Suppression lists of the offer: calls from their numbers are refused and leads with their numbers are not contacted. Replaces all current ones. */
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["OfferSerializer"];
         };
@@ -4282,8 +4657,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -4293,49 +4671,72 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Shown in menus and logs; texts have it as the token `offer_name`. */
             name?: string | null;
+            /** @description Your own identifier for the offer; null if it has none. */
             user_offer_id?: string | null;
+            /** @description A note for your own use. */
             description?: string | null;
+            /** @description Zone assumed for leads of the offer whose own zone is unknown: an IANA name or a display name of /collections/time_zone. */
             time_zone?: string;
+            /** @description Calls to a paused offer get its fallback. No lead of it becomes active: its leads are kept as `disabled`, and become active when it is unpaused. */
             paused?: boolean;
+            /** @description When it was last paused; null if it never was. */
             paused_at?: components["schemas"]["Timestamp"];
+            /** @description When it was last unpaused; null if it never was. */
             unpaused_at?: components["schemas"]["Timestamp"];
             /** @description The token with which leads are submitted to the offer. Null in a response to `new`. */
             lead_token?: string | null;
+            /** @description What callers hear first, when a carrier handles the call; null for nothing. */
             greeting_message?: string | null;
             fallback_type?: components["schemas"]["FallbackType"];
+            /** @description What the caller hears with `message`, and before leaving a voicemail; null for nothing. */
             fallback_message?: string | null;
+            /** @description Where the caller is sent with `number`: a telephone number or SIP address; null if not set. */
             fallback_number?: string | null;
             callback_behavior?: components["schemas"]["CallbackBehavior"];
+            /** @description Skips buyers that would not pay for the caller because they already did within the `duplicate_timeframe` of their current conversion. */
             skip_duplicates?: boolean;
+            /** @description Minimum number of seconds between two calls to the same buyer; 0 for none. */
             spacing_seconds?: number;
+            /** @description What traffic sources are paid for a call. The first entry that matches applies. */
             payouts?: components["schemas"]["OfferPayout"][];
+            /** @description The buyers that calls to the offer may go to, apart from those of its groups. */
             buyer_ids?: number[];
+            /** @description The buyer groups of the offer. */
             buyer_group_ids?: number[];
+            /** @description Suppression lists of the offer: calls from their numbers are refused and leads with their numbers are not contacted. */
             buyer_suppression_ids?: number[];
             /** @description Schedules whose leads belong to the offer. */
             schedule_ids?: number[];
             /**
              * Format: int64
-             * @description Only with `offer_grid`.
+             * @description Id of the user who paused it; null if it is not paused, or was paused with a key pair of the company. Only with `offer_grid`.
              */
             paused_by_user_id?: number | null;
         };
         OfferReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The offer, as it is after the request. */
             offer: components["schemas"]["Offer"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         OfferPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The offers on this page. */
             offers: components["schemas"]["Offer"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -4345,7 +4746,7 @@ export interface components {
          */
         FallbackType: "hang_up" | "message" | "voicemail" | "number";
         /**
-         * @description Where to route a caller who was connected to a buyer of the offer before.
+         * @description Where to route a caller who was connected to a buyer of the offer before: as any other caller; to that buyer first; or to that buyer alone.
          * @enum {string}
          */
         CallbackBehavior: "route_as_new" | "same_buyer_first" | "same_buyer_only";
@@ -4382,70 +4783,100 @@ export interface components {
             [key: string]: unknown;
         };
         ConsideredBuyer: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer.
+             */
             buyer_id: number;
+            /** @description Name of the buyer; null if it has none. */
             name: string | null;
             /** @description Its position in the order in which buyers are tried, starting at 1. Members of a group that is dialed all at once share one position. Null for buyers that cannot take the call. */
             rank: number | null;
             /** @description Whether it is dialed. Buyers that come later in the order were not needed. */
             chosen: boolean;
+            /** @description Why the buyer cannot take the call; null when it can. */
             reason: components["schemas"]["SkipReason"] | null;
-            /** @description The same, in words. */
+            /** @description The reason in words; null when the buyer can take the call. */
             message: string | null;
+            /** @description The facts behind the reason, for programs; null where there are none. */
             details: components["schemas"]["SkipDetails"] | null;
+            /** @description What the buyer is ranked by: its tier, its revenue or its earnings per call. */
             route_by_type: components["schemas"]["RouteByType"];
             /** @description The value it is ranked by: the tier, or the revenue or earnings per call times -1. */
             tier: number;
+            /** @description Its weight in the draw: its own, or that of the group that is dialed all at once. */
             weight: number;
-            /** @description Its share of the total weight in its tier. */
+            /** @description Its share of the total weight in its tier, from 0 to 1. Null for buyers without a rank. */
             share: number | null;
             /** @description Its value in the weighted draw: the lowest in a tier goes first. The same seed gives the same draw. Null without a weight. */
             draw: number | null;
             /**
              * Format: int64
-             * @description The group through which it is a candidate for the call. The caps of the group count too.
+             * @description The group through which it is a candidate for the call. The caps of the group count too. Null when it is on the offer itself, or cannot take the call.
              */
             buyer_group_id: number | null;
         };
         CapStanding: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer whose cap it is; null for a cap of a group.
+             */
             buyer_id: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the group whose cap it is; null for a cap of a buyer.
+             */
             buyer_group_id: number | null;
             /** @description For example `attempt_daily` or `concurrency`. */
             cap: string;
-            /** @description The value before the call. */
+            /** @description The value before the call, with what calls in progress may still use. */
             used: number;
+            /** @description The limit: a number of times or calls, or dollars. */
             limit: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it is counted from 0 again. Null for a cap that never resets by itself.
+             */
             resets_at: string | null;
         };
         RoutingDecision: {
             /** @description Starts at 1. Another decision is made each time the buyers dialed did not take the call. */
             round: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The time that the decision was made for.
+             */
             at: string;
             /** @description The seed of the draw. */
             seed: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer; null for a call to a number that forwards to one buyer.
+             */
             offer_id: number | null;
-            /** @enum {string} */
+            /**
+             * @description `dial`: the buyers in `buyer_ids` are dialed; `fallback`: the caller gets the fallback of the offer; `hang_up`: the call ends.
+             * @enum {string}
+             */
             action: "dial" | "fallback" | "hang_up";
-            /** @description Why no buyer is dialed: `no_buyers`, `no_buyer_available`, or what keeps the call from all of them. */
+            /** @description Why no buyer is dialed: `no_buyers`, `no_buyer_available`, or what keeps the call from all of them. Null when a buyer is dialed. */
             reason: string | null;
+            /** @description The reason in words; null when a buyer is dialed. */
             message: string | null;
             /** @description The buyers that are dialed. */
             buyer_ids: number[];
             /** @description Every buyer of the offer exactly once: those that can take the call in their order, then the others. */
             candidates: components["schemas"]["ConsideredBuyer"][];
-            /** @description The caps of the buyers that are dialed and of their groups, before the call. */
+            /** @description The caps of the buyers that are dialed and of their groups, before the call. Empty where nothing was reserved. */
             caps: components["schemas"]["CapStanding"][];
         };
         CallDecisionReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The decisions about the call, one for each round, the first one first. */
             decisions: components["schemas"]["RoutingDecision"][];
             metadata: components["schemas"]["RecordMetadata"];
         };
@@ -4466,10 +4897,12 @@ export interface components {
             time_zone?: string | null;
         };
         RoutingExplanation: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description What would be decided about the call. */
             decision: components["schemas"]["RoutingDecision"];
             metadata: components["schemas"]["RecordMetadata"];
         };
@@ -4479,10 +4912,13 @@ export interface components {
             buyer_id?: string;
             /** @description Id or uuid of a group of the offer. */
             buyer_group_id?: string;
+            /** @description Whether the buyer or group is paused. */
             paused?: boolean;
+            /** @description The tier of the buyer or group: the lowest is considered first. May be negative. */
             tier?: number;
+            /** @description The weight of the buyer or group among those of its tier. */
             weight?: number;
-            /** @description Only for a buyer. */
+            /** @description Only for a buyer: how many seconds it rings. */
             timeout_seconds?: number;
             /** @description Only for a buyer, with its hourly limits. Replaces the current hours; an empty list means always open. */
             business_hours_schedule?: components["schemas"]["BusinessHours"][] | null;
@@ -4492,30 +4928,50 @@ export interface components {
             concurrency_cap_limit?: components["schemas"]["CountLimit"];
             /** @description Only for a group. Maximum number of simultaneous calls. */
             concurrency_cap?: components["schemas"]["CountLimit"];
+            /** @description How often the buyer or group may be dialed in all; null for no limit. */
             attempt_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How often the buyer or group may be dialed in a month; null for no limit. */
             attempt_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How often the buyer or group may be dialed in a day; null for no limit. */
             attempt_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer or group may take in all; null for no limit. */
             connection_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer or group may take in a month; null for no limit. */
             connection_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer or group may take in a day; null for no limit. */
             connection_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer or group may pay for in all; null for no limit. */
             buyer_conversion_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer or group may pay for in a month; null for no limit. */
             buyer_conversion_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the buyer or group may pay for in a day; null for no limit. */
             buyer_conversion_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How many dollars the buyer or group may pay in all; null for no limit. */
             revenue_total_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer or group may pay in a month; null for no limit. */
             revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer or group may pay in a day; null for no limit. */
             revenue_daily_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer or group may pay, minus what traffic sources are paid, in all; null for no limit. */
             earned_revenue_total_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer or group may pay, minus what traffic sources are paid, in a month; null for no limit. */
             earned_revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the buyer or group may pay, minus what traffic sources are paid, in a day; null for no limit. */
             earned_revenue_daily_limit?: components["schemas"]["MoneyLimit"];
-            /** @description The hourly limits here are those of a group; those of a buyer belong to its business hours. */
+            /** @description How often the group may be dialed in an hour; null for no limit. Only for a group: the hourly limits of a buyer belong to its business hours. */
             attempt_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may take in an hour; null for no limit. Only for a group: the hourly limits of a buyer belong to its business hours. */
             connection_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls the group may pay for in an hour; null for no limit. Only for a group: the hourly limits of a buyer belong to its business hours. */
             buyer_conversion_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many dollars the group may pay in an hour; null for no limit. Only for a group: the hourly limits of a buyer belong to its business hours. */
             revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars the group may pay, minus what traffic sources are paid, in an hour; null for no limit. Only for a group: the hourly limits of a buyer belong to its business hours. */
             earned_revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
         };
         /** @description Imaginary calls. */
         SyntheticCalls: {
+            /** @description How many calls come in, at random times of the period. */
             calls: number;
             /**
              * Format: date-time
@@ -4532,7 +4988,7 @@ export interface components {
             answer_rate?: number;
             /** @description The share of its connected calls that a buyer with a conversion of type `postback` pays for. By default as observed. */
             conversion_rate?: number;
-            /** @description How long each call lasts. By default as long as the calls of the last 28 days. */
+            /** @description How many seconds each call lasts. By default as long as the calls of the last 28 days. */
             answered_seconds?: number;
         };
         RoutingSimulationCreate: {
@@ -4557,24 +5013,32 @@ export interface components {
             /** @description The zone of times without an offset. */
             time_zone?: string | null;
         };
+        /** @description What calls came to, for one buyer or in all. In a `difference` they may be negative. */
         SimulatedCounts: {
             /** @description Calls that were connected to the buyer, or else last tried with it. */
             calls: number;
+            /** @description How often the buyer was dialed. */
             attempts: number;
+            /** @description How many calls the buyer took. */
             connects: number;
+            /** @description How many calls the buyer paid for. */
             conversions: number;
-            /** @description Dollars. */
+            /** @description Dollars that the buyer paid. */
             revenue: number;
             /** @description Dollars paid to traffic sources. */
             payout: number;
         };
+        /** @description What the replayed calls came to, for one buyer or in all. */
         SimulatedFigures: {
             /** @description Calls that were connected to the buyer, or else last tried with it. */
             calls: number;
+            /** @description How often the buyer was dialed. */
             attempts: number;
+            /** @description How many calls the buyer took. */
             connects: number;
+            /** @description How many calls the buyer paid for. */
             conversions: number;
-            /** @description Dollars. */
+            /** @description Dollars that the buyer paid. */
             revenue: number;
             /** @description Dollars paid to traffic sources. */
             payout: number;
@@ -4584,8 +5048,12 @@ export interface components {
             };
         };
         SimulatedBuyer: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer.
+             */
             buyer_id: number;
+            /** @description Name of the buyer; null if it has none. */
             name: string | null;
             /** @description Whether the buyer itself is among the changes. */
             changed: boolean;
@@ -4603,33 +5071,53 @@ export interface components {
             difference: components["schemas"]["SimulatedCounts"];
         };
         RoutingSimulation: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer.
+             */
             offer_id: number;
-            /** @enum {string} */
+            /**
+             * @description `real`: calls that came in were replayed; `synthetic`: imaginary calls were.
+             * @enum {string}
+             */
             kind: "real" | "synthetic";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The beginning of the period; calls at this time are included.
+             */
             from: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The end of the period; calls at this time are not included.
+             */
             to: string;
             /** @description How many calls were replayed. Calls for which no buyer was ever dialed count for no buyer. */
             calls: number;
+            /** @description The seed of all draws. Send it to repeat the simulation. */
             seed: string;
             /** @description The buyers of the offer, and those that calls really went to, in the order of their ids. */
             buyers: components["schemas"]["SimulatedBuyer"][];
+            /** @description The same for all these buyers together. */
             totals: {
+                /** @description What really happened. Null for synthetic calls. */
                 real: components["schemas"]["SimulatedCounts"] | null;
+                /** @description The replay with the offer as it is configured now. */
                 as_configured: components["schemas"]["SimulatedFigures"];
+                /** @description The replay with the changes applied. */
                 as_changed: components["schemas"]["SimulatedFigures"];
+                /** @description `as_changed` minus `as_configured`. */
                 difference: components["schemas"]["SimulatedCounts"];
             };
             /** @description What the result rests on, in words. */
             assumptions: string[];
         };
         RoutingSimulationReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description What the calls came to, as configured and as changed. */
             simulation: components["schemas"]["RoutingSimulation"];
             metadata: components["schemas"]["RecordMetadata"];
         };
@@ -4647,6 +5135,7 @@ export interface components {
             tokens?: components["schemas"]["CallTokens"];
             /** @description Id or uuid. By default the traffic source of the number called. */
             traffic_source_id?: string | null;
+            /** @description Your own label for where the call comes from. By default that of its reservation, or of the caller's lead. */
             sub_id?: string | null;
             /** @description Your own identifier of the call; one per call. */
             call_sid?: string | null;
@@ -4662,7 +5151,9 @@ export interface components {
             key?: string | null;
             /** @description With `duration` and `completed`: seconds since the buyer took the call. By default calculated from the times of the events. */
             duration?: number | null;
+            /** @description Where the recording of the call can be fetched; stored with the call. */
             recording_url?: string | null;
+            /** @description With `completed`: why the call ended, in words of your own; stored with the call. By default `completed`, or `caller_hung_up` when no buyer took it. */
             hangup_cause?: string | null;
         };
         /**
@@ -4676,26 +5167,37 @@ export interface components {
              * @enum {string}
              */
             action: "dial" | "wait" | "ask_for_key" | "connect" | "fallback" | "hang_up";
-            /** @description Why no buyer is dialed. */
+            /** @description Why no buyer is dialed, or how the call ended. Null while the call is in progress. */
             reason: string | null;
+            /** @description With `fallback`: what to play to the caller. Null otherwise, or for nothing. */
             message: string | null;
+            /** @description With `dial` and `wait`: the buyers to dial, or those being dialed. Otherwise empty. */
             dial: components["schemas"]["DialBuyer"][];
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description With `connect`: the attempt to connect the caller to. With `ask_for_key`: the one that answered. Otherwise null.
+             */
             attempt: string | null;
             /** @description Attempts that are still ringing and must be ended. */
             cancel: string[];
+            /** @description With `fallback`: what the caller gets. Otherwise null. */
             fallback: {
                 type: components["schemas"]["FallbackType"];
+                /** @description What to play to the caller; null for nothing. */
                 message: string | null;
+                /** @description With `number`: the telephone number or SIP address to send the caller to. */
                 number: string | null;
             } | null;
             /** @description If no event arrives for this many seconds, the call is considered dead and its slots are released. An event `duration` keeps it alive. */
             report_within_seconds: number | null;
             /** @description With `connect`, all keys to be played to the buyer (sent to `/calls/send_key_press`), the earliest first. They remain in this list; play each `id` once. */
             key_presses: {
-                /** Format: int64 */
+                /**
+                 * Format: int64
+                 * @description Identifies the key press within all calls.
+                 */
                 id: number;
-                /** @description `w` waits half a second. */
+                /** @description The keys to play; `w` waits half a second. */
                 digits: string;
             }[];
         };
@@ -4705,21 +5207,31 @@ export interface components {
              * @description The identifier to use in events.
              */
             attempt: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer.
+             */
             buyer_id: number;
+            /** @description Your own identifier for the buyer; null if it has none. */
             user_buyer_id: string | null;
+            /** @description Name of the buyer; null if it has none. */
             name: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the group through which the buyer is dialed; null without one.
+             */
             buyer_group_id: number | null;
             /** @description `+` and digits, or a SIP address. */
             number: string;
+            /** @description How many seconds to let it ring. Then report `no_answer`. */
             timeout_seconds: number;
             /** @description The caller ID to show the buyer. Null: withheld. */
             caller_id: string | null;
-            /** @description Tones to send once it is answered: `w` waits half a second, `W` a whole second. */
+            /** @description Tones to send once it is answered: `w` waits half a second, `W` a whole second. Null for none. */
             dtmf_tones: string | null;
             /** @description Whether the buyer must press a key before the caller is connected. */
             press_one_to_accept: boolean;
+            /** @description Whether to record the call. */
             record_calls: boolean;
         };
         CallSession: {
@@ -4728,25 +5240,40 @@ export interface components {
              * @description Id of the call.
              */
             id: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the call. Accepted wherever its `id` is accepted.
+             */
             uuid: string;
             status: components["schemas"]["CallStatus"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer; null for a call to a number that forwards to one buyer.
+             */
             offer_id: number | null;
+            /** @description The number of the caller, `+` and digits; null when it is withheld. */
             caller_number: string | null;
+            /** @description The number called, `+` and digits; null when it was not given. */
             number_called: string | null;
+            /** @description Your own identifier of the call, or the carrier's; null if it was not given. */
             call_sid: string | null;
+            /** @description What to do with the call now. */
             instruction: components["schemas"]["CallInstruction"];
         };
         CallSessionReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The call, and what to do with it now. */
             call_session: components["schemas"]["CallSession"];
             metadata: components["schemas"]["RecordMetadata"];
         };
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `outgoing_webhook`, the default, or `outgoing_webhook_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         OutgoingWebhookSerializer: "outgoing_webhook" | "outgoing_webhook_grid" | "";
         /** @enum {string} */
         OutgoingWebhookOrder: "id" | "name" | "trigger_type" | "created_at" | "updated_at" | "paused";
@@ -4761,7 +5288,9 @@ export interface components {
          */
         WebhookOwnerType: "Company" | "Offer" | "Buyer" | "BuyerGroup" | "TrafficSource" | "ScheduleAction";
         OutgoingWebhookFields: {
+            /** @description Shown in menus, in logs and in alerts. */
             name?: string;
+            /** @description The record whose events are sent; by default `Company`. `BuyerGroup`: events of the buyers in the group. `ScheduleAction`: calls placed by the action, and leads whose last action it was. */
             owner_type?: components["schemas"]["WebhookOwnerType"] | null;
             /** @description Id or uuid of the record of the type in `owner_type`; omit it for `Company`. */
             owner_id?: string | null;
@@ -4774,7 +5303,7 @@ export interface components {
             headers?: components["schemas"]["RequestHeaders"] | null;
             /** @description A template with tokens, whose values are escaped as the `Content-Type` requires. Blank: the event as JSON. get and delete have no body. */
             body?: string | null;
-            /** @description How long to wait for a response: 3 to 29, by default 15. For `before_buyer_dialled` 1 to 3, by default 3, because the caller is waiting. */
+            /** @description How many seconds to wait for a response: 3 to 29, by default 15. For `before_buyer_dialled` 1 to 3, by default 3, because the caller is waiting. */
             timeout_seconds?: number | null;
             /** @description Statuses that mean the delivery succeeded; any 2xx when blank. A redirect or a 410 never does. */
             success_codes?: number[] | null;
@@ -4786,6 +5315,7 @@ export interface components {
             record_token_filter_list?: components["schemas"]["TokenFilter"][] | null;
             /** @description Notified when the receiver pauses the webhook (410), and when a delivery is dead; at most once an hour. */
             alert_email?: string | null;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["OutgoingWebhookSerializer"];
         };
@@ -4809,8 +5339,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -4820,46 +5353,68 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Shown in menus, in logs and in alerts. */
             name?: string | null;
             owner_type?: components["schemas"]["WebhookOwnerType"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the record of the type in `owner_type`; null for `Company`.
+             */
             owner_id?: number | null;
+            /** @description The events that are sent. Null in a response to `new`. */
             trigger_type?: components["schemas"]["WebhookTriggerType"] | null;
+            /** @description Where the events are sent, with tokens as they were written. Null in a response to `new`. */
             url?: string | null;
+            /** @description The HTTP method. */
             method?: components["schemas"]["WebhookMethod"];
+            /** @description Sent in addition to the service's own headers. Values may contain tokens. */
             headers?: {
                 [key: string]: string;
             };
+            /** @description The template of the body, with its tokens. Null: the event as JSON. */
             body?: string | null;
+            /** @description How many seconds to wait for a response. */
             timeout_seconds?: number;
+            /** @description Statuses that mean the delivery succeeded; any 2xx when empty. */
             success_codes?: number[];
+            /** @description How often to try again after a failed attempt, before the delivery is dead. */
             retries?: number;
+            /** @description Whether the webhook is paused: nothing is sent. */
             paused?: boolean;
             /** @description Why it was paused, unless it was paused by hand. */
             paused_reason?: string | null;
+            /** @description Only events for which all of these match are sent, judged by the tokens of the call and of its lead. */
             record_token_filter_list?: string[];
+            /** @description Notified when the receiver pauses the webhook (410), and when a delivery is dead. Null for nobody. */
             alert_email?: string | null;
             /** @description How many secrets it has had. The secret itself is shown only once, when it is created. */
             secret_version?: number;
-            /** @description When the secret replaced the previous one, which remains valid for 24 hours. */
+            /** @description When the secret replaced the previous one, which remains valid for 24 hours. Null until then. */
             secret_rotated_at?: components["schemas"]["Timestamp"];
         };
         OutgoingWebhookReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The webhook, as it is after the request. */
             outgoing_webhook: components["schemas"]["OutgoingWebhook"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         OutgoingWebhookWritten: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The webhook, as it is after the request. */
             outgoing_webhook: components["schemas"]["OutgoingWebhook"];
             /** @description The new secret, shown only in this response: `whsec_` and base64, the format that Standard Webhooks libraries accept. */
             secret?: string;
@@ -4867,9 +5422,11 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         OutgoingWebhookPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The webhooks on this page. */
             outgoing_webhooks: components["schemas"]["OutgoingWebhook"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -4891,53 +5448,83 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description The same as `created_at`: a log does not change. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description Always null: the record is never deleted. */
             deleted_at?: components["schemas"]["Timestamp"];
-            /** @description When the record was last changed through the API. */
+            /** @description Always null: a log does not change. */
             user_updated_at?: components["schemas"]["Timestamp"];
             /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
+            /** @description Always null: a log cannot be changed. */
             routes_edit_path?: string | null;
-            /** @description The record's identifier in another system. */
+            /** @description Always null: a log has none. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
             /** @description The name of the webhook. */
             name?: string | null;
             /**
              * Format: int64
-             * @description The owner of the webhook.
+             * @description The owner of the webhook, of the type in `owner_type`; null for `Company`.
              */
             owner_id?: number | null;
             owner_type?: components["schemas"]["WebhookOwnerType"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the webhook.
+             */
             outgoing_webhook_id?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the lead that the event is about; null without one.
+             */
             lead_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the call that the event is about; null without one.
+             */
             call_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer that the event is about; null without one.
+             */
             buyer_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer that the event is about; null without one.
+             */
             offer_id?: number | null;
+            /** @description The HTTP method of the request, in capital letters. */
             request_method?: string;
+            /** @description The URL of the request, with the values of its tokens. */
             request_url?: string;
+            /** @description The headers of the request; credentials and other secrets show as `[hidden]`. */
             request_headers?: {
                 [key: string]: string;
             };
+            /** @description The body of the request. Null when it had none, or was too large to be sent. */
             request_body?: string | null;
             /** @description Status of the response; null when there was none, in which case `notes` gives the reason. */
             code?: number | null;
+            /** @description The headers of the response; secrets show as `[hidden]`. Null when there was no response. */
             response_headers?: components["schemas"]["RequestHeaders"] | null;
-            /** @description The beginning of the response body. */
+            /** @description The first 5,000 characters of the body of the response. Null when there was no response. */
             response_body?: string | null;
+            /** @description When the request was sent, or given up. */
             started_at?: components["schemas"]["Timestamp"];
-            /** @description Milliseconds. */
+            /** @description Milliseconds from the request to the end of the response, or until it was given up. */
             duration?: number;
+            /** @description Why the attempt failed and what happens next; of a pre-dial request, its result. Null when the event was delivered. */
             notes?: string | null;
+            /** @description Whether the receiver accepted the event; of a pre-dial request, whether it answered with a 2xx or 4xx. */
             success?: boolean;
+            /** @description The kind of the event. */
             trigger_type?: components["schemas"]["WebhookTriggerType"];
             /**
              * Format: uuid
@@ -4946,22 +5533,29 @@ export interface components {
             event_id?: string;
             /** @description The number of the attempt, starting at 1; 0 when there was nothing that could be sent. */
             attempt?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the manual fire that it comes from; null for any other event.
+             */
             webhook_manual_fire_id?: number | null;
         };
         WebhookLogReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The log of the attempt. */
             webhook_log: components["schemas"]["WebhookLog"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         WebhookLogPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The logs on this page. */
             webhook_logs: components["schemas"]["WebhookLog"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -5005,29 +5599,48 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the webhook was fired: as sent, else the time of the request. Null with `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description As sent with the request, else the same as `created_at`. Null with `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description Always null: the record is never deleted. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
             /** @description Path of the record for GET requests. */
             routes_show_path?: string | null;
-            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
+            /** @description Always null: a manual fire cannot be changed. */
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
             /** @description The name of the webhook at that time. */
             name?: string | null;
+            /** @description Name of the webhook and what it was fired about, for menus. */
             context_menu_name?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the webhook; null in a response to `new`.
+             */
             outgoing_webhook_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the conversion it is about; null without one.
+             */
             buyer_conversion_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the lead it is about; null without one.
+             */
             lead_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the call it is about; null without one.
+             */
             call_id?: number | null;
             /** @description Logs of its delivery attempts. */
             webhook_log_ids?: number[];
@@ -5035,118 +5648,191 @@ export interface components {
             lead_log_ids?: number[];
         };
         WebhookManualFireReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The manual fire. */
             webhook_manual_fire: components["schemas"]["WebhookManualFire"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         WebhookManualFirePage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The manual fires on this page. */
             webhook_manual_fires: components["schemas"]["WebhookManualFire"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         ToldBuyer: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer.
+             */
             id: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the buyer. Accepted wherever its `id` is accepted. Absent in `before_buyer_dialled`.
+             */
             uuid?: string;
+            /** @description Name of the buyer, as it is when the event is sent; null if it has none. */
             name: string | null;
+            /** @description Your own identifier for the buyer; null if it has none. */
             user_buyer_id: string | null;
+            /** @description Telephone number or SIP address of the buyer; null if it has none. */
             number: string | null;
+            /** @description Path of the buyer for GET requests. */
             routes_show_path: string;
         };
         /** @description A call that a buyer pays for. */
         ToldConversion: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the conversion, as `POST /webhook_manual_fires` takes it.
+             */
             id: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the conversion. Accepted wherever its `id` is accepted.
+             */
             uuid: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the call converted, in UTC.
+             */
             created_at: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the call that the buyer pays for.
+             */
             call_id: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer that pays.
+             */
             buyer_id: number;
             /** @description The name of the buyer's conversion that was used. */
             name: string | null;
+            /** @description Dollars that the buyer pays for the call. */
             revenue: components["schemas"]["Money"];
+            /** @description Dollars that the traffic source is paid for the call. */
             payout: components["schemas"]["Money"];
         };
         ToldAgent: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the agent.
+             */
             id: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the user who is the agent.
+             */
             user_id: number;
+            /** @description Key of the agent's current status, such as `available`. */
             status: string;
         };
         /** @description A call for which a buyer is being looked for. A call that has just come in has no record yet. */
         DialledCall: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the call, which its record gets too.
+             */
             uuid: string;
+            /** @description `+` and the digits of the caller; null if the number is withheld. */
             caller_number: string | null;
+            /** @description `+` and the digits of the number that the caller called; null if it is not known. */
             number_called: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer whose buyers may get the call. Null for a call to a number that forwards to one buyer.
+             */
             offer_id: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the caller's lead; null if there is none.
+             */
             lead_id: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the traffic source that the call came from; null if it is not known.
+             */
             traffic_source_id: number | null;
+            /** @description Tokens of the call, including those of the caller's lead. */
             token_values: {
                 [key: string]: unknown;
             };
         };
         /** @description Something happened to a lead. */
         WebhookLeadEvent: {
-            /** @enum {string} */
+            /**
+             * @description `new_lead_created`: the lead was submitted. `lead_changed`: it has changed. `lead_opted_out`: it has opted out. `contact_fields_changed`: its tokens or its e-mail address have changed.
+             * @enum {string}
+             */
             type: "new_lead_created" | "lead_changed" | "lead_opted_out" | "contact_fields_changed";
             /**
              * Format: date-time
              * @description When it happened.
              */
             timestamp: string;
-            /** @description True. */
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
             truncated?: boolean;
+            /** @description What the event is about. */
             data: {
+                /** @description The lead as it was when the event occurred. */
                 lead: components["schemas"]["Lead"];
             };
         };
         /** @description Something happened to a call. `lead` and `buyer` are included when the call has them. */
         WebhookCallEvent: {
-            /** @enum {string} */
+            /**
+             * @description `new_call_started`: the call has come in or was placed. `buyer_did_not_convert`: it has ended, and the buyer that took it does not pay. `offer_converted`: the traffic source is paid for it. `every_call`: it has ended. `call_changed`: something was reported about it after its end.
+             * @enum {string}
+             */
             type: "new_call_started" | "buyer_did_not_convert" | "offer_converted" | "every_call" | "call_changed";
             /**
              * Format: date-time
              * @description When it happened.
              */
             timestamp: string;
-            /** @description True. */
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
             truncated?: boolean;
+            /** @description What the event is about. */
             data: {
+                /** @description The call as it was when the event occurred. */
                 call: components["schemas"]["Call"];
+                /** @description The lead as it was when the event occurred. Absent if the call belongs to no lead. */
                 lead?: components["schemas"]["Lead"];
+                /** @description The buyer of the call, or else of its lead. Absent if neither has one. */
                 buyer?: components["schemas"]["ToldBuyer"];
             };
         };
         /** @description A buyer is being dialed for a call, or has answered. */
         WebhookAttemptEvent: {
-            /** @enum {string} */
+            /**
+             * @description `buyer_dialled`: the buyer is being dialed. `buyer_answered`: it has answered, even if the key press is still awaited.
+             * @enum {string}
+             */
             type: "buyer_dialled" | "buyer_answered";
             /**
              * Format: date-time
              * @description When it happened.
              */
             timestamp: string;
-            /** @description True. */
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
             truncated?: boolean;
+            /** @description What the event is about. */
             data: {
+                /** @description The call as it was when the event occurred. */
                 call: components["schemas"]["Call"];
+                /** @description The lead as it was when the event occurred. Absent if the call belongs to no lead. */
                 lead?: components["schemas"]["Lead"];
+                /** @description The buyer that is dialed or has answered. */
                 buyer: components["schemas"]["ToldBuyer"];
+                /** @description The attempt to connect the call to the buyer. */
                 attempt: components["schemas"]["CallAttempt"];
             };
         };
@@ -5159,27 +5845,37 @@ export interface components {
              * @description When it happened.
              */
             timestamp: string;
-            /** @description True. */
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
             truncated?: boolean;
+            /** @description What the event is about. */
             data: {
+                /** @description The call as it was when the event occurred. */
                 call: components["schemas"]["Call"];
+                /** @description The lead as it was when the event occurred. Absent if the call belongs to no lead. */
                 lead?: components["schemas"]["Lead"];
+                /** @description The buyer that pays. */
                 buyer: components["schemas"]["ToldBuyer"];
+                /** @description What the buyer pays, and what the traffic source is paid. */
                 conversion: components["schemas"]["ToldConversion"];
             };
         };
         /** @description An agent can take calls from now on, or no longer can. */
         WebhookAgentEvent: {
-            /** @enum {string} */
+            /**
+             * @description `agent_online`: the agent has entered a status that counts as online. `agent_offline`: it has left such a status for one that does not, or was deleted.
+             * @enum {string}
+             */
             type: "agent_online" | "agent_offline";
             /**
              * Format: date-time
              * @description When it happened.
              */
             timestamp: string;
-            /** @description True. */
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
             truncated?: boolean;
+            /** @description What the event is about. */
             data: {
+                /** @description The agent and its current status. */
                 agent: components["schemas"]["ToldAgent"];
             };
         };
@@ -5192,12 +5888,17 @@ export interface components {
              * @description When it happened.
              */
             timestamp: string;
-            /** @description True. */
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
             truncated?: boolean;
+            /** @description The records that the manual fire named, and those that belong to them. */
             data: {
+                /** @description The named call, or that of the named conversion. Otherwise absent. */
                 call?: components["schemas"]["Call"];
+                /** @description The named lead, or that of the call. Otherwise absent. */
                 lead?: components["schemas"]["Lead"];
+                /** @description The buyer of the conversion, or of the call, or else of the lead of the call. Otherwise absent. */
                 buyer?: components["schemas"]["ToldBuyer"];
+                /** @description The named conversion. Otherwise absent. */
                 conversion?: components["schemas"]["ToldConversion"];
             };
         };
@@ -5210,8 +5911,11 @@ export interface components {
              * @description When it happened.
              */
             timestamp: string;
+            /** @description What is to be decided. */
             data: {
+                /** @description The call for which the buyer would be dialed. */
                 call: components["schemas"]["DialledCall"];
+                /** @description The buyer that would be dialed. */
                 buyer: components["schemas"]["ToldBuyer"];
             };
         };
@@ -5221,11 +5925,15 @@ export interface components {
             /** @description Shown in the routing decision of the call. */
             reason?: string;
         };
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `inbound_webhook`, the default, or `inbound_webhook_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         InboundWebhookSerializer: "inbound_webhook" | "inbound_webhook_grid" | "";
         /** @enum {string} */
         InboundWebhookOrder: "id" | "name" | "vanity_uri" | "created_at" | "updated_at" | "paused";
         InboundWebhookFields: {
+            /** @description Name of the endpoint, for your own use: senders never see it. */
             name?: string;
             /** @description The last part of the endpoint's URLs: 3 to 100 of a-z, 0-9, - and _. Unique in this installation. */
             vanity_uri?: string;
@@ -5241,6 +5949,7 @@ export interface components {
             has_auth_token?: boolean;
             /** @description Creates a new token. The previous one is refused from then on. */
             reset_auth_token?: boolean;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["InboundWebhookSerializer"];
         };
@@ -5264,8 +5973,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -5275,19 +5987,32 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Name of the endpoint, for your own use: senders never see it. Null in a response to `new`. */
             name?: string | null;
+            /** @description The last part of the endpoint's URLs. Null in a response to `new`. */
             vanity_uri?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer that receives the calls. Null in a response to `new`.
+             */
             offer_id?: number | null;
-            /** @description Name of the record. */
+            /** @description Name of the offer. Null in a response to `new`. */
             offer?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the traffic source of the calls when the sender names none; null for none.
+             */
             traffic_source_id?: number | null;
-            /** @description Name of the record. */
+            /** @description Name of the traffic source; null if there is none. */
             traffic_source?: string | null;
+            /** @description Seconds for which a buyer is held for a ping, and again for its post. */
             hold_seconds?: number;
+            /** @description Whether the endpoint accepts no pings and no posts. Buyers already held stay held until the hold expires, and can still be posted. */
             paused?: boolean;
             /** @description Whether senders must present a token. It is stored hashed and cannot be read. */
             has_auth_token?: boolean;
@@ -5299,19 +6024,23 @@ export interface components {
             full_path?: string | null;
         };
         InboundWebhookReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The endpoint, as it is after the request. */
             inbound_webhook: components["schemas"]["InboundWebhook"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         InboundWebhookWritten: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The endpoint, as it is after the request. */
             inbound_webhook: components["schemas"]["InboundWebhook"];
             /** @description The new token, shown only in this response. */
             auth_token?: string;
@@ -5319,9 +6048,11 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         InboundWebhookPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The endpoints on this page. */
             inbound_webhooks: components["schemas"]["InboundWebhook"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -5358,9 +6089,14 @@ export interface components {
         PingBuyer: {
             /** @description Post this to get exactly this buyer. */
             ping_id: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer.
+             */
             buyer_id: number;
+            /** @description Your own identifier for the buyer; null if it has none. */
             user_buyer_id: string | null;
+            /** @description Name of the buyer; null if it has none. */
             name: string | null;
             /** @description Dollars that its current conversion pays; 0 without one. */
             bid_price: components["schemas"]["Money"];
@@ -5368,9 +6104,11 @@ export interface components {
             bid_duration: number | null;
             /** @description Whether its caps are reserved for this ping. */
             held: boolean;
+            /** @description When the ping expires: a post after this may get another buyer. In UTC. */
             expires_at: components["schemas"]["Timestamp"];
         };
         PingReply: {
+            /** @description Whether a buyer is reserved for the call; if not, `errors` says why. */
             success: boolean;
             status: components["schemas"]["PingStatus"];
             errors: components["schemas"]["PingErrors"];
@@ -5378,12 +6116,14 @@ export interface components {
             buyers: components["schemas"]["PingBuyer"][];
             /** @description Post this to get the first of these buyers that is available, in their order. */
             try_all_buyers_ping_id: string | null;
-            /** @description The highest price among the buyers. */
+            /** @description Dollars: the highest price among the buyers. Null if no buyer is available. */
             bid_price: components["schemas"]["Money"] | null;
+            /** @description When the ping expires: a post after this may get other buyers. In UTC; null if no buyer is available. */
             expires_at: components["schemas"]["Timestamp"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         PostReply: {
+            /** @description Whether a buyer will take the call; if not, `errors` says why. */
             success: boolean;
             status: components["schemas"]["PingStatus"];
             errors: components["schemas"]["PingErrors"];
@@ -5393,13 +6133,18 @@ export interface components {
             late: boolean;
             /** @description Repeat the post with this to get the same response. */
             ping_id: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer that is reserved for the call; null if none is available.
+             */
             buyer_id: number | null;
+            /** @description Your own identifier for that buyer; null if it has none. */
             user_buyer_id: string | null;
+            /** @description Name of that buyer; null if it has none. */
             name: string | null;
-            /** @description Dollars that the buyer's current conversion pays. */
+            /** @description Dollars that the buyer's current conversion pays; 0 without one. Null if no buyer is available. */
             bid_price: components["schemas"]["Money"] | null;
-            /** @description Seconds after which it pays. */
+            /** @description Seconds after which the buyer pays; null if it pays for what it reports itself, has no conversion, or none is available. */
             bid_duration: number | null;
             /** @description `+` and the digits of the number to forward the call to: a number of the offer, or else of the company, or else of the buyer itself. */
             forwarding_number: string | null;
@@ -5408,10 +6153,11 @@ export interface components {
              * @description The call that resulted.
              */
             call_uuid: string | null;
-            /** @description How long the call is expected. */
+            /** @description Until when the call is expected: the buyer is reserved until then. In UTC; null if no buyer is available. */
             expires_at: components["schemas"]["Timestamp"];
         };
         FullReply: {
+            /** @description Whether a buyer will take the call; if not, `errors` says why. */
             success: boolean;
             status: components["schemas"]["PingStatus"];
             errors: components["schemas"]["PingErrors"];
@@ -5419,18 +6165,24 @@ export interface components {
             buyers: components["schemas"]["PingBuyer"][];
             /** @description Post this to get the first of these buyers that is available, in their order. */
             try_all_buyers_ping_id: string | null;
+            /** @description Always empty: a ping that is posted at once cannot have expired. */
             warnings: string[];
             /** @description Always false. */
             late: boolean;
             /** @description Post this to get the same response again. */
             ping_id: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer that is reserved for the call; null if none is available.
+             */
             buyer_id: number | null;
+            /** @description Your own identifier for that buyer; null if it has none. */
             user_buyer_id: string | null;
+            /** @description Name of that buyer; null if it has none. */
             name: string | null;
-            /** @description Dollars that the buyer's current conversion pays. */
+            /** @description Dollars that the buyer's current conversion pays; 0 without one. Null if no buyer is available. */
             bid_price: components["schemas"]["Money"] | null;
-            /** @description Seconds after which it pays. */
+            /** @description Seconds after which the buyer pays; null if it pays for what it reports itself, has no conversion, or none is available. */
             bid_duration: number | null;
             /** @description `+` and the digits of the number to forward the call to: a number of the offer, or else of the company, or else of the buyer itself. */
             forwarding_number: string | null;
@@ -5439,17 +6191,23 @@ export interface components {
              * @description The call that resulted.
              */
             call_uuid: string | null;
-            /** @description How long the call is expected. */
+            /** @description Until when the call is expected: the buyer is reserved until then. In UTC; null if no buyer is available. */
             expires_at: components["schemas"]["Timestamp"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         TrafficSourceFields: {
+            /** @description Shown in lists, and as `traffic_source` with calls, numbers and endpoints. */
             name?: string;
             /** @description Your own identifier for the traffic source. Unique. */
             user_traffic_source_id?: string | null;
-            /** Format: email */
+            /**
+             * Format: email
+             * @description An address at which to reach the source, for your own use: nothing is sent to it.
+             */
             email?: string | null;
+            /** @description A note for your own use. */
             description?: string | null;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["TrafficSourceSerializer"];
         };
@@ -5473,8 +6231,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -5484,30 +6245,42 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Shown in lists, and as `traffic_source` with calls, numbers and endpoints. Null in a response to `new`. */
             name?: string | null;
+            /** @description Your own identifier for the traffic source. Unique. */
             user_traffic_source_id?: string | null;
+            /** @description An address at which to reach the source, for your own use: nothing is sent to it. */
             email?: string | null;
+            /** @description A note for your own use. */
             description?: string | null;
         };
         TrafficSourceReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The traffic source, as it is after the request. */
             traffic_source: components["schemas"]["TrafficSource"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         TrafficSourcePage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The traffic sources on this page. */
             traffic_sources: components["schemas"]["TrafficSource"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         PhoneNumberFields: {
+            /** @description A label of your own for the number, to find it in lists. */
             name?: string | null;
             /** @description Id or uuid of the offer that receives its calls. Leads of the offer are called and texted from it in preference to other numbers. */
             offer_id?: string | null;
@@ -5516,6 +6289,7 @@ export interface components {
             forward_type?: components["schemas"]["PhoneNumberForwardType"];
             /** @description Id or uuid of the buyer. Required with `forward_type` `buyer_id`. */
             buyer_id?: string | null;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["PhoneNumberSerializer"];
         };
@@ -5547,8 +6321,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -5558,8 +6335,12 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description A label of your own for the number, to find it in lists. */
             name?: string | null;
             /** @description `+` and the digits. */
             phone_number?: string | null;
@@ -5567,6 +6348,7 @@ export interface components {
             number?: string | null;
             /** @description Two-letter country code. */
             country?: string;
+            /** @description Whether calls to the number cost the caller nothing, as with 800 in the US. */
             toll_free?: boolean;
             /** @description The carrier that sold it. */
             carrier?: string;
@@ -5600,18 +6382,22 @@ export interface components {
             carrier_number_id?: string | null;
         };
         PhoneNumberReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The telephone number, as it is after the request. */
             number: components["schemas"]["PhoneNumber"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         PhoneNumberPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The telephone numbers on this page. */
             numbers: components["schemas"]["PhoneNumber"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -5628,16 +6414,20 @@ export interface components {
             country: string;
         };
         PhoneNumberSearchResultPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The numbers on this page that the carrier sells. */
             phone_number_search_results: components["schemas"]["PhoneNumberSearchResult"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         ScheduleFields: {
+            /** @description Shown in lists, and as `schedule_name` with calls. */
             name?: string;
             /** @description Your own identifier for the schedule. Unique. */
             user_schedule_id?: string | null;
+            /** @description A note for your own use. */
             description?: string | null;
             /** @description Id or uuid of the offer that its leads belong to. */
             offer_id?: string | null;
@@ -5657,6 +6447,7 @@ export interface components {
             paused?: boolean;
             /** @description Suppression lists of the schedule: its calls and messages skip leads with their numbers. Replaces all current ones. */
             buyer_suppression_ids?: components["schemas"]["RecordIds"];
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["ScheduleSerializer"];
         };
@@ -5683,8 +6474,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -5694,46 +6488,69 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Shown in lists, and as `schedule_name` with calls. Null in a response to `new`. */
             name?: string | null;
+            /** @description Your own identifier for the schedule. Unique. */
             user_schedule_id?: string | null;
+            /** @description A note for your own use. */
             description?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer that its leads belong to; null for none.
+             */
             offer_id?: number | null;
+            /** @description Zone of its business hours, of waits until a time of day, and of leads whose own zone is unknown. */
             time_zone?: string;
+            /** @description HH:MM..HH:MM, both minutes included. Leads are contacted only within these hours, in every zone that their area code and zip allow. */
             daylight_hours?: string;
+            /** @description Business hours of the schedule, in its `time_zone`. Leads are contacted only within them. An empty list means always. */
             business_hours_schedule?: components["schemas"]["ScheduleEntry"][];
+            /** @description Hours after which a lead leaves the schedule and its end-of-schedule actions run; null for no limit. A lead may have its own value. */
             hours_to_expire?: number | null;
+            /** @description Calls and text messages after which a lead leaves the schedule and its end-of-schedule actions run; null for no limit. A lead may have its own value. */
             max_contact_attempts?: number | null;
+            /** @description The sender of its e-mails: `desk@example.com` or `Desk <desk@example.com>`. Null: the sender of the installation. An action may have its own. */
             from_email?: string | null;
+            /** @description Whether its leads are not contacted. They are kept as `disabled`, and continue when it is unpaused. */
             paused?: boolean;
+            /** @description When it was last paused; null if it never was. */
             paused_at?: components["schemas"]["Timestamp"];
+            /** @description When it was last unpaused; null if it never was. */
             unpaused_at?: components["schemas"]["Timestamp"];
             /** @description The token with which leads are submitted to the schedule. Null in a response to `new`. */
             lead_token?: string | null;
+            /** @description Suppression lists of the schedule: its calls and messages skip leads with their numbers. */
             buyer_suppression_ids?: number[];
             /** @description Its actions in order, then its end-of-schedule actions in order. */
             schedule_action_ids?: number[];
             /**
              * Format: int64
-             * @description Only with `schedule_grid`.
+             * @description Id of the user who paused it; null if it is not paused, or was paused with a key pair of the company. Only with `schedule_grid`.
              */
             paused_by_user_id?: number | null;
         };
         ScheduleReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The schedule, as it is after the request. */
             schedule: components["schemas"]["Schedule"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         SchedulePage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The schedules on this page. */
             schedules: components["schemas"]["Schedule"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -5741,6 +6558,7 @@ export interface components {
             /** @description Id or uuid of the schedule. */
             schedule_id?: string;
             action_type?: components["schemas"]["ActionType"];
+            /** @description Shown in lists and in the timelines of leads. */
             name?: string | null;
             /** @description Whether it runs when the lead leaves the schedule, rather than as one of its regular steps. */
             end_of_schedule?: boolean;
@@ -5748,9 +6566,9 @@ export interface components {
             position?: number | null;
             /** @description The action is skipped unless the lead's tokens match all of these. */
             token_filter_list?: components["schemas"]["TokenFilter"][] | null;
-            /** @description For `wait`. */
+            /** @description For `wait`: how long, in units of `wait_unit`. */
             wait_amount?: number | null;
-            /** @description For `wait`. */
+            /** @description For `wait`: the unit of `wait_amount`. */
             wait_unit?: components["schemas"]["WaitUnit"] | null;
             /** @description For `wait`, instead of an amount: the next occurrence of this time of day, HH:MM in the zone of the schedule. */
             wait_until?: string | null;
@@ -5770,10 +6588,11 @@ export interface components {
             url?: string | null;
             /** @description For `webhook`; by default post. */
             method?: components["schemas"]["WebhookMethod"] | null;
-            /** @description For `webhook`. */
+            /** @description For `webhook`: headers of the request. Tokens in their values are replaced. */
             headers?: components["schemas"]["RequestHeaders"] | null;
-            /** @description For `move_to_schedule`. */
+            /** @description For `move_to_schedule`: id or uuid of the schedule in which the lead continues. */
             to_schedule_id?: string | null;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["ScheduleActionSerializer"];
         };
@@ -5797,8 +6616,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -5808,55 +6630,91 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the schedule. Null in a response to `new`.
+             */
             schedule_id?: number | null;
+            /** @description What the action does: `dial`, `sms`, `email`, `wait`, `webhook`, `exit`, `opt_out`, `block`, `restart` or `move_to_schedule`. Null in a response to `new`. */
             action_type?: string | null;
+            /** @description Shown in lists and in the timelines of leads. */
             name?: string | null;
+            /** @description Whether it runs when the lead leaves the schedule, rather than as one of its regular steps. */
             end_of_schedule?: boolean;
+            /** @description Its position among the actions of its kind, which run in ascending order. Null in a response to `new`. */
             position?: number | null;
+            /** @description The action is skipped unless the lead's tokens match all of these. */
             token_filter_list?: string[];
+            /** @description For `wait`: how long, in units of `wait_unit`. Otherwise null. */
             wait_amount?: number | null;
+            /** @description For `wait`: the unit of `wait_amount`. Otherwise null. */
             wait_unit?: string | null;
+            /** @description For `wait`, instead of an amount: the next occurrence of this time of day, HH:MM in the zone of the schedule. Otherwise null. */
             wait_until?: string | null;
+            /** @description For `dial`: the number or SIP address where the call goes when the lead answers. Otherwise null. */
             connect_to?: string | null;
+            /** @description For `dial`: how many seconds it rings. Otherwise null. */
             timeout_seconds?: number | null;
+            /** @description For `sms`, `email` and `webhook`: the text, in which `{{token}}` and `[token]{default}` are replaced. Otherwise null. */
             body?: string | null;
+            /** @description For `email`: the subject, in which tokens are replaced. Otherwise null. */
             subject?: string | null;
+            /** @description For `email`: whether `body` is HTML. Otherwise null. */
             html?: boolean | null;
+            /** @description For `email`: the sender. Null: the sender of the schedule. */
             from_email?: string | null;
+            /** @description For `webhook`: where the request goes. Otherwise null. */
             url?: string | null;
+            /** @description For `webhook`: the HTTP method. Otherwise null. */
             method?: string | null;
+            /** @description For `webhook`: headers of the request. Otherwise null. */
             headers?: components["schemas"]["RequestHeaders"] | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description For `move_to_schedule`: id of the schedule in which the lead continues. Otherwise null.
+             */
             to_schedule_id?: number | null;
         };
         ScheduleActionReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The action of the schedule, as it is after the request. */
             schedule_action: components["schemas"]["ScheduleAction"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         ScheduleActionPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The actions on this page. */
             schedule_actions: components["schemas"]["ScheduleAction"][];
             metadata: components["schemas"]["PageMetadata"];
         };
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `call_center`, the default, or `call_center_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         CallCenterSerializer: "call_center" | "call_center_grid" | "";
         /** @enum {string} */
         CallCenterOrder: "id" | "name" | "user_call_center_id" | "created_at" | "updated_at";
         CallCenterFields: {
+            /** @description Shown in lists. */
             name?: string;
+            /** @description A note for your own use. */
             description?: string | null;
             /** @description Your own identifier for the call center. Unique among yours. */
             user_call_center_id?: string | null;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["CallCenterSerializer"];
         };
@@ -5880,8 +6738,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -5891,42 +6752,59 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Shown in lists. Null in a response to `new`. */
             name?: string | null;
+            /** @description A note for your own use. */
             description?: string | null;
+            /** @description Your own identifier for the call center. Unique among yours. */
             user_call_center_id?: string | null;
+            /** @description How many agents belong to it. */
             agents_count?: number;
+            /** @description Ids of the agents that belong to it, in ascending order. */
             agent_ids?: number[];
         };
         CallCenterReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The call center, as it is after the request. */
             call_center: components["schemas"]["CallCenter"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         CallCenterPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The call centers on this page. */
             call_centers: components["schemas"]["CallCenter"][];
             metadata: components["schemas"]["PageMetadata"];
         };
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `agent_status`, the default, or `agent_status_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         AgentStatusSerializer: "agent_status" | "agent_status_grid" | "";
         /** @enum {string} */
         AgentStatusOrder: "id" | "position" | "key" | "name" | "created_at" | "updated_at";
         AgentStatusFields: {
             /** @description Unique among your statuses; lowercase letters, digits and underscores. */
             key?: string;
+            /** @description Shown to agents in menus. */
             name?: string;
             /** @description Whether an agent in this status counts as online. */
             is_online?: boolean | null;
             /** @description Its position in menus, the lowest first. */
             position?: number | null;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentStatusSerializer"];
         };
@@ -5950,8 +6828,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -5961,32 +6842,46 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description The stable name of the status for programs: unique among yours; lowercase letters, digits and underscores. Null in a response to `new`. */
             key?: components["schemas"]["StatusKey"];
+            /** @description Shown to agents in menus. Null in a response to `new`. */
             name?: string | null;
+            /** @description Whether an agent in this status counts as online. */
             is_online?: boolean;
+            /** @description Its position in menus, the lowest first. */
             position?: number;
             /** @description Whether every company has it. A built-in status can be renamed but not deleted. */
             built_in?: boolean;
         };
         AgentStatusReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The status, as it is after the request. */
             agent_status: components["schemas"]["AgentStatus"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         AgentStatusPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The statuses on this page. */
             agent_statuses: components["schemas"]["AgentStatus"][];
             metadata: components["schemas"]["PageMetadata"];
         };
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `agent`, the default, or `agent_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         AgentSerializer: "agent" | "agent_grid" | "";
         /** @enum {string} */
         AgentOrder: "id" | "status_changed_at" | "created_at" | "updated_at";
@@ -5995,9 +6890,11 @@ export interface components {
             name?: string | null;
             /** @description Id or uuid of the agent's current status. */
             agent_status_id?: string;
+            /** @description Call centers that the agent belongs to. Replaces all current ones. */
             call_center_ids?: components["schemas"]["RecordIds"];
-            /** @description Buyers that the agent takes calls for. */
+            /** @description Buyers that the agent takes calls for. Replaces all current ones. */
             buyer_ids?: components["schemas"]["RecordIds"];
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentSerializer"];
         };
@@ -6013,9 +6910,11 @@ export interface components {
             name?: string | null;
             /** @description Id or uuid of the agent's current status. */
             agent_status_id?: string;
+            /** @description Call centers that the agent belongs to. */
             call_center_ids?: components["schemas"]["RecordIds"];
             /** @description Buyers that the agent takes calls for. */
             buyer_ids?: components["schemas"]["RecordIds"];
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentSerializer"];
         };
@@ -6045,8 +6944,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6056,13 +6958,24 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Shown to others: the agent's own name, or else that of the user. Null if neither has one. */
             name?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the user who is the agent. Null in a response to `new`.
+             */
             user_id?: number | null;
+            /** @description E-mail address of that user. Null in a response to `new`. */
             user_email?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the agent's current status.
+             */
             agent_status_id?: number | null;
             /** @description Key of the agent's current status. */
             status_key?: components["schemas"]["StatusKey"];
@@ -6070,30 +6983,42 @@ export interface components {
             status_changed_at?: components["schemas"]["Timestamp"];
             /** @description Whether the current status counts as online. */
             online?: boolean;
+            /** @description Ids of the call centers that the agent belongs to, in ascending order. */
             call_center_ids?: number[];
+            /** @description Ids of the buyers that the agent takes calls for, in ascending order. */
             buyer_ids?: number[];
         };
         AgentReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The agent, as it is after the request. */
             agent: components["schemas"]["Agent"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         AgentPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The agents on this page. */
             agents: components["schemas"]["Agent"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         /** @description Records that an agent entered a status. */
         AgentStatusTimestamp: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the entry.
+             */
             id?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
             /**
              * Format: int64
@@ -6115,19 +7040,26 @@ export interface components {
              * @description The status that the agent entered.
              */
             agent_status_id?: number;
+            /** @description When the agent entered the status. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description The same as `created_at`: entries never change. */
             updated_at?: components["schemas"]["Timestamp"];
             /** @description The key of the status at that time. */
             key?: string;
         };
         AgentStatusTimestampPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The changes of status on this page. */
             agent_status_timestamps: components["schemas"]["AgentStatusTimestamp"][];
             metadata: components["schemas"]["PageMetadata"];
         };
-        /** @enum {string} */
+        /**
+         * @description Which columns the response has: `agent_message`, the default, or `agent_message_grid`, which adds foreign keys.
+         * @enum {string}
+         */
         AgentMessageSerializer: "agent_message" | "agent_message_grid" | "";
         AgentMessageCreate: {
             /** @description Text of the message. */
@@ -6140,6 +7072,7 @@ export interface components {
             buyer_group_ids?: components["schemas"]["RecordIds"];
             /** @description Sent to the agents of these call centers. */
             call_center_ids?: components["schemas"]["RecordIds"];
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentMessageSerializer"];
         };
@@ -6154,6 +7087,7 @@ export interface components {
             buyer_group_ids?: components["schemas"]["RecordIds"];
             /** @description Sent to the agents of these call centers. */
             call_center_ids?: components["schemas"]["RecordIds"];
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentMessageSerializer"];
         };
@@ -6175,8 +7109,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6186,10 +7123,17 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Text of the message. Null or empty if it is blank. */
             content?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the status that agents must be in to get it; null for any status.
+             */
             agent_status_id?: number | null;
             /**
              * Format: int64
@@ -6198,30 +7142,37 @@ export interface components {
             user_id?: number | null;
             /** @description How many agents it reached. */
             agent_widget_count?: number;
+            /** @description Ids of the buyers whose agents get it, in ascending order. */
             buyer_ids?: number[];
+            /** @description Ids of the buyer groups whose buyers' agents get it, in ascending order. */
             buyer_group_ids?: number[];
+            /** @description Ids of the call centers whose agents get it, in ascending order. */
             call_center_ids?: number[];
         };
         AgentMessageReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The message, as it is after the request. */
             agent_message: components["schemas"]["AgentMessage"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         AgentMessagePage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The messages on this page. */
             agent_messages: components["schemas"]["AgentMessage"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         Contact: {
             /**
              * Format: int64
-             * @description Id of the record. Null in a response to `new`.
+             * @description Id of the record.
              */
             id?: number | null;
             /**
@@ -6236,8 +7187,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description Always null: the record is never deleted. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6247,18 +7201,26 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
             /** @description `+`, country code and digits. */
             caller_id?: string | null;
             /** @description Whether it is on the company's blacklist: its calls are refused, and its leads are not contacted. */
             blocked?: boolean;
+            /** @description When it was last put on the blacklist; null if it never was. */
             blocked_at?: components["schemas"]["Timestamp"];
+            /** @description When it was last taken off the blacklist; null if it never was. */
             unblocked_at?: components["schemas"]["Timestamp"];
             /** @description Whether it has opted out: no calls, text messages or e-mails go to its leads. */
             opt_out?: boolean;
+            /** @description When it last opted out; null if it never did. */
             opted_out_at?: components["schemas"]["Timestamp"];
+            /** @description When it last opted in again; null if it never did. */
             opted_in_at?: components["schemas"]["Timestamp"];
+            /** @description How many leads have its number, without deleted ones. */
             leads_count?: number;
             /** @description Calls to it. */
             calls_count?: number;
@@ -6266,21 +7228,26 @@ export interface components {
             sms_count?: number;
             /** @description E-mails to its leads. */
             emails_count?: number;
+            /** @description When it was last called, texted or mailed; null if it never was. */
             last_contacted_at?: components["schemas"]["Timestamp"];
         };
         ContactReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The contact, as it is after the request. */
             contact: components["schemas"]["Contact"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         ContactPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The contacts on this page. */
             contacts: components["schemas"]["Contact"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -6289,8 +7256,9 @@ export interface components {
             caller_ids: string[];
         };
         ContactCallerIdsReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
             /** @description How many of `caller_ids` were telephone numbers. */
@@ -6305,7 +7273,7 @@ export interface components {
         TextMessage: {
             /**
              * Format: int64
-             * @description Id of the record. Null in a response to `new`.
+             * @description Id of the record.
              */
             id?: number | null;
             /**
@@ -6320,8 +7288,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description Always null: the record is never deleted. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6331,54 +7302,82 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
             direction?: components["schemas"]["MessageDirection"];
+            /** @description `+` and the digits of the sender: a number of the company if the message is outbound. */
             from_number?: string;
+            /** @description `+` and the digits of the recipient: a number of the company if the message is inbound. */
             to_number?: string;
+            /** @description The text as it was sent or received, with tokens replaced. */
             body?: string;
             status?: components["schemas"]["MessageStatus"];
+            /** @description Why it was not delivered: a word such as `invalid_number` or `filtered`, or else the code of the carrier, such as `twilio_30008`. Null if nothing went wrong. */
             error_code?: string | null;
+            /** @description The reason in words; null if nothing went wrong. */
             error_message?: string | null;
+            /** @description The carrier that it was given to or came from, or `sandbox`. */
             carrier?: string;
             /** @description Whether it was only kept and not sent. */
             sandbox?: boolean;
+            /** @description The carrier's own identifier of the message. Null until the carrier has accepted it. */
             carrier_message_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the lead that it went to, or whose number it came from. Null if the sender has no lead.
+             */
             lead_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer that the lead belonged to then; null if there was none.
+             */
             offer_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the schedule that the lead was in then; null if there was none.
+             */
             schedule_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the action that sent it; null if the message is inbound.
+             */
             schedule_action_id?: number | null;
             /** @description The lead's tokens at that time. */
             token_values?: {
                 [key: string]: unknown;
             };
+            /** @description When the carrier accepted it. Null before, and if the message is inbound. */
             sent_at?: components["schemas"]["Timestamp"];
+            /** @description When the carrier confirmed that it has arrived; null as long as it has not. */
             delivered_at?: components["schemas"]["Timestamp"];
         };
         TextMessageReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The text message, as it is now. */
             text_message: components["schemas"]["TextMessage"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         TextMessagePage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The text messages on this page. */
             text_messages: components["schemas"]["TextMessage"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         Email: {
             /**
              * Format: int64
-             * @description Id of the record. Null in a response to `new`.
+             * @description Id of the record.
              */
             id?: number | null;
             /**
@@ -6393,8 +7392,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description Always null: the record is never deleted. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6404,47 +7406,77 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description The sender: an address, or `Desk <desk@example.com>`. */
             from_email?: string;
+            /** @description Address of the lead. */
             to_email?: string;
+            /** @description The subject as it was sent, with tokens replaced. */
             subject?: string;
+            /** @description The text as it was sent, with tokens replaced. */
             body?: string;
+            /** @description Whether `body` is HTML. */
             html?: boolean;
+            /** @description `sending`: being handed to the mail server. `sent`: accepted by it. `failed` gives the reason in `error_message`. `unknown`: the process ended while the e-mail was being handed over; it is not sent again. */
             status?: components["schemas"]["EmailStatus"];
+            /** @description Why it was not sent: a word such as `rejected` or `unavailable`. Null if nothing went wrong. */
             error_code?: string | null;
+            /** @description The reason in words; null if nothing went wrong. */
             error_message?: string | null;
+            /** @description How it was sent: `smtp`, or `sandbox`. */
             mailer?: string;
             /** @description Whether it was only kept and not sent. */
             sandbox?: boolean;
+            /** @description Its `Message-ID` header. Null until the mail server has accepted it. */
             message_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the lead that it went to.
+             */
             lead_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer that the lead belonged to then; null if there was none.
+             */
             offer_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the schedule that the lead was in then; null if there was none.
+             */
             schedule_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the action that sent it.
+             */
             schedule_action_id?: number | null;
             /** @description The lead's tokens at that time. */
             token_values?: {
                 [key: string]: unknown;
             };
+            /** @description When the mail server accepted it; null as long as it has not. */
             sent_at?: components["schemas"]["Timestamp"];
         };
         EmailReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The e-mail, as it is now. */
             email: components["schemas"]["Email"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         EmailPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The e-mails on this page. */
             emails: components["schemas"]["Email"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -6453,11 +7485,15 @@ export interface components {
             from: string;
             /** @description A number of the company. */
             to: string;
+            /** @description The text. One that begins with STOP, UNSUBSCRIBE or CANCEL opts the sender out, START opts in again. */
             body: string;
             serializer?: components["schemas"]["TextMessageSerializer"];
         };
         LeadLog: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the entry.
+             */
             id?: number;
             /**
              * Format: int64
@@ -6466,29 +7502,50 @@ export interface components {
             legacy_id?: number;
             /** @description Always `LeadLog`. */
             type?: string;
+            /** @description When it happened. */
             created_at?: components["schemas"]["Timestamp"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the lead.
+             */
             lead_id?: number;
             event?: components["schemas"]["LeadEvent"];
             /** @description The event in words, with the reason. */
             message?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the action of its schedule that the event is about; null for other events.
+             */
             schedule_action_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the call that the event is about; null for other events.
+             */
             call_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the text message that the event is about; null for other events.
+             */
             text_message_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the e-mail that the event is about; null for other events.
+             */
             email_id?: number | null;
             /** @description Further details of the event. */
             details?: components["schemas"]["EventDetails"] | null;
         };
         LeadLogPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The entries on this page. */
             lead_logs: components["schemas"]["LeadLog"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -6500,7 +7557,7 @@ export interface components {
              * @description One address; needed for e-mails.
              */
             email?: string | null;
-            /** @description Id of an agent script and field type. */
+            /** @description Id of an agent script and field type. Kept with the lead, and given to the calls that come in from it. */
             contact_field_type?: string | null;
             /**
              * Format: date-time
@@ -6558,7 +7615,7 @@ export interface components {
             sub_id?: string | null;
             /** @description IP address of the person; by default the address of the request. */
             ip_address?: string | null;
-            /** @description The same. */
+            /** @description The same as `ip_address`; used when that is omitted. */
             remote_ip?: string | null;
             /** @description Zone in which times without an offset are read. */
             time_zone?: components["schemas"]["TimeZoneName"];
@@ -6585,12 +7642,18 @@ export interface components {
             schedule_id?: string | null;
         };
         LeadUpdate: {
-            /** Format: email */
+            /**
+             * Format: email
+             * @description One address; needed for e-mails. Null removes it.
+             */
             email?: string | null;
+            /** @description Id of an agent script and field type. Kept with the lead, and given to the calls that come in from it. */
             contact_field_type?: string | null;
+            /** @description Your own label for where the lead came from. */
             sub_id?: string | null;
             /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
             traffic_source_id?: string | null;
+            /** @description Among leads that are due at the same time, lower values go first, and leads without a value last. */
             lead_priority?: number | null;
             /**
              * Format: date-time
@@ -6602,8 +7665,11 @@ export interface components {
              * @description The lead is called at this time; null cancels a callback.
              */
             schedule_callback_at?: string | null;
+            /** @description Hours after which it leaves the schedule, instead of the schedule's own value. Null: the schedule's value applies again. */
             hours_to_expire?: number | null;
+            /** @description Calls and text messages after which it leaves the schedule, instead of the schedule's own value. Null: the schedule's value applies again. */
             max_contact_attempts?: number | null;
+            /** @description True starts its schedule again from the beginning, also for a lead that has ended. */
             restart_schedule?: boolean;
             /** @description Opts its number out, or in again. */
             opt_out?: boolean;
@@ -6611,6 +7677,7 @@ export interface components {
             blocked?: boolean;
             /** @description Tokens to add or replace; a null value removes the token. */
             data?: components["schemas"]["TokenValues"] | null;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             /** @description Zone in which times without an offset are read. */
             time_zone?: components["schemas"]["TimeZoneName"];
@@ -6634,8 +7701,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6645,61 +7715,118 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Its name and number in one line, for menus. */
             context_menu_name?: string | null;
+            /** @description The same as `full_name`. */
             name?: string | null;
             /** @description `+`, country code and digits. */
             caller_id?: string | null;
+            /** @description Address for e-mails; null if none is known. */
             email?: string | null;
+            /** @description Name of the person, from its tokens: `full_name`, else `name`, else `first_name` and `last_name`. Null without them. */
             full_name?: string | null;
+            /** @description Id of an agent script and field type. Kept with the lead, and given to the calls that come in from it. */
             contact_field_type?: string | null;
-            /** @description Minutes. */
+            /** @description Minutes after which it leaves its schedule, instead of `hours_to_expire`; at an offer, minutes after which it is no longer matched to a call. Null for no such limit. */
             expires_in?: number | null;
+            /** @description From its tokens: the first of `country`, `country_code` that it has. Null without them. */
             country?: string | null;
+            /** @description From its tokens: the first of `state_province`, `state`, `province`, `region` that it has. Null without them. */
             state_province?: string | null;
+            /** @description From its tokens: the first of `zip_postal_code`, `zip`, `zip_code`, `postal_code` that it has. Null without them. */
             zip_postal_code?: string | null;
             /** @description Zone of its area code and zip; the first one if several are possible. */
             time_zone?: string | null;
+            /** @description Your own label for where the lead came from. */
             sub_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer that it belongs to; null if its schedule has none.
+             */
             offer_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of its schedule; null for the lead of an offer, which waits for a call.
+             */
             schedule_id?: number | null;
             status?: components["schemas"]["LeadStatus"];
+            /** @description The status in words, for people. */
             human_status?: string;
+            /** @description Whether `next_action_at` is set: something will be done for it. */
             has_next_action?: boolean;
+            /** @description Whether its number has opted out. */
             opt_out?: boolean;
+            /** @description Dollars that buyers pay for its calls. */
             revenue?: components["schemas"]["Money"];
+            /** @description Dollars that its traffic source is paid for its calls. */
             payout?: components["schemas"]["Money"];
+            /** @description Whether the traffic source is paid for one of its calls. */
             offer_converted?: boolean;
+            /** @description Whether a buyer pays for one of its calls. */
             buyer_converted?: boolean;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the traffic source that it came from; null if none was named.
+             */
             traffic_source_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer that paid for or was last dialed for one of its calls; null before the first.
+             */
             buyer_id?: number | null;
+            /** @description IP address of the person, as submitted or else as seen in the request. */
             remote_ip?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of its last call: one that was placed to it, or one from it for which a buyer was dialed. Null before the first.
+             */
             attempted_call_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of its last connected call: one that it answered, or one from it that a buyer took. Null before the first.
+             */
             connected_call_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the callback that it asked for; null if there is none.
+             */
             scheduled_callback_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the number of the company that it is texted from; null until it was texted or one was assigned.
+             */
             sms_number_id?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the number of the company that it is called from; null until it was called or one was assigned.
+             */
             dial_number_id?: number | null;
+            /** @description Among leads that are due at the same time, lower values go first, and leads without a value last. */
             lead_priority?: number | null;
+            /** @description Hours after which it leaves the schedule. Null: the schedule's own value applies. */
             hours_to_expire?: number | null;
+            /** @description Calls and text messages after which it leaves the schedule. Null: the schedule's own value applies. */
             max_contact_attempts?: number | null;
+            /** @description When something was last done for it, such as a call, a message or a webhook; null before the first time. */
             last_action_at?: components["schemas"]["Timestamp"];
+            /** @description When something was first done for it; null before. */
             first_action_at?: components["schemas"]["Timestamp"];
+            /** @description When it was first submitted. */
             first_queued_at?: components["schemas"]["Timestamp"];
+            /** @description When it left its schedule or offer; null while it is there. */
             schedule_ended_at?: components["schemas"]["Timestamp"];
+            /** @description When its callback or its next action is due; null if nothing is. */
             next_action_at?: components["schemas"]["Timestamp"];
+            /** @description When it was last called, or last called in; null before the first call. */
             last_call_at?: components["schemas"]["Timestamp"];
             /** @description Whether it has not ended yet. */
             is_live?: boolean;
+            /** @description Whether its number is on the company's blacklist. */
             blocked?: boolean;
             /** @description Its tokens. */
             data?: {
@@ -6707,38 +7834,47 @@ export interface components {
             };
             /**
              * Format: int64
-             * @description Only with `lead_grid`.
+             * @description Id of the contact of its number; null if there is none. Only with `lead_grid`.
              */
             contact_id?: number | null;
             /**
              * Format: int64
-             * @description Only with `lead_grid`.
+             * @description Id of the next action of its schedule; null if there is none. Only with `lead_grid`.
              */
             next_schedule_action_id?: number | null;
         };
         LeadReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The lead, as it is after the request. */
             lead: components["schemas"]["Lead"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         LeadPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The leads on this page. */
             leads: components["schemas"]["Lead"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         LeadSubmitted: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The lead, as it is after the request. */
             lead: components["schemas"]["Lead"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the lead.
+             */
             id: number;
             /**
              * Format: int64
@@ -6757,46 +7893,68 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         AvailableBuyer: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer.
+             */
             buyer_id: number;
+            /** @description Name of the buyer; null if it has none. */
             name: string | null;
+            /** @description Whether the buyer could take a call of the lead now. */
             available: boolean;
-            /** @description Why the buyer is not available. */
+            /** @description Why the buyer is not available; null if it is. */
             reason: components["schemas"]["SkipReason"] | null;
             /** @description The same, in words. */
             message: string | null;
+            /** @description The facts behind the reason, for programs; null if there are none. */
             details: components["schemas"]["SkipDetails"] | null;
         };
         BuyerIsAvailableReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description Whether a buyer could take a call of the lead now. */
             buyer_is_available: boolean;
             /** @description Why no buyer is available, when the reason is not with the buyers themselves. */
             reason: string | null;
+            /** @description The buyers of its offer, with the reasons of those that could not. */
             buyers: components["schemas"]["AvailableBuyer"][];
             metadata: components["schemas"]["RecordMetadata"];
         };
         /** @description What happened. */
         TimelineEvent: {
+            /** @description When it happened. */
             at: components["schemas"]["Timestamp"];
             event: components["schemas"]["LeadEvent"];
+            /** @description The event in words, with the reason; null if there is nothing to add. */
             message: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the action of its schedule that the event is about; null for other events.
+             */
             schedule_action_id: number | null;
         };
         /** @description What will happen if nothing else changes and every call and message succeeds. */
         TimelineStep: {
             /** @description When it will happen. Null if it cannot be reached. */
             at: components["schemas"]["Timestamp"];
-            /** @enum {string} */
+            /**
+             * @description What it is: the `action_type` of an action; `callback`: the call that the lead asked for; `leave_schedule`: its end-of-schedule actions begin; `end`: it ends.
+             * @enum {string}
+             */
             action: "dial" | "sms" | "email" | "wait" | "webhook" | "exit" | "opt_out" | "block" | "restart" | "move_to_schedule" | "callback" | "leave_schedule" | "end";
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the action; null for a step that is not an action.
+             */
             schedule_action_id: number | null;
+            /** @description Name of the action; null if it has none. */
             name: string | null;
+            /** @description Whether it is one of the end-of-schedule actions. */
             end_of_schedule: boolean;
-            /** @description What would be sent, with the tokens as they are now. */
+            /** @description What would be sent, with the tokens as they are now: the text of a message, the subject of an e-mail, where a call is connected to. Null for other steps. */
             text: string | null;
             /**
              * @description Why it does not happen earlier.
@@ -6818,15 +7976,18 @@ export interface components {
             future: components["schemas"]["TimelineStep"][];
         };
         TimelineReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description What happened to the lead, and what would happen next. */
             timeline: components["schemas"]["Timeline"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         /** @description All rows combined. */
         LeadReportFigures: {
+            /** @description Leads that were created. */
             leads: components["schemas"]["Count"];
             /** @description Leads that have not ended. */
             live: components["schemas"]["Count"];
@@ -6838,8 +7999,11 @@ export interface components {
             converted: components["schemas"]["Count"];
             /** @description Leads whose number has opted out. */
             opted_out: components["schemas"]["Count"];
+            /** @description Dollars that buyers pay. */
             revenue: components["schemas"]["Money"];
+            /** @description Dollars that traffic sources are paid. */
             payout: components["schemas"]["Money"];
+            /** @description Dollars: `revenue` minus `payout`. */
             profit: components["schemas"]["Money"];
         };
         LeadReportRow: {
@@ -6847,6 +8011,7 @@ export interface components {
             key: string | null;
             /** @description Null if the row has no name. */
             name: string | null;
+            /** @description Leads that were created. */
             leads: components["schemas"]["Count"];
             /** @description Leads that have not ended. */
             live: components["schemas"]["Count"];
@@ -6858,15 +8023,19 @@ export interface components {
             converted: components["schemas"]["Count"];
             /** @description Leads whose number has opted out. */
             opted_out: components["schemas"]["Count"];
+            /** @description Dollars that buyers pay. */
             revenue: components["schemas"]["Money"];
+            /** @description Dollars that traffic sources are paid. */
             payout: components["schemas"]["Money"];
+            /** @description Dollars: `revenue` minus `payout`. */
             profit: components["schemas"]["Money"];
         };
         LeadReport: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description In the order of their keys. */
+            /** @description One row for each value of the category, in the order of their keys. */
             rows: components["schemas"]["LeadReportRow"][];
             totals: components["schemas"]["LeadReportFigures"];
             metadata: components["schemas"]["ReportMetadata"];
@@ -6889,8 +8058,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description Always null: the record is never deleted. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -6898,60 +8070,81 @@ export interface components {
             routes_show_path?: string | null;
             /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
             routes_edit_path?: string | null;
-            /** @description The identifier of the record in another system. */
+            /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
             /** @description The name of the person, from the call's tokens. */
             name?: string | null;
+            /** @description Where the carrier or softswitch keeps the recording of the call or of the voicemail; null if there is none. */
             recording_url?: string | null;
             category?: components["schemas"]["CallCategory"];
             /** @description The number of the company that was called, or from which the call was placed. */
             number_called?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the number of the company that was called. Null if it is none of these, and for outgoing calls.
+             */
             number_id?: number | null;
             /** @description The number or SIP address that the call was to be connected to. */
             connected_to?: string | null;
             /** @description The number of the person, for incoming and outgoing calls alike. Null if it was withheld. */
             caller_number?: string | null;
-            /** @description Name of the record. */
+            /** @description Name of the offer; null if there is none. */
             offer?: string | null;
+            /** @description Your own identifier for the offer; null if it has none. */
             user_offer_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the offer that the call belongs to. Null for a call to a number that forwards to one buyer, and for an outgoing call without an offer.
+             */
             offer_id?: number | null;
-            /** @description Always null: there are no agents yet. */
+            /** @description Always null: calls are not assigned to anyone for quality assurance. */
             quality_assurance_user_id?: string | null;
-            /** @description Always null: there are no agents yet. */
+            /** @description Always null: calls are not assigned to anyone for quality assurance. */
             quality_assurance_name?: string | null;
             /**
              * Format: int64
-             * @description Always null: there are no agents yet.
+             * @description Always null: calls are not assigned to anyone for quality assurance.
              */
             quality_assurance_id?: number | null;
             /**
              * Format: int64
-             * @description Always null: there are no agents yet.
+             * @description Always null: which agent takes a call is not recorded.
              */
             agent_id?: number | null;
-            /** @description Name of the record. */
+            /** @description Name of the traffic source; null if there is none. */
             traffic_source?: string | null;
+            /** @description Your own identifier for the traffic source; null if it has none. */
             user_traffic_source_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the traffic source that the call came from. Null if it is not known, and for outgoing calls.
+             */
             traffic_source_id?: number | null;
             /** @description The name of the buyer the call was connected to, or else of the one it was last tried with. */
             buyer?: string | null;
+            /** @description Your own identifier for the buyer; null if it has none. */
             user_buyer_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer that the call was connected to, or else of the one it was last tried with. Null if none was dialed, and for outgoing calls.
+             */
             buyer_id?: number | null;
             /** @description All but the last four digits masked. */
             obfuscated_caller_number?: string | null;
+            /** @description City of the caller, as the carrier reports it; null if it does not, and for outgoing calls. */
             caller_city?: string | null;
+            /** @description Two-letter country code of the caller's number. Null if it is withheld or unknown, and for outgoing calls. */
             caller_country?: string | null;
             /** @description Its tokens. */
             token_values?: {
                 [key: string]: unknown;
             };
-            /** @description Seconds. */
+            /** @description Seconds from the start of the call to its end, or until now. For an outgoing call that has ended, as its carrier reports it. */
             total_duration?: number;
             /** @description Seconds from the start of the call (for an outgoing call, from its answer) until it was connected. */
             hold_duration?: number;
@@ -6961,11 +8154,16 @@ export interface components {
             attempted_duration?: number;
             /** @description Seconds after it was answered. */
             answered_duration?: number;
-            /** @description Always 0: there are no agents yet. */
+            /** @description Always 0: which agent takes a call is not recorded. */
             agent_duration?: number;
+            /** @description Your own label for where the call came from. */
             sub_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the schedule that placed the call, or that its lead was in; null if there is none.
+             */
             schedule_id?: number | null;
+            /** @description Name of the schedule; null if there is none. */
             schedule_name?: string | null;
             /**
              * Format: int64
@@ -6973,62 +8171,81 @@ export interface components {
              */
             ring_pool_id?: number | null;
             status?: components["schemas"]["CallStatus"];
+            /** @description Whether a buyer pays for the call. */
             buyer_converted?: boolean;
+            /** @description Whether the buyer does not pay because it has paid for the same caller within the duplicate timeframe of its conversion. */
             buyer_repeat_caller?: boolean;
+            /** @description The same dollars as `revenue`. */
             buyer_revenue?: components["schemas"]["Money"];
+            /** @description Dollars that buyers pay for the call. */
             revenue?: components["schemas"]["Money"];
+            /** @description Whether the traffic source is paid for the call. */
             traffic_source_converted?: boolean;
+            /** @description Whether the traffic source is not paid because it was paid for the same caller of the offer within the duplicate timeframe of the payout. */
             traffic_source_repeat_caller?: boolean;
             /** @description The same dollars as `payout`. */
             traffic_source_payout?: components["schemas"]["Money"];
+            /** @description Dollars that the traffic source is paid for the call. */
             payout?: components["schemas"]["Money"];
             /** @description Always 0: you run the service yourself. */
             service_cost?: components["schemas"]["Money"];
-            /** @description Dollars. Null until the carrier has reported it. */
+            /** @description Always null: what the carrier charges is not read from it. */
             provider_cost?: number | null;
             /** @description The carrier's identifier of the call. */
             call_sid?: string | null;
             /** @description The carrier. */
             provider?: string;
+            /** @description How many webhook deliveries there are about the call. */
             outgoing_webhooks_count?: components["schemas"]["Count"];
+            /** @description When the call ended; null while it is in progress. */
             ended_at?: components["schemas"]["Timestamp"];
+            /** @description Id of an agent script and field type, from the lead of the caller; null without one. */
             contact_field_type?: string | null;
             /**
              * Format: int64
-             * @description Always null: there are no agents yet.
+             * @description Always null: calls get no dispositions.
              */
             disposition_id?: number | null;
-            /** @description Always null: there are no agents yet. */
+            /** @description Always null: calls get no dispositions. */
             disposition_key?: string | null;
-            /** @description Always null: there are no agents yet. */
+            /** @description Always null: calls get no dispositions. */
             disposition_name?: string | null;
-            /** @description Always null: there are no agents yet. */
+            /** @description Always null: calls get no dispositions. */
             disposition_notes?: string | null;
+            /** @description Why an incoming call ended: `completed`, `caller_hung_up`, `hang_up` (by request), `lost` (no event arrived in time), why no buyer was left, or what your softswitch reports. Null while it is in progress, and for outgoing calls. */
             hangup_cause?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the lead that was called, or whose number the call came from; null if there is none.
+             */
             lead_id?: number | null;
+            /** @description When a buyer answered; for an outgoing call, when the person did. Null if nobody has. */
             answered_at?: components["schemas"]["Timestamp"];
             /** @description When the buyer took the call: at the key press if one is required. */
             connected_at?: components["schemas"]["Timestamp"];
-            /** @description What the caller got once no buyer was left. */
+            /** @description What the caller got once no buyer was left: the offer's `fallback_type`, or `hang_up`. Otherwise null. */
             fallback?: string | null;
             /** @description How many buyers were rung. */
             attempts_count?: components["schemas"]["Count"];
+            /** @description Why an outgoing call was not placed: a word such as `invalid_number` or `unreachable`, or else the code of the carrier, such as `twilio_21215`. Null if nothing went wrong. */
             error_code?: string | null;
+            /** @description The reason in words; null if nothing went wrong. */
             error_message?: string | null;
             /** @description Whether it was only kept and not placed. */
             sandbox?: boolean;
             /**
              * Format: int64
-             * @description Only with `call_grid`.
+             * @description Id of the action that placed the call; null if none did. Only with `call_grid`.
              */
             schedule_action_id?: number | null;
         };
         CallReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The call, as it is after the request. */
             call: components["schemas"]["Call"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
@@ -7076,10 +8293,12 @@ export interface components {
             hang_up?: boolean;
         };
         CallUpdated: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The call, as it is after the request. */
             call: components["schemas"]["Call"];
             /** @description What was sent and could not be applied, by field: a conversion of a buyer that has recently paid for the caller. */
             warnings: {
@@ -7089,54 +8308,80 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         CallPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The calls on this page. */
             calls: components["schemas"]["Call"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         CallEvent: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the event.
+             */
             id?: number;
+            /** @description When it happened. */
             created_at?: components["schemas"]["Timestamp"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the call.
+             */
             call_id?: number;
             /** @description What happened. */
             event?: string;
             /** @description The event in words, with the reason. */
             message?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer that the event is about; null if it is about none.
+             */
             buyer_id?: number | null;
-            /** @description Name of the record. */
+            /** @description Name of that buyer; null if there is none or it has no name. */
             buyer?: string | null;
             /** @description Further details of the event. */
             details?: components["schemas"]["EventDetails"] | null;
         };
         CallEventPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The events on this page. */
             call_events: components["schemas"]["CallEvent"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         CallAttempt: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the attempt.
+             */
             id?: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the attempt: the `attempt` of call sessions and their events.
+             */
             uuid?: string;
             /** @description When the buyer was rung. */
             created_at?: components["schemas"]["Timestamp"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the call.
+             */
             call_id?: number;
             /** @description Round of the decision that chose the buyer. */
             round?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the buyer that was rung.
+             */
             buyer_id?: number;
-            /** @description Name of the record. */
+            /** @description Name of the buyer; null if it has none. */
             buyer?: string | null;
             /**
              * Format: int64
-             * @description The group through which the buyer was a candidate for the call.
+             * @description Id of the group through which the buyer was a candidate for the call; null without one.
              */
             buyer_group_id?: number | null;
             /** @description The number or SIP address that was rung. */
@@ -7144,20 +8389,25 @@ export interface components {
             status?: components["schemas"]["CallAttemptStatus"];
             /** @description The maximum number of seconds it rang. */
             timeout_seconds?: number;
+            /** @description When the buyer answered; null if it did not. */
             answered_at?: components["schemas"]["Timestamp"];
             /** @description When the buyer took the call: at the key press if one is required. */
             connected_at?: components["schemas"]["Timestamp"];
+            /** @description When the attempt ended; null while it is in progress. */
             ended_at?: components["schemas"]["Timestamp"];
         };
         CallAttemptPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The attempts on this page. */
             call_attempts: components["schemas"]["CallAttempt"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         /** @description All rows combined. */
         CallReportFigures: {
+            /** @description Calls, incoming and outgoing. */
             calls: components["schemas"]["Count"];
             /** @description How often buyers were rung. */
             attempts: components["schemas"]["Count"];
@@ -7167,12 +8417,15 @@ export interface components {
             conversions: components["schemas"]["Count"];
             /** @description Calls a traffic source is paid for. */
             traffic_source_conversions: components["schemas"]["Count"];
+            /** @description Dollars that buyers pay. */
             revenue: components["schemas"]["Money"];
+            /** @description Dollars that traffic sources are paid. */
             payout: components["schemas"]["Money"];
+            /** @description Dollars: `revenue` minus `payout`. */
             profit: components["schemas"]["Money"];
-            /** @description Dollars of revenue per call. */
+            /** @description Dollars of revenue per call; 0 without calls. */
             epc: number;
-            /** @description Seconds. */
+            /** @description Average `total_duration` of the calls, in seconds; 0 without calls. */
             average_duration: number;
             /** @description How often buyers were skipped for each reason. */
             skip_reasons: {
@@ -7184,6 +8437,7 @@ export interface components {
             key: string | null;
             /** @description Null if the row has no name. */
             name: string | null;
+            /** @description Calls, incoming and outgoing. */
             calls: components["schemas"]["Count"];
             /** @description How often buyers were rung. */
             attempts: components["schemas"]["Count"];
@@ -7193,12 +8447,15 @@ export interface components {
             conversions: components["schemas"]["Count"];
             /** @description Calls a traffic source is paid for. */
             traffic_source_conversions: components["schemas"]["Count"];
+            /** @description Dollars that buyers pay. */
             revenue: components["schemas"]["Money"];
+            /** @description Dollars that traffic sources are paid. */
             payout: components["schemas"]["Money"];
+            /** @description Dollars: `revenue` minus `payout`. */
             profit: components["schemas"]["Money"];
-            /** @description Dollars of revenue per call. */
+            /** @description Dollars of revenue per call; 0 without calls. */
             epc: number;
-            /** @description Seconds. */
+            /** @description Average `total_duration` of the calls, in seconds; 0 without calls. */
             average_duration: number;
             /** @description How often buyers were skipped for each reason. */
             skip_reasons: {
@@ -7206,14 +8463,16 @@ export interface components {
             };
         };
         CallReport: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
-            /** @description In the order of their keys. */
+            /** @description One row for each value of the category, in the order of their keys. */
             rows: components["schemas"]["CallReportRow"][];
             totals: components["schemas"]["CallReportFigures"];
             metadata: components["schemas"]["ReportMetadata"];
         };
+        /** @description What the rows stand for, and how many there are. */
         ReportMetadata: {
             /** @description Key of the rows. */
             root: string;
@@ -7229,21 +8488,33 @@ export interface components {
         };
         /** @description What a carrier that speaks TwiML sends for an incoming text message. It may send more. */
         CarrierMessage: {
+            /** @description The carrier's identifier of the message: one that arrives again is ignored. */
             MessageSid: string;
+            /** @description The number of the sender. */
             From: string;
+            /** @description A number of yours: determines the company. */
             To: string;
+            /** @description The text. One that begins with STOP, UNSUBSCRIBE or CANCEL opts the sender out, START opts in again. */
             Body?: string;
         };
         CarrierMessageStatus: {
+            /** @description The number of yours that the message was sent from: determines the company. */
             From: string;
+            /** @description The carrier's identifier of the message. */
             MessageSid: string;
+            /** @description What became of the message in the words of the carrier, such as `sent`, `delivered` or `undelivered`. Unknown words are ignored. */
             MessageStatus: string;
+            /** @description The carrier's code of what went wrong, such as 30003; becomes the `error_code` of the message. */
             ErrorCode?: string;
         };
         CarrierCallStatus: {
+            /** @description The number of yours that the call was placed from: determines the company. */
             From: string;
+            /** @description The carrier's identifier of the call. */
             CallSid: string;
+            /** @description What became of the call in the words of the carrier, such as `ringing`, `in-progress`, `completed` or `no-answer`. Unknown words are ignored. */
             CallStatus: string;
+            /** @description Seconds, once the call has ended; becomes its `total_duration`. */
             CallDuration?: string;
         };
         /** @description What a carrier that speaks TwiML sends for an incoming call. It may send more. */
@@ -7254,15 +8525,21 @@ export interface components {
             From?: string;
             /** @description A number of yours: determines the offer or the buyer, and the traffic source. */
             To: string;
+            /** @description Sent by the carrier, and not used. */
             CallStatus?: string;
+            /** @description City of the caller, as far as the carrier knows it; becomes the `caller_city` of the call. */
             CallerCity?: string;
+            /** @description Not used: the country is read from the caller's number. */
             FromCountry?: string;
         };
         CarrierCallEnd: {
+            /** @description The carrier's identifier of the call, as it was when the call came in. */
             CallSid: string;
+            /** @description Status of the call in the words of the carrier. Only those that mean its end, such as `completed`, `busy` or `failed`, have an effect. */
             CallStatus: string;
+            /** @description The number of yours that was called: determines the company. */
             To: string;
-            /** @description Seconds, for the whole call. */
+            /** @description Seconds, for the whole call. Not used: the time before a buyer answered is included. */
             CallDuration?: string;
         };
         CarrierDialStatus: {
@@ -7276,26 +8553,35 @@ export interface components {
             DialBridged?: string;
             /** @description Seconds since the buyer answered. */
             DialCallDuration?: string;
+            /** @description Where the carrier keeps the recording; becomes the `recording_url` of the call. */
             RecordingUrl?: string;
         };
         CarrierAttemptStatus: {
             /** @description The carrier's identifier of the call to the buyer. */
             CallSid?: string;
+            /** @description Status of the call to the buyer in the words of the carrier, such as `ringing`, `in-progress`, `busy` or `no-answer`. Unknown words are ignored. */
             CallStatus: string;
+            /** @description Sent by the carrier, and not used. */
             CallDuration?: string;
         };
         CarrierLeg: {
+            /** @description Sent by the carrier, and not used. */
             CallSid?: string;
+            /** @description Sent by the carrier, and not used. */
             CallStatus?: string;
         };
         CarrierKey: {
+            /** @description Sent by the carrier, and not used. */
             CallSid?: string;
             /** @description The key. Blank if none was pressed. */
             Digits?: string;
         };
         CarrierRecording: {
+            /** @description Sent by the carrier, and not used. */
             CallSid?: string;
+            /** @description Where the carrier keeps the voicemail; becomes the `recording_url` of the call. */
             RecordingUrl?: string;
+            /** @description Sent by the carrier, and not used. */
             RecordingDuration?: string;
         };
         /** @enum {string} */
@@ -7306,9 +8592,11 @@ export interface components {
              * @description Unique in the company; case-insensitive.
              */
             email?: string;
+            /** @description Name of the person; also the name of its agent, unless that has its own. */
             name?: string | null;
             /** @description The teams of the user. Replaces all current ones. */
             team_ids?: components["schemas"]["RecordIds"];
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
         };
         UserCreate: WithRequired<components["schemas"]["UserFields"], "email"> & {
@@ -7334,8 +8622,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -7345,10 +8636,16 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Address of the user, in lowercase; unique in the company. Null in a response to `new`. */
             email?: string | null;
+            /** @description Name of the person; also the name of its agent, unless that has its own. */
             name?: string | null;
+            /** @description Ids of the teams of the user, in ascending order. */
             team_ids?: number[];
             /** @description When the last invitation was mailed. */
             invited_at?: components["schemas"]["Timestamp"];
@@ -7356,18 +8653,22 @@ export interface components {
             joined_at?: components["schemas"]["Timestamp"];
         };
         UserReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The user, as it is after the request. */
             user: components["schemas"]["User"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         UserPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The users on this page. */
             users: components["schemas"]["User"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -7379,6 +8680,7 @@ export interface components {
         AccessControlListOrder: "id" | "name" | "created_at" | "updated_at";
         UsersEmails: string[] | null;
         AccessControlListFields: {
+            /** @description Shown in lists. */
             name?: string;
             /** @description The users of the team, by e-mail address. Replaces all current users; addresses without an account are invited. */
             users_emails?: components["schemas"]["UsersEmails"];
@@ -7394,6 +8696,7 @@ export interface components {
             offer_ids?: components["schemas"]["RecordIds"];
             /** @description Whether a team with buyers sees the calls and leads they paid for at any offer, or only at the team's own offers. By default true until offers are granted. */
             all_offers?: boolean;
+            /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
         };
         AccessControlListCreate: WithRequired<components["schemas"]["AccessControlListFields"], "name"> & unknown;
@@ -7416,8 +8719,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -7427,16 +8733,28 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description Shown in lists. Null in a response to `new`. */
             name?: string | null;
+            /** @description The users of the team, by e-mail address. */
             users_emails?: string[];
+            /** @description Ids of the users of the team, in ascending order. */
             user_ids?: number[];
+            /** @description What the team may do. For buyers, groups, offers and what belongs to them, this applies only to those granted to the team. */
             permissions?: components["schemas"]["Scope"][];
+            /** @description Whether it may do everything with all records. */
             superuser?: boolean;
+            /** @description Ids of the buyers granted to the team. */
             buyer_ids?: number[];
+            /** @description Ids of the buyer groups granted to the team, together with the buyers in them. */
             buyer_group_ids?: number[];
+            /** @description Ids of the offers granted to the team. */
             offer_ids?: number[];
+            /** @description Whether a team with buyers sees the calls and leads they paid for at any offer, or only at the team's own offers. */
             all_offers?: boolean;
             /**
              * Format: int64
@@ -7450,25 +8768,32 @@ export interface components {
             generated_for_buyer_group_id?: number | null;
         };
         AccessControlListReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The team, as it is after the request. */
             access_control_list: components["schemas"]["AccessControlList"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         AccessControlListPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The teams on this page. */
             access_control_lists: components["schemas"]["AccessControlList"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         /** @enum {string} */
         ChangeAction: "create" | "update" | "delete";
         ChangeLog: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the entry.
+             */
             id?: number;
             /**
              * Format: int64
@@ -7477,10 +8802,17 @@ export interface components {
             legacy_id?: number;
             /** @description Always `ChangeLog`. */
             type?: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the entry.
+             */
             uuid?: string;
+            /** @description When the change was made. */
             created_at?: components["schemas"]["Timestamp"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
             /** @description The `type` of the changed record. */
             record_type?: string;
@@ -7489,6 +8821,7 @@ export interface components {
              * @description The id of the record; null when many were changed at once.
              */
             record_id?: number | null;
+            /** @description Whether the record was created, changed or deleted. */
             action?: components["schemas"]["ChangeAction"];
             /** @description The operation of this contract that made the change, by its operationId. */
             operation?: string;
@@ -7498,6 +8831,7 @@ export interface components {
              * @description The user whose token was used; null for a key pair of the company.
              */
             user_id?: number | null;
+            /** @description E-mail address of that user at that time; null for a key pair of the company. */
             user_email?: string | null;
             /**
              * Format: int64
@@ -7508,6 +8842,7 @@ export interface components {
             credentials?: string;
             /** @description `X-Request-Id` of the request. */
             request_id?: string;
+            /** @description IP address that the request came from; null if it is not known. */
             ip?: string | null;
         };
         /** @description Each column that changed. For a new record, the columns that have a value; for many records at once, what was requested. For a secret, only the fact that it changed. */
@@ -7520,9 +8855,11 @@ export interface components {
             };
         };
         ChangeLogPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The changes on this page. */
             change_logs: components["schemas"]["ChangeLog"][];
             metadata: components["schemas"]["PageMetadata"];
         };
@@ -7563,8 +8900,11 @@ export interface components {
              * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
              */
             uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
             created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
             updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
             deleted_at?: components["schemas"]["Timestamp"];
             /** @description When the record was last changed through the API. */
             user_updated_at?: components["schemas"]["Timestamp"];
@@ -7574,34 +8914,52 @@ export interface components {
             routes_edit_path?: string | null;
             /** @description The record's identifier in another system. */
             external_record_id?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
             company_id?: number;
+            /** @description What the credentials are for. Null in a response to `new`. */
             name?: string | null;
-            /** @enum {string|null} */
+            /**
+             * @description `key_pair`: credentials of the company; `user_token`: credentials of one user. Null in a response to `new`.
+             * @enum {string|null}
+             */
             kind?: "key_pair" | "user_token" | null;
             /** @description The public key, or the first part of a user token. */
             public_key?: string | null;
+            /** @description For a key pair, what it may do. For a user's token, the permissions it is limited to within those of the user's teams; if empty, it has all of them. */
             permissions?: components["schemas"]["Scope"][];
+            /** @description Whether it may do everything, regardless of the user's teams. */
             superuser?: boolean;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the user of the token; null for a key pair.
+             */
             user_id?: number | null;
+            /** @description E-mail address of the user of the token; null for a key pair. */
             user_email?: string | null;
+            /** @description When it expires; null for never. */
             expires_at?: components["schemas"]["Timestamp"];
         };
         AccessTokenReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The credentials, as they are after the request, without their secret. */
             access_token: components["schemas"]["AccessToken"];
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
         AccessTokenCreated: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description The credentials, as they are after the request, without their secret. */
             access_token: components["schemas"]["AccessToken"];
             /** @description For a key pair. Shown here and never again. */
             private_key?: string;
@@ -7611,17 +8969,21 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         AccessTokenPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The credentials on this page. */
             access_tokens: components["schemas"]["AccessToken"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         MeReply: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
             errors: components["schemas"]["NoErrors"];
+            /** @description Whose credentials the request had, and what they allow. */
             me: components["schemas"]["Me"];
             metadata: components["schemas"]["RecordMetadata"];
         };
@@ -7629,26 +8991,43 @@ export interface components {
             kind: components["schemas"]["AccessTokenKind"];
             /** @description Name of the credentials. */
             name: string;
+            /** @description The public key, or the first part of a user token. */
             public_key: string;
+            /** @description Whether these credentials may do everything with all records. */
             superuser: boolean;
             /** @description Everything these credentials allow. */
             permissions: components["schemas"]["Scope"][];
             /** @description The teams to whose records the credentials are limited; null if they see everything in the company. */
             team_ids: number[] | null;
+            /** @description The company that the credentials belong to. */
             company: {
-                /** Format: int64 */
+                /**
+                 * Format: int64
+                 * @description Id of the company.
+                 */
                 id: number;
+                /** @description Name of the company. */
                 name: string;
             };
+            /** @description The user of the token; null for a key pair. */
             user: {
-                /** Format: int64 */
+                /**
+                 * Format: int64
+                 * @description Id of the user.
+                 */
                 id: number;
+                /** @description E-mail address of the user. */
                 email: string;
             } | null;
         };
+        /** @description Which key of the response has the list, and how long it is. */
         CollectionMetadata: {
+            /** @description Key of the list. */
             root: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How many entries there are: all of them are in the response.
+             */
             total_count: number;
         };
         CollectionValue: {
@@ -7658,20 +9037,26 @@ export interface components {
             name: string;
         };
         CollectionPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description The values of the collection. */
             collection: components["schemas"]["CollectionValue"][];
             metadata: components["schemas"]["CollectionMetadata"];
         };
         CollectionLink: {
+            /** @description Name of the collection. */
             name: string;
+            /** @description Path of the collection for GET requests. */
             path: string;
         };
         CollectionIndexPage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description All collections, in the order of their names. */
             collections: components["schemas"]["CollectionLink"][];
             metadata: components["schemas"]["CollectionMetadata"];
         };
@@ -7680,17 +9065,21 @@ export interface components {
             value: string;
             /** @description The label to show, including the offset. */
             name: string;
+            /** @description The zone in the IANA database, such as America/New_York; the same as `value` for IANA names. */
             iana_name: string;
             /** @description The current offset. */
             utc_offset: string;
+            /** @description The current offset in seconds, east of UTC positive. */
             utc_offset_seconds: number;
             /** @description Whether daylight saving time is currently in effect. */
             dst: boolean;
         };
         TimeZonePage: {
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description True. */
+            /** @description Always true here; false in an error. */
             success: boolean;
+            /** @description All time zones, in the order of their current offsets. */
             collection: components["schemas"]["TimeZoneDetails"][];
             metadata: components["schemas"]["CollectionMetadata"];
         };
@@ -8119,14 +9508,8 @@ export interface components {
         InboundWebhookOrder: components["schemas"]["InboundWebhookOrder"];
         /** @description `call_grid` adds foreign keys to the record. */
         CallSerializer: components["schemas"]["CallSerializer"];
-        /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        OrderedCall: components["schemas"]["CallCreate"];
-        /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        PressedKeys: components["schemas"]["KeyPressCreate"];
         /** @description uuid or id of the call. */
         CallUuid: string;
-        /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-        ToldOfCall: components["schemas"]["CallUpdate"];
         /** @description By default `id`. */
         CallOrder: components["schemas"]["CallOrder"];
         /** @description Only calls that ended at or after this time. */
@@ -13661,10 +15044,7 @@ export interface operations {
     };
     createCall: {
         parameters: {
-            query?: {
-                /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                call?: components["parameters"]["OrderedCall"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13702,10 +15082,7 @@ export interface operations {
     };
     sendKeyPress: {
         parameters: {
-            query?: {
-                /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                press?: components["parameters"]["PressedKeys"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13788,10 +15165,7 @@ export interface operations {
     };
     updateCallByUuid: {
         parameters: {
-            query?: {
-                /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                told?: components["parameters"]["ToldOfCall"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -13873,10 +15247,7 @@ export interface operations {
     };
     updateCall: {
         parameters: {
-            query?: {
-                /** @description The fields may also be sent in the query string, each under its own name, even together with a body. The body takes precedence. */
-                told?: components["parameters"]["ToldOfCall"];
-            };
+            query?: never;
             header?: {
                 /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];

@@ -498,31 +498,16 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X POST -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_suppression_files"
-    },
-    {
-      "lang": "TypeScript",
-      "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/buyer_suppression_files');\nconsole.log(error ?? data);"
-    },
-    {
-      "lang": "Python",
-      "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/buyer_suppression_files\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
-    },
-    {
-      "lang": "Shell",
-      "label": "curl (file)",
       "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/buyer_suppression_files \\\n  -F 'name=November' \\\n  -F 'apply_block_or_unblock=unblock' \\\n  -F 'import_file=@numbers.csv'"
     },
     {
       "lang": "TypeScript",
-      "label": "TypeScript (file)",
+      "label": "TypeScript",
       "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst form = new FormData();\nform.set('name', 'November');\nform.set('apply_block_or_unblock', 'unblock');\nform.set(\n  'import_file',\n  new Blob([\n    'phone,name\\n(310) 555-0123,Ann\\n+1 212 555 0145,Bob\\nno number,Eve\\n',\n  ]),\n  'numbers.csv',\n);\n\nconst { data, error } = await client.POST('/buyer_suppression_files', {\n  body: form as never,\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
-      "label": "Python (file)",
+      "label": "Python",
       "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/buyer_suppression_files\",\n    auth=(\"public_key\", \"private_key\"),\n    data={\"name\": \"November\", \"apply_block_or_unblock\": \"unblock\"},\n    files={\"import_file\": open(\"numbers.csv\", \"rb\")},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],

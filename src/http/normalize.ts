@@ -55,7 +55,7 @@ export function normalize(
   const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
   return {
     query: properties(
-      renamed(unbracket(withoutBodysKeys(query, body, schemas), schemas), otherNames(parameters)),
+      unbracket(renamed(withoutBodysKeys(query, body, schemas), otherNames(parameters)), schemas),
       schemas,
       '',
       context,
@@ -72,7 +72,7 @@ function bodyOf(
   context: Context,
 ): Record<string, unknown> {
   const named = Object.entries(schemas).map(([name, schema]) => ({ ...schema, name }));
-  return properties(renamed(unbracket(body, schemas), otherNames(named)), schemas, '', context);
+  return properties(unbracket(renamed(body, otherNames(named)), schemas), schemas, '', context);
 }
 
 interface Named {
@@ -82,7 +82,10 @@ interface Named {
 
 const otherNames = (named: Named[]): [string, string][] =>
   named.flatMap(({ name, 'x-other-names': others = [] }) =>
-    others.map((other): [string, string] => [other, name]),
+    others.flatMap((other): [string, string][] => [
+      [other, name],
+      [`${other}[]`, `${name}[]`],
+    ]),
   );
 
 /** Other names that the contract accepts for a field become the field's own. */

@@ -20,6 +20,10 @@ export function requestDocument(document: ContractDocument): ContractDocument {
       // A GET has all its fields in the query string.
       operation.requestBody ??= { content: { 'application/json': { schema: fields } } };
     }
+  for (const parameter of Object.values(copy.components.parameters)) {
+    const omitted = parameter['x-default'];
+    if (omitted !== undefined) Object.assign(parameter.schema, { default: omitted });
+  }
   useKeywords(copy);
   return copy;
 }

@@ -112,7 +112,7 @@ describe('reports of calls', () => {
     expect(rows).toEqual([
       {
         ...nothing,
-        key: acme,
+        key: String(acme),
         name: 'Acme',
         calls: 2,
         attempts: 2,
@@ -122,7 +122,7 @@ describe('reports of calls', () => {
       },
       {
         ...nothing,
-        key: bayline,
+        key: String(bayline),
         name: '=Bayline',
         calls: 1,
         attempts: 1,
@@ -136,7 +136,7 @@ describe('reports of calls', () => {
         average_duration: 100,
         skip_reasons: { cap_reached: 1, closed: 1 },
       },
-      { ...nothing, key: crest, name: 'Crest', skip_reasons: { closed: 2, paused: 1 } },
+      { ...nothing, key: String(crest), name: 'Crest', skip_reasons: { closed: 2, paused: 1 } },
       { ...nothing, key: null, name: null, calls: 1, skip_reasons: {} },
     ]);
     expect(totals).toEqual({
@@ -183,13 +183,13 @@ describe('reports of calls', () => {
     expect(
       pick(offers.rows, 'key', 'name', 'calls', 'attempts', 'revenue', 'epc', 'skip_reasons'),
     ).toEqual([
-      [auto, 'Auto', 2, 2, 20, 10, { closed: 4, declined: 1, paused: 1 }],
-      [home, 'Home', 1, 1, 0, 0, { cap_reached: 1 }],
+      [String(auto), 'Auto', 2, 2, 20, 10, { closed: 4, declined: 1, paused: 1 }],
+      [String(home), 'Home', 1, 1, 0, 0, { cap_reached: 1 }],
       [null, null, 1, 0, 0, 0, {}],
     ]);
     const sources = await report('calls', { category: 'traffic_source' }, company);
     expect(pick(sources.rows, 'key', 'name', 'calls', 'profit')).toEqual([
-      [search, 'Search', 1, 15],
+      [String(search), 'Search', 1, 15],
       [null, null, 3, 0],
     ]);
   });
@@ -216,7 +216,7 @@ describe('reports of calls', () => {
     }
     const by_offer = await report('calls', { buyer_id: crest, category: 'offer' }, company);
     expect(pick(by_offer.rows, 'key', 'calls', 'skip_reasons')).toEqual([
-      [auto, 0, { closed: 2, paused: 1 }],
+      [String(auto), 0, { closed: 2, paused: 1 }],
     ]);
   });
 

@@ -127,7 +127,7 @@ type Row = Record<string, unknown>;
 async function listed(operation: Operation, query: Record<string, string | number>) {
   const res = await fixture.send(operation, { query: { per_page: 1000, ...query } });
   expect([res.status, res.body.errors ?? {}]).toEqual([200, {}]);
-  const { metadata } = res.body as { metadata: { root: string; next_cursor: number | string } };
+  const { metadata } = res.body as { metadata: { root: string; next_cursor: number } };
   return { records: res.body[metadata.root] as Row[], next_cursor: metadata.next_cursor };
 }
 
@@ -162,12 +162,9 @@ test.each(orderings)(
     const whole = (await listed(operation, { order })).records;
     for (const order_dir of ['asc', 'desc']) {
       const seen: unknown[] = [];
-      let cursor: number | string = -1;
+      let cursor = -1;
       do {
         const page = await listed(operation, { order, order_dir, cursor, per_page: 1 });
-        // The cursor of another order than that of the ids remembers its key.
-        if (page.next_cursor !== 0)
-          expect(typeof page.next_cursor).toBe(order === 'id' ? 'number' : 'string');
         seen.push(...idsOf(page.records));
         cursor = page.next_cursor;
       } while (cursor !== 0 && seen.length <= whole.length);

@@ -57,8 +57,10 @@ function queryOf(operation: Operation): Record<string, Schema> {
       {},
       ...operation.parameters
         .filter((parameter) => parameter.in === 'query')
-        .map(({ name, schema, 'x-other-names': others = [] }) =>
-          Object.fromEntries([name, ...others].map((known) => [known, schema])),
+        .map(({ name, schema, 'x-other-names': others = [], 'x-default': omitted }) =>
+          Object.fromEntries(
+            [name, ...others].map((known) => [known, { ...schema, 'x-default': omitted }]),
+          ),
         ),
     ),
     ...named(rawOf(operation)['x-fields']),
@@ -166,7 +168,10 @@ test.each(VALUES.map((values) => [`${values.name} of ${values.of}`, values] as c
       maximum?: number;
     };
     const constant = plain['x-const'];
-    const allowed = constant === undefined ? (plain.enum ?? []) : [constant];
+    const words = [plain, ...(plain.oneOf ?? []).map(contract.resolve)].flatMap(
+      (part) => part.enum ?? [],
+    );
+    const allowed = constant === undefined ? words : [constant];
     expect(wanted.values.filter((value) => !allowed.includes(value))).toEqual([]);
     if (wanted.exact)
       expect(allowed.filter((value) => value !== null).toSorted()).toEqual(

@@ -52,7 +52,7 @@ describe('reports of leads', () => {
     const { rows, totals, metadata } = await report('leads', {}, company);
     expect(rows).toEqual([
       {
-        key: auto,
+        key: String(auto),
         name: 'Auto',
         leads: 2,
         live: 1,
@@ -65,7 +65,7 @@ describe('reports of leads', () => {
         profit: 10.25,
       },
       {
-        key: home,
+        key: String(home),
         name: 'Home',
         leads: 1,
         live: 1,
@@ -93,11 +93,11 @@ describe('reports of leads', () => {
     const by = async (category: string) =>
       pick((await report('leads', { category }, company)).rows, 'key', 'name', 'leads');
     expect(await by('schedule')).toEqual([
-      [schedule, 'Follow up', 1],
+      [String(schedule), 'Follow up', 1],
       [null, null, 2],
     ]);
     expect(await by('traffic_source')).toEqual([
-      [search, 'Search', 1],
+      [String(search), 'Search', 1],
       [null, null, 2],
     ]);
     expect(await by('status')).toEqual(

@@ -32,7 +32,7 @@ describe('a search', () => {
       total_pages: 3,
       per_page: 40,
       total_count: 90,
-      next_cursor: '40',
+      next_cursor: 40,
     });
     const third = await api('get', 'phone_numbers/search', {
       query: { prefix: '808', per_page: 40, page: 3 },

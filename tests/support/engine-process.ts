@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Carrier } from '../../src/carriers/carrier';
 import { createDeps, type Deps } from '../../src/deps';
 import { TYPESCRIPT } from './process';
-import { testConfig, type World } from './world';
+import { PEPPER_OF_TESTS, testConfig, type World } from './world';
 import { FAR_MS } from './patience';
 
 const ROOT = join(__dirname, '../..');
@@ -24,6 +24,7 @@ export async function startEngineProcess(
     DATA_DIR: data_dir,
     STORAGE_DIR: storage_dir,
     LOG_LEVEL: 'silent',
+    KEY_PEPPER: PEPPER_OF_TESTS,
     LEASE_MS: String(lease_ms),
   };
   const child = spawn('node', [...TYPESCRIPT, join(__dirname, 'engine-process.run.ts')], {

@@ -19,12 +19,14 @@ function bodyOf(operation: Operation): Record<string, unknown> | undefined {
   return ref ? structuredClone(exampleOf(ref.split('/').at(-1)!)) : undefined;
 }
 
-/** The contract's example of a body with a file. */
+/** The contract's example of a body with a file; a list is created with the same file. */
 export function formOf(operation: Operation): Record<string, string | Buffer> {
-  const { import_file, ...fields } = exampleOf(
-    operation.multipart!.$ref!.split('/').at(-1)!,
-  ) as Record<string, string> & { import_file: string };
-  return { ...fields, import_file: Buffer.from(import_file) };
+  const { import_file, ...fields } = exampleOf('BuyerSuppressionFileUpload') as Record<
+    string,
+    string
+  >;
+  const form = operation.id === 'createBuyerSuppression' ? { name: fields.name! } : fields;
+  return { ...form, import_file: Buffer.from(import_file!) };
 }
 
 export const hasFile = ({ multipart }: Operation): boolean =>
@@ -47,7 +49,7 @@ export function exampleBody(
   const properties = operation.body ? facets(operation.body).properties : {};
   for (const [field, schema] of Object.entries(properties)) {
     const target = schema['x-reference'];
-    if (target && typeof body[field] === 'number') body[field] = ids[target];
+    if (target && /^\d+$/.test(String(body[field]))) body[field] = String(ids[target]);
   }
   const number = `+${numberOf(company)}`;
   if ('vanity_uri' in body) body.vanity_uri = vanityUriOf(company);

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { TYPESCRIPT } from './process';
-import type { World } from './world';
+import { PEPPER_OF_TESTS, type World } from './world';
 
 const ROOT = join(__dirname, '../..');
 
@@ -20,6 +20,7 @@ export async function startJobProcess(world: World): Promise<ChildProcess> {
       DATA_DIR: data_dir,
       STORAGE_DIR: storage_dir,
       LOG_LEVEL: 'silent',
+      KEY_PEPPER: PEPPER_OF_TESTS,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -164,7 +164,7 @@ export const CALL_REPORT = statement(
                 WHEN 'day' THEN
                   to_json(to_char(f.period AT TIME ZONE {zone}::text, 'YYYY-MM-DD'))
                 WHEN 'hour' THEN to_json(iso_local(f.period, {zone}::text))
-                ELSE to_json(f.record_id)
+                ELSE to_json(f.record_id::text)
               END,
               'name', g.name,
               ${CALL_FIGURES}

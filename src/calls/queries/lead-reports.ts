@@ -112,7 +112,7 @@ export const LEAD_REPORT = statement(
                   to_json(to_char(f.period AT TIME ZONE {zone}::text, 'YYYY-MM-DD'))
                 WHEN 'hour' THEN to_json(iso_local(f.period, {zone}::text))
                 WHEN 'status' THEN to_json(f.status)
-                ELSE to_json(f.record_id)
+                ELSE to_json(f.record_id::text)
               END,
               'name', g.name,
               ${LEAD_FIGURES}

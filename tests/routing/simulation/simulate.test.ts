@@ -49,7 +49,10 @@ describe('a replay of a day of calls', () => {
     // What reports count, the replay counts too.
     const report = await ok('get', 'calls/reports');
     expect(report.rows.map(({ key, skip_reasons }: Fields) => [key, skip_reasons])).toEqual(
-      [...rowsOf(simulation).values()].map((row) => [row.buyer_id, row.as_configured.skip_reasons]),
+      [...rowsOf(simulation).values()].map((row) => [
+        String(row.buyer_id),
+        row.as_configured.skip_reasons,
+      ]),
     );
   });
 

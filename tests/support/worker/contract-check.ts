@@ -53,11 +53,10 @@ const isOpaque = (operation: Operation, status: string, media: string): boolean 
   media in (operation.responses[status]?.content ?? {});
 
 /** The schema of the rows of a list, which are all that root=false answers. */
-function bareRows(operation: Operation, url: string, ref: string): string {
+function bareRows(operation: Operation, ref: string): string {
   const { properties = {} } = contract.resolve<Schema>({ $ref: ref });
   const rows = Object.entries(properties).find(([, { type }]) => type === 'array')?.[0];
-  if (!rows || !new URL(url, 'http://local').searchParams.has('root'))
-    throw new Error(`${operation.id} answered a bare list, which only root=false may ask for`);
+  if (!rows) throw new Error(`${operation.id} answered a bare list, and is none`);
   return `${ref}/properties/${rows}`;
 }
 
@@ -79,7 +78,7 @@ export function checkAnswer(method: string, url: string, res: Response): void {
   const ref = schemaOf(operation, status, media);
   if (ref) {
     const body: unknown = JSON.parse(res.text);
-    const pointer = Array.isArray(body) ? bareRows(operation, url, ref) : ref;
+    const pointer = Array.isArray(body) ? bareRows(operation, ref) : ref;
     const validate = ajv.getSchema(`contract${pointer}`);
     if (!validate) throw new Error(`no schema ${pointer}`);
     if (!validate(body))

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DOCUMENT, regionOf, shownPrograms, withRegions } from './matrix/document';
+import { drivers } from './matrix/drivers';
+
+// docs/sdk.md against the programs that npm run test:clients compiles and runs.
+
+const ROOT = join(__dirname, '../..');
+const markdown = readFileSync(DOCUMENT, 'utf8');
+const programs = Object.values(drivers).map(({ source }) => `tests/clients/drivers/${source}`);
+
+test('docs/sdk.md shows each program that is run, and nothing that is not', () => {
+  expect(shownPrograms(markdown).sort()).toEqual(programs.sort());
+  // `npm run test:clients -- --write-docs` copies them.
+  expect(markdown).toBe(withRegions(markdown));
+});
+
+test('docs/sdk.md names the versions that are run', () => {
+  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const names = ['openapi-typescript', 'openapi-fetch', '@hey-api/openapi-ts', 'orval'];
+  const python = readFileSync(join(ROOT, 'tests/clients/matrix/requirements.txt'), 'utf8');
+  const versions = [
+    ...names.map((name) => devDependencies[name]),
+    ...['openapi-generator-cli', 'openapi-python-client'].map(
+      (name) => new RegExp(`^${name}==(.+)$`, 'm').exec(python)![1],
+    ),
+  ];
+  const table = markdown.split('\n').filter((line) => line.startsWith('|'));
+  const named = table.flatMap((line) => line.match(/\d+\.\d+\.\d+/g) ?? []);
+  expect(new Set(named)).toEqual(new Set(versions));
+});
+
+test.each(programs)('%s is shown in at most fifteen lines', (program) => {
+  const lines = regionOf(program).filter((line) => line.trim() !== '');
+  expect(lines.length).toBeGreaterThan(8);
+  expect(lines.length).toBeLessThanOrEqual(15);
+});

@@ -1,0 +1,90 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { has, Missing, must } from './execute';
+import { goModules, javaLibraries, php, python, ruby } from './toolchains';
+
+// How each client is compiled, or, where nothing is compiled, loaded to the last file.
+
+const ROOT = join(__dirname, '../../..');
+const SCRIPTS = join(__dirname, 'load');
+
+/** The options of a strict project that is bundled. */
+const TSC = [
+  ...['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--module', 'esnext'],
+  ...['--moduleResolution', 'bundler', '--lib', 'es2022,dom,dom.iterable', '--types', 'node'],
+  ...['--typeRoots', join(ROOT, 'node_modules/@types')],
+];
+
+export function filesBelow(folder: string, ending: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(ending) && !file.includes('node_modules'))
+    .map((file) => join(folder, file));
+}
+
+async function typescript(folder: string): Promise<void> {
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  const tsc = join(ROOT, 'node_modules/.bin/tsc');
+  await must('type-checking', tsc, [...TSC, ...filesBelow(folder, '.ts')], { cwd: folder });
+}
+
+/** Imports every module of a Python package, with warnings as errors. */
+const importing = (name: string) => async (folder: string) => {
+  const args = ['-W', 'error', join(SCRIPTS, 'load.py'), name];
+  const env = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' };
+  await must('importing', join(await python(), 'python'), args, { env });
+};
+
+async function java(folder: string): Promise<void> {
+  const libraries = await javaLibraries(folder);
+  const sources = join(folder, 'sources.txt');
+  writeFileSync(sources, filesBelow(join(folder, 'src/main/java'), '.java').join('\n'));
+  const classes = join(folder, 'classes');
+  const args = [
+    '-J-XX:TieredStopAtLevel=1',
+    '-nowarn',
+    '-proc:none',
+    '-d',
+    classes,
+    '-cp',
+    join(libraries, '*'),
+  ];
+  await must('compiling', 'javac', [...args, `@${sources}`]);
+}
+
+/** With the program, where there is one; without optimizing, which takes twice as long. */
+async function go(folder: string): Promise<void> {
+  await goModules(folder);
+  const args = ['build', '-gcflags=-N -l', '-o', `${folder}/`, './...'];
+  await must('compiling', 'go', args, { cwd: folder });
+}
+
+/** There is no compiler of C# in these registries: the syntax and the names of types are checked. */
+async function csharp(folder: string): Promise<void> {
+  const args = [join(SCRIPTS, 'check_csharp.py'), join(folder, 'src/Org.OpenAPITools')];
+  await must('checking', join(await python(), 'python'), args);
+}
+
+async function loadPhp(folder: string): Promise<void> {
+  const guzzle = await php();
+  await must('loading', 'php', [join(SCRIPTS, 'load.php'), guzzle, join(folder, 'lib')]);
+}
+
+async function loadRuby(folder: string): Promise<void> {
+  if (!(await has(await ruby(), '--version'))) throw new Missing('there is no ruby');
+  const args = ['-I', join(folder, 'lib'), join(SCRIPTS, 'load.rb'), join(folder, 'lib')];
+  await must('loading', 'ruby', args);
+}
+
+export const compilers = {
+  python: importing('openapi_client'),
+  'openapi-python-client': importing('trunkline_client'),
+  java,
+  go,
+  'typescript-fetch': typescript,
+  'openapi-fetch': typescript,
+  'hey-api': typescript,
+  orval: typescript,
+  csharp,
+  php: loadPhp,
+  ruby: loadRuby,
+} as const;

@@ -1,0 +1,113 @@
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { must, StepFailed } from './execute';
+import type { Company } from './server';
+import { javaLibraries, php, python, ruby } from './toolchains';
+
+// Each client has a program, as a user of it would write it. All of them do the same and print the
+// same, so what they print is compared with one expectation.
+
+const DRIVERS = join(__dirname, '../drivers');
+const LOADER = join(__dirname, '../../../node_modules/tsx/dist/loader.mjs');
+
+export interface Driver {
+  /** The program's source below tests/clients/drivers. */
+  source: string;
+  /** Where it is put among the generated files, and is compiled with them. */
+  place: string;
+  command: (folder: string) => Promise<[program: string, ...args: string[]]>;
+}
+
+const typescript = (name: string): Driver => ({
+  source: `${name}/driver.ts`,
+  place: 'driver.ts',
+  command: async () => ['node', '--import', LOADER, 'driver.ts'],
+});
+
+const script = (source: string, command: Driver['command']): Driver => ({
+  source,
+  place: source.split('/').at(-1)!,
+  command,
+});
+
+const pythonScript = (name: string): Driver =>
+  script(`${name}/driver.py`, async () => [
+    join(await python(), 'python'),
+    ...['-W', 'error', 'driver.py'],
+  ]);
+
+/** C# has none: there is no way to run it here. */
+export const drivers: Record<string, Driver> = {
+  python: pythonScript('python'),
+  'openapi-python-client': pythonScript('openapi-python-client'),
+  'typescript-fetch': typescript('typescript-fetch'),
+  'openapi-fetch': typescript('openapi-fetch'),
+  'hey-api': typescript('hey-api'),
+  orval: typescript('orval'),
+  java: {
+    source: 'java/Driver.java',
+    place: 'src/main/java/Driver.java',
+    command: async (folder) => [
+      ...(['java', '-XX:TieredStopAtLevel=1', '-cp'] as const),
+      `${join(folder, 'classes')}:${join(await javaLibraries(folder), '*')}`,
+      'Driver',
+    ],
+  },
+  go: {
+    source: 'go/main.go',
+    place: 'cmd/driver/main.go',
+    command: async (folder) => [join(folder, 'driver')],
+  },
+  php: script('php/driver.php', async () => ['php', 'driver.php', await php()]),
+  ruby: script('ruby/driver.rb', async () => [await ruby(), '-I', 'lib', 'driver.rb']),
+};
+
+export function place(driver: Driver, folder: string): void {
+  const file = join(folder, driver.place);
+  mkdirSync(dirname(file), { recursive: true });
+  copyFileSync(join(DRIVERS, driver.source), file);
+}
+
+const EXPECTED = {
+  // The same Idempotency-Key twice is one buyer.
+  created: ['Coast', true],
+  shown: 'Coast Legal',
+  pages: [['Acme', 'Bayline'], ['Coast Legal']],
+  lead: ['+13105550177', { first_name: 'Ann' }],
+  imported: ['succeeded', 1, 1],
+  call: ['dial', ['Acme']],
+  decision: [['Acme', true]],
+  problem: [422, ['number']],
+};
+
+/** An update that sends a name changes the name, and nothing else. */
+const UPDATES = [
+  ['Buyer', ['name']],
+  ['Schedule', ['name']],
+];
+
+/** Runs the program of a client, and holds what it prints, and what it changed, to what it must. */
+export async function drive(driver: Driver, folder: string, company: Company): Promise<void> {
+  const [program, ...args] = await driver.command(folder);
+  const { stdout, output } = await must('running', program, args, {
+    cwd: folder,
+    env: { ...company.env, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' },
+  });
+  compare('the program prints something else', lastJson(stdout, output), EXPECTED);
+  compare('the updates change something else', await company.updates(), UPDATES);
+}
+
+function lastJson(stdout: string, output: string): unknown {
+  try {
+    return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+  } catch {
+    throw new StepFailed('the program prints no JSON', output);
+  }
+}
+
+function compare(title: string, actual: unknown, expected: unknown): void {
+  if (isDeepStrictEqual(actual, expected)) return;
+  const text = [`expected ${JSON.stringify(expected)}`, `actual   ${JSON.stringify(actual)}`];
+  throw new StepFailed(title, text.join('\n'));
+}

@@ -1,0 +1,149 @@
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { compilers } from './compilers';
+import { must } from './execute';
+import { openapiGenerator, python } from './toolchains';
+
+export const ROOT = join(__dirname, '../../..');
+export const bin = (name: string): string => join(ROOT, 'node_modules/.bin', name);
+
+export interface Generator {
+  name: string;
+  /**
+   * Makes the client in the folder and returns the warnings. It runs in that folder, where no
+   * configuration of this repository is found.
+   */
+  generate: (file: string, folder: string) => Promise<string[]>;
+  /** Compiles or loads every file of the client. */
+  compile: (folder: string) => Promise<void>;
+  /** The folders, or the file, in which every operation must be found. */
+  operations: string;
+}
+
+/** Where the driver finds the client: `./trunkline` in TypeScript, the root elsewhere. */
+const target = (name: string, folder: string): string =>
+  name === 'typescript-fetch' ? join(folder, 'trunkline') : folder;
+
+/** All else is as the generators have it by default; docs/sdk.md says why these are not. */
+const OPTIONS: Record<string, string[]> = {
+  go: ['--additional-properties', 'enumClassPrefix=true'],
+  java: ['--additional-properties', 'useSingleRequestParameter=true'],
+};
+
+/** What the generators say although nothing is wrong; docs/sdk.md names each. */
+const OF_THE_GENERATOR = [
+  /OpenAPI 3\.1 support is still in beta/,
+  // Said of every component that is a list or a map of plain values.
+  /Failed to get the schema name: null$/,
+  // Java: of every body that has an example.
+  /Ignoring complex example on request body$/,
+  // C#: of the parameter `time_zone`, for which no model is made.
+  /TimeZone \(reserved word\) cannot be used as model name\. Renamed to ModelTimeZone$/,
+];
+
+function openapi(language: keyof typeof compilers, operations: string): Generator {
+  return {
+    name: language,
+    operations,
+    compile: compilers[language],
+    generate: async (file, folder) => {
+      const [java = '', ...command] = await openapiGenerator();
+      const where = ['-i', file, '-o', target(language, folder)];
+      const options = OPTIONS[language] ?? [];
+      const args = [...command, 'generate', '-g', language, ...where, ...options];
+      const { output } = await must('generating', java, args, { cwd: folder });
+      return output
+        .split('\n')
+        .filter((line) => / (WARN|ERROR) /.test(line))
+        .filter((line) => !OF_THE_GENERATOR.some((known) => known.test(line)))
+        .map((line) => line.replace(/^\[\w+\] /, ''));
+    },
+  };
+}
+
+const warningLines = (output: string): string[] =>
+  output.split('\n').filter((line) => /\bwarn(ing)?\b|⚠/i.test(line));
+
+export const GENERATORS: Generator[] = [
+  openapi('python', 'openapi_client/api'),
+  openapi('java', 'src/main/java/org/openapitools/client/api'),
+  openapi('go', '.'),
+  openapi('typescript-fetch', 'trunkline/apis'),
+  openapi('csharp', 'src/Org.OpenAPITools/Api'),
+  openapi('php', 'lib/Api'),
+  openapi('ruby', 'lib/openapi_client/api'),
+  {
+    name: 'openapi-python-client',
+    operations: 'trunkline_client/api',
+    compile: compilers['openapi-python-client'],
+    generate: async (file, folder) => {
+      const program = join(await python(), 'openapi-python-client');
+      const args = ['generate', '--path', file, '--output-path', folder, '--overwrite'];
+      const { output } = await must('generating', program, args, {
+        cwd: folder,
+        // It runs ruff, which is in the same folder.
+        env: { PATH: `${await python()}:${process.env.PATH}` },
+      });
+      return warningLines(output).filter((line) => !line.startsWith('Warning(s) encountered'));
+    },
+  },
+  {
+    name: 'openapi-fetch',
+    operations: 'trunkline.d.ts',
+    compile: compilers['openapi-fetch'],
+    generate: async (file, folder) => {
+      const args = [file, '--output', join(folder, 'trunkline.d.ts')];
+      return warningLines(
+        (await must('generating', bin('openapi-typescript'), args, { cwd: folder })).output,
+      );
+    },
+  },
+  {
+    name: 'hey-api',
+    operations: 'trunkline/sdk.gen.ts',
+    compile: compilers['hey-api'],
+    generate: async (file, folder) => {
+      const args = ['-i', file, '-o', join(folder, 'trunkline'), '--no-log-file'];
+      return warningLines(
+        (await must('generating', bin('openapi-ts'), args, { cwd: folder })).output,
+      );
+    },
+  },
+  {
+    name: 'orval',
+    operations: 'trunkline.ts',
+    compile: compilers.orval,
+    generate: async (file, folder) => {
+      const args = ['--input', file, '--output', join(folder, 'trunkline.ts')];
+      return warningLines((await must('generating', bin('orval'), args, { cwd: folder })).output);
+    },
+  },
+];
+
+/** The operations of the contract that a client does not have, under a name of any casing. */
+export function missingOperations(path: string, operations: string[]): string[] {
+  const words = new Set(textsOf(path).flatMap((text) => text.match(/\w+/g) ?? []));
+  return operations.filter((id) => {
+    const snake = id.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    const pascal = id[0]!.toUpperCase() + id.slice(1);
+    return ![id, snake, pascal, `${pascal}Async`].some((name) => words.has(name));
+  });
+}
+
+/** Names and contents of the files below a folder. */
+function textsOf(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [readFileSync(path, 'utf8')];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/\.(md|ya?ml|json)$/.test(entry.name))
+    .map((entry) => `${entry.name}\n${readFileSync(join(entry.parentPath, entry.name), 'utf8')}`);
+}
+
+/** Generates one client into its folder; returns the warnings. */
+export async function generate(
+  generator: Generator,
+  file: string,
+  folder: string,
+): Promise<string[]> {
+  mkdirSync(folder, { recursive: true });
+  return generator.generate(file, folder);
+}

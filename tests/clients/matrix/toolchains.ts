@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execute, has, Missing } from './execute';
+
+// What the clients are generated, compiled and run with. What comes from a registry is kept under
+// the hash of what was asked for, so a second run asks for nothing.
+
+const REQUIREMENTS = join(__dirname, 'requirements.txt');
+
+export const cache = process.env.TRUNKLINE_CLIENTS_CACHE ?? cacheFolder();
+
+function cacheFolder(): string {
+  for (const base of [join(homedir(), '.cache'), tmpdir()])
+    try {
+      const folder = join(base, 'trunkline-clients');
+      mkdirSync(folder, { recursive: true });
+      return folder;
+    } catch {
+      // The next one.
+    }
+  throw new Error('neither the home folder nor the temporary folder can be written');
+}
+
+const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+};
+
+/** A folder of the cache that is filled once for a key, and made again if that was broken off. */
+async function filled(
+  name: string,
+  key: string,
+  fill: (folder: string) => Promise<void>,
+): Promise<string> {
+  const hash = createHash('sha256').update(key).digest('hex').slice(0, 12);
+  const folder = join(cache, `${name}-${hash}`);
+  const complete = join(folder, '.complete');
+  if (existsSync(complete)) return folder;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  await fill(folder);
+  writeFileSync(complete, '');
+  return folder;
+}
+
+const lastLine = (output: string): string => output.trim().split('\n').at(-1) ?? '';
+
+/** The bin folder of a virtual environment with the generators and the clients' packages. */
+export const python = once(async () => {
+  if (!(await has('python3', '--version'))) throw new Missing('there is no python3');
+  const { stdout: version } = await execute('python3', ['--version']);
+  const requirements = readFileSync(REQUIREMENTS, 'utf8');
+  const folder = await filled('python', version + requirements, async (venv) => {
+    const made = await execute('python3', ['-m', 'venv', venv]);
+    if (made.code !== 0) throw new Missing('python3 -m venv does not work: install python3-venv');
+    const quietly = ['-q', '--disable-pip-version-check', '--retries', '1', '--timeout', '30'];
+    const pip = ['-m', 'pip', 'install', ...quietly, '-r', REQUIREMENTS];
+    const installed = await execute(join(venv, 'bin/python'), pip);
+    if (installed.code !== 0)
+      throw new Missing(`pip cannot install the packages: ${lastLine(installed.output)}`);
+  });
+  return join(folder, 'bin');
+});
+
+/** The command line of openapi-generator. */
+export const openapiGenerator = once(async () => {
+  if (!(await has('java', '-version'))) throw new Missing('there is no java');
+  const bin = await python();
+  const where = 'import openapi_generator_cli as it; print(it.__path__[0])';
+  const { stdout } = await execute(join(bin, 'python'), ['-c', where]);
+  const jar = join(stdout.trim(), 'openapi-generator.jar');
+  return ['java', '-XX:TieredStopAtLevel=1', '-Xshare:auto', '-jar', jar];
+});
+
+/** The folder of the jars that a generated Java client needs, as its own pom.xml names them. */
+export async function javaLibraries(project: string): Promise<string> {
+  if (!(await has('javac', '-version'))) throw new Missing('there is no javac');
+  const pom = readFileSync(join(project, 'pom.xml'), 'utf8');
+  const wanted = /<properties>[\s\S]*?<\/properties>/.exec(pom)?.[0] ?? pom;
+  return filled('java', wanted, async (folder) => {
+    if (!(await has('mvn', '--version'))) throw new Missing('there is no mvn');
+    const copy = ['-B', '-q', 'dependency:copy-dependencies', '-DincludeScope=compile'];
+    const copied = await execute('mvn', [...copy, `-DoutputDirectory=${folder}`], {
+      cwd: project,
+    });
+    if (copied.code !== 0)
+      throw new Missing('Maven cannot fetch the libraries that the client needs');
+  });
+}
+
+/** Fetches the modules that a generated Go client needs. */
+export async function goModules(project: string): Promise<void> {
+  if (!(await has('go', 'version'))) throw new Missing('there is no go');
+  const tidied = await execute('go', ['mod', 'tidy', '-e'], { cwd: project });
+  if (tidied.code !== 0 || /could not|dial tcp|no such host|timeout/i.test(tidied.output))
+    throw new Missing(`the Go modules cannot be fetched: ${lastLine(tidied.output)}`);
+}
+
+/** PHP, with the HTTP library that generated clients use. */
+export const php = once(async () => {
+  if (!(await has('php', '--version'))) throw new Missing('there is no php: install php-cli');
+  const guzzle = '/usr/share/php/GuzzleHttp/autoload.php';
+  if (!existsSync(guzzle)) throw new Missing('there is no Guzzle: install php-guzzlehttp-guzzle');
+  for (const extension of ['curl', 'mbstring'])
+    if (!(await has('php', '-r', `exit((int) !extension_loaded('${extension}'));`)))
+      throw new Missing(`PHP has no ${extension}: install php-${extension}`);
+  return guzzle;
+});
+
+/** Ruby, with the HTTP library that generated clients use. */
+export const ruby = once(async () => {
+  if (!(await has('ruby', '--version'))) throw new Missing('there is no ruby');
+  if (!(await has('ruby', '-e', 'require "typhoeus"')))
+    throw new Missing('there is no Typhoeus: install ruby-typhoeus');
+  return 'ruby';
+});
