@@ -1,3 +1,4 @@
+import { load, YAML11_SCHEMA } from 'js-yaml';
 import { contract, type Schema } from '../../src/contract';
 import { ajv } from '../support/worker/contract-check';
 import { parseXml } from '../support/xml';
@@ -14,6 +15,7 @@ interface Operation {
   operationId: string;
   requestBody?: { $ref?: string; content: Content };
   responses: Record<string, { $ref?: string; content?: Content }>;
+  callbacks?: Record<string, Record<string, { post: Operation }>>;
 }
 
 /** A place where examples belong. */
@@ -42,7 +44,12 @@ const operations = Object.values(contract.document.paths).flatMap((item) =>
   Object.values(item).filter((value) => 'operationId' in value),
 ) as unknown as Operation[];
 
-const requests = operations.flatMap(({ operationId: id, requestBody }) =>
+/** What is sent to outgoing webhooks. */
+const events = operations
+  .flatMap(({ callbacks = {} }) => Object.values(callbacks).flatMap(Object.values))
+  .map(({ post }: { post: Operation }) => post);
+
+const requests = [...operations, ...events].flatMap(({ operationId: id, requestBody }) =>
   placesIn(requestBody?.content, { name: `${id} request` }),
 );
 const successes = operations.flatMap(({ operationId: id, responses }) =>
@@ -99,6 +106,11 @@ test('every example of a text is a text, and one of TwiML is well-formed', () =>
       expect([name, value]).toEqual([name, expect.any(String)]);
       if (type === 'text/xml') expect(parseXml((value as string).trim()).name).toBe('Response');
     }
+});
+
+// Generators in Python, Java and Ruby read YAML 1.1: a time without quotes is no text there.
+test('the contract reads the same as YAML 1.1', () => {
+  expect(load(contract.text, { schema: YAML11_SCHEMA })).toEqual(load(contract.text));
 });
 
 test('every example is shown somewhere', () => {
