@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { breakingChanges, compare, isMajor } from './breaking/changes';
 
-// Fails when openapi.yaml breaks clients of the last release (the newest tag v* before HEAD) and
+// Fails when openapi.yaml breaks clients of the last release (the newest tag v* before HEAD), or of
+// the contract at another revision of git that is named (`check-breaking.ts origin/main`), and
 // info.version has no higher major version.
 
 const ROOT = join(__dirname, '..');
@@ -18,7 +19,8 @@ const git = (...args: string[]): string | undefined => {
   return status === 0 ? stdout : undefined;
 };
 
-const release = git('describe', '--tags', '--abbrev=0', '--match=v[0-9]*')?.trim();
+const release =
+  process.argv[2] ?? git('describe', '--tags', '--abbrev=0', '--match=v[0-9]*')?.trim();
 const released = release && git('show', `${release}:openapi.yaml`);
 
 if (released) check(release, released);

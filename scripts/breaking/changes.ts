@@ -18,11 +18,11 @@ interface Change {
   verdicts: { impact: 'major' | 'minor' | 'patch'; message: string }[];
 }
 
-/** Compares two contracts by the rules of redocly.yaml. */
+/** Compares two contracts by the rules of redocly.diff.yaml. */
 export function compare(base: string, revision: string): Report {
   const folder = mkdtempSync(join(tmpdir(), 'contract-diff-'));
   const output = join(folder, 'report.json');
-  const config = `--config=${join(ROOT, 'redocly.yaml')}`;
+  const config = `--config=${join(ROOT, 'redocly.diff.yaml')}`;
   const options = [config, '--format=json', '--fail-on=none', `--output=${output}`];
   try {
     execFileSync(process.execPath, [REDOCLY, 'diff', base, revision, ...options], {
