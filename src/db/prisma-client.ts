@@ -32,6 +32,12 @@ interface OpenTransaction {
   connection?: PoolClient | undefined;
 }
 
+/** Whether a query of the driver's is the end of a transaction (not of a savepoint). */
+function endsTransaction(query: unknown): boolean {
+  const text = typeof query === 'string' ? query : (query as { text?: unknown } | null)?.text;
+  return typeof text === 'string' && /^\s*(ROLLBACK|COMMIT|END|ABORT)\s*;?\s*$/i.test(text);
+}
+
 /** The transaction that Prisma is opening in this asynchronous context. */
 const opening = new AsyncLocalStorage<OpenTransaction>();
 
@@ -44,13 +50,30 @@ export class TransactionPool extends Pool {
 
   constructor(config: PoolConfig) {
     super(config);
-    // When a transaction times out, Prisma rolls it back and releases its connection while the work
-    // goes on: no further statement may run on that connection.
-    this.on('release', (_error, connection) => {
-      const transaction = this.transactions.get(connection);
-      if (transaction) transaction.connection = undefined;
-      this.transactions.delete(connection);
-    });
+    this.on('release', (_error, connection) => this.detach(connection));
+  }
+
+  private detach(connection: PoolClient): void {
+    const transaction = this.transactions.get(connection);
+    if (!transaction) return;
+    transaction.connection = undefined;
+    this.transactions.delete(connection);
+    Reflect.deleteProperty(connection, 'query');
+  }
+
+  /**
+   * When a transaction times out, Prisma rolls it back and releases its connection while the work
+   * goes on. From the moment it is rolled back, a further statement of the work would be committed
+   * by itself: the work loses the connection before that is sent.
+   */
+  private attach(connection: PoolClient, transaction: OpenTransaction): void {
+    transaction.connection = connection;
+    this.transactions.set(connection, transaction);
+    const query = connection.query.bind(connection) as (...args: unknown[]) => unknown;
+    connection.query = ((...args: unknown[]) => {
+      if (endsTransaction(args[0])) this.detach(connection);
+      return query(...args);
+    }) as PoolClient['query'];
   }
 
   override connect(): Promise<PoolClient>;
@@ -59,10 +82,7 @@ export class TransactionPool extends Pool {
     if (callback) return super.connect(callback);
     const transaction = opening.getStore();
     return super.connect().then((connection) => {
-      if (transaction && !transaction.connection) {
-        transaction.connection = connection;
-        this.transactions.set(connection, transaction);
-      }
+      if (transaction && !transaction.connection) this.attach(connection, transaction);
       return connection;
     });
   }

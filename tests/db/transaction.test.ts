@@ -54,3 +54,18 @@ test('a transaction that exceeds its time is rolled back, with what comes after'
   await expect(slow).rejects.toMatchObject({ code: 'P2028' });
   expect(await named('Slow')).toBe(0);
 });
+
+test('work that goes on while its transaction is rolled back commits nothing', async () => {
+  const busy = (name: string) =>
+    db().transaction(
+      async (tx) => {
+        for (;;) await tx.sql(INSERT, { name } as never);
+      },
+      { timeout_ms: 50 },
+    );
+  const names = Array.from({ length: 40 }, (_, n) => `Busy ${n}`);
+  const ends = await Promise.allSettled(names.map(busy));
+  expect(ends.map(({ status }) => status)).toEqual(names.map(() => 'rejected'));
+  const rows = await world.sql("SELECT name FROM traffic_sources WHERE name LIKE 'Busy%'");
+  expect(rows).toEqual([]);
+});

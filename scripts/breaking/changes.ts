@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = join(__dirname, '../..');
+const REDOCLY = join(ROOT, 'node_modules/@redocly/cli/bin/cli.js');
+
+/** What `redocly diff --format=json` reports, as far as it is read here. */
+export interface Report {
+  infoVersions: { base: string; revision: string };
+  changes: Change[];
+}
+interface Change {
+  /** JSON pointer in the contract, with references followed. */
+  path: string;
+  kind: 'added' | 'removed' | 'modified';
+  verdicts: { impact: 'major' | 'minor' | 'patch'; message: string }[];
+}
+
+/** Compares two contracts by the rules of redocly.yaml. */
+export function compare(base: string, revision: string): Report {
+  const folder = mkdtempSync(join(tmpdir(), 'contract-diff-'));
+  const output = join(folder, 'report.json');
+  const config = `--config=${join(ROOT, 'redocly.yaml')}`;
+  const options = [config, '--format=json', '--fail-on=none', `--output=${output}`];
+  try {
+    execFileSync(process.execPath, [REDOCLY, 'diff', base, revision, ...options], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    });
+    return JSON.parse(readFileSync(output, 'utf8')) as Report;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/**
+ * Redocly takes a field for harmless that an open object loses: it may still be sent. Here it would
+ * become a token.
+ */
+const REQUEST_FIELD = /\/requestBody\/content\/.*\/properties\/([^/]+)$/;
+
+function messagesOf({ path, kind, verdicts }: Change): string[] {
+  const found = verdicts.filter(({ impact }) => impact === 'major').map(({ message }) => message);
+  const [, field] = REQUEST_FIELD.exec(path) ?? [];
+  const is_removed_field = kind === 'removed' && field !== undefined && found.length === 0;
+  return is_removed_field ? [`Field \`${field}\` of the request was removed.`] : found;
+}
+
+/** `GET /buyers/{id}` for what is within that operation; the pointer for anything else. */
+function placeOf(path: string): string {
+  const [, in_url, method] = /^#\/paths\/([^/]+)\/(\w+)/.exec(path) ?? [];
+  if (in_url === undefined || method === undefined) return path;
+  return `${method.toUpperCase()} ${in_url.replaceAll('~1', '/').replaceAll('~0', '~')}`;
+}
+
+/** A line for each change that can break a client. */
+export const breakingChanges = ({ changes }: Report): string[] => [
+  ...new Set(
+    changes.flatMap((change) =>
+      messagesOf(change).map((message) => `${placeOf(change.path)}: ${message}`),
+    ),
+  ),
+];
+
+const majorOf = (version: string): number => Number(version.split('.')[0]);
+
+/** Whether the version says that clients must change. */
+export const isMajor = ({ infoVersions: { base, revision } }: Report): boolean =>
+  majorOf(revision) > majorOf(base);

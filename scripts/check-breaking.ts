@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { breakingChanges, compare, isMajor } from './breaking/changes';
+
+// Fails when openapi.yaml breaks clients of the last release (the newest tag v* before HEAD) and
+// info.version has no higher major version.
+
+const ROOT = join(__dirname, '..');
+
+const git = (...args: string[]): string | undefined => {
+  const { status, stdout } = spawnSync('git', args, {
+    cwd: ROOT,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return status === 0 ? stdout : undefined;
+};
+
+const release = git('describe', '--tags', '--abbrev=0', '--match=v[0-9]*')?.trim();
+const released = release && git('show', `${release}:openapi.yaml`);
+
+if (released) check(release, released);
+else {
+  const reason =
+    git('rev-parse', '--is-shallow-repository')?.trim() === 'true'
+      ? 'this clone is shallow, and has no tag v* (git fetch --unshallow --tags)'
+      : 'there is no tag v* of a release';
+  process.stdout.write(`Breaking changes: not checked, as ${reason}.\n`);
+}
+
+function check(name: string, text: string): void {
+  const folder = mkdtempSync(join(tmpdir(), 'released-'));
+  const base = join(folder, 'openapi.yaml');
+  writeFileSync(base, text);
+  const report = compare(base, join(ROOT, 'openapi.yaml'));
+  rmSync(folder, { recursive: true });
+  const found = breakingChanges(report);
+  if (found.length === 0 || isMajor(report)) return;
+  const { revision } = report.infoVersions;
+  process.stderr.write(
+    `${found.join('\n')}\nThese changes since ${name} break clients: ` +
+      `info.version ${revision} must become the next major version.\n`,
+  );
+  process.exitCode = 1;
+}

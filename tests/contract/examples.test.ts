@@ -1,0 +1,111 @@
+import { contract, type Schema } from '../../src/contract';
+import { ajv } from '../support/worker/contract-check';
+import { parseXml } from '../support/xml';
+
+// The examples of the contract are what the server takes and answers: each fits its schema, and
+// shows the status that it stands under. Those of errors have a test of their own (errors.test.ts).
+
+interface Media {
+  schema: Schema;
+  examples?: Record<string, { $ref?: string; value?: unknown }>;
+}
+type Content = Record<string, Media>;
+interface Operation {
+  operationId: string;
+  requestBody?: { $ref?: string; content: Content };
+  responses: Record<string, { $ref?: string; content?: Content }>;
+}
+
+/** A place where examples belong. */
+interface Place {
+  name: string;
+  /** Of a response. */
+  status?: string;
+  type: string;
+  schema: Schema;
+  examples: [string, unknown][];
+}
+
+const placesIn = (content: Content | undefined, at: Pick<Place, 'name' | 'status'>): Place[] =>
+  Object.entries(content ?? {}).map(([type, { schema, examples = {} }]) => ({
+    ...at,
+    name: `${at.name} ${type}`,
+    type,
+    schema,
+    examples: Object.entries(examples).map(([key, example]) => [
+      key,
+      contract.resolve(example).value,
+    ]),
+  }));
+
+const operations = Object.values(contract.document.paths).flatMap((item) =>
+  Object.values(item).filter((value) => 'operationId' in value),
+) as unknown as Operation[];
+
+const requests = operations.flatMap(({ operationId: id, requestBody }) =>
+  placesIn(requestBody?.content, { name: `${id} request` }),
+);
+const successes = operations.flatMap(({ operationId: id, responses }) =>
+  Object.entries(responses)
+    .filter(([status]) => status.startsWith('2'))
+    .flatMap(([status, response]) =>
+      placesIn(contract.resolve(response).content, { name: `${id} ${status}`, status }),
+    ),
+);
+const places = [...requests, ...successes];
+const isText = ({ type }: Place) => !/json|form/.test(type);
+
+/** What is wrong with an example where it stands. */
+function faultsOf({ schema, status }: Place, value: unknown): string[] {
+  const validate = ajv.getSchema(`contract${schema.$ref}`);
+  if (!validate) return ['its schema is not a component'];
+  if (!validate(value)) return [ajv.errorsText(validate.errors)];
+  const { properties } = contract.resolve<Schema>({ $ref: schema.$ref! });
+  if (!status || properties?.status?.type !== 'integer') return [];
+  const shown = String((value as { status: number }).status);
+  return shown === status ? [] : [`it shows ${shown}`];
+}
+
+test('every operation was looked at', () => {
+  expect(operations.map(({ operationId }) => operationId).toSorted()).toEqual(
+    contract.operations.map(({ id }) => id).toSorted(),
+  );
+});
+
+test('every success response and every request body has an example', () => {
+  expect(places.filter(({ examples }) => examples.length === 0).map(({ name }) => name)).toEqual(
+    [],
+  );
+});
+
+test('every example of JSON and of forms validates, and is of the status it stands under', () => {
+  const faults = places
+    .filter((place) => !isText(place))
+    .flatMap((place) =>
+      place.examples.flatMap(([key, value]) =>
+        faultsOf(place, value).map((fault) => `${place.name} ${key}: ${fault}`),
+      ),
+    );
+  expect(faults).toEqual([]);
+});
+
+test('every example of a text is a text, and one of TwiML is well-formed', () => {
+  const texts = places.filter(isText);
+  expect(new Set(texts.map(({ type }) => type))).toEqual(
+    new Set(['application/octet-stream', 'text/event-stream', 'text/xml']),
+  );
+  for (const { name, type, examples } of texts)
+    for (const [, value] of examples) {
+      expect([name, value]).toEqual([name, expect.any(String)]);
+      if (type === 'text/xml') expect(parseXml((value as string).trim()).name).toBe('Response');
+    }
+});
+
+test('every example is shown somewhere', () => {
+  const shown = new Set(
+    [...contract.text.matchAll(/#\/components\/examples\/(\w+)/g)].map(([, name]) => name),
+  );
+  expect(
+    Object.keys(contract.document.components.examples).filter((name) => !shown.has(name)),
+  ).toEqual([]);
+});

@@ -1,0 +1,174 @@
+import { contract, type Parameter, type Schema } from '../../src/contract';
+
+// What keeps openapi.yaml a file from which generators make clean clients (docs/sdk.md).
+
+interface Operation {
+  operationId: string;
+  requestBody?: { $ref?: string; content: Content };
+  responses: Record<string, { $ref?: string; content?: Content }>;
+  callbacks?: Record<string, Record<string, { post: Operation }>>;
+}
+type Content = Record<string, { schema: Schema }>;
+
+const { document } = contract;
+const { schemas, parameters } = document.components;
+
+const operations = Object.values(document.paths).flatMap((item) =>
+  Object.values(item).filter((value) => 'operationId' in value),
+) as unknown as Operation[];
+const events = operations
+  .flatMap(({ callbacks = {} }) => Object.values(callbacks).flatMap(Object.values))
+  .map(({ post }: { post: Operation }) => post);
+const ids = [...operations, ...events].map(({ operationId }) => operationId);
+const models = Object.keys(schemas);
+
+/** Schemas within a schema, by the keyword that holds them; references are not followed. */
+function partsOf(schema: Schema): [string, Schema][] {
+  const named = Object.entries(schema.properties ?? {});
+  const { items, additionalProperties: others } = schema;
+  const composed = [schema.allOf, schema.oneOf, schema.anyOf].flatMap((list) => list ?? []);
+  return [
+    ...named,
+    ...composed.map((part, at): [string, Schema] => [String(at), part]),
+    ...(items ? [['items', items] as [string, Schema]] : []),
+    ...(typeof others === 'object' ? [['others', others] as [string, Schema]] : []),
+  ];
+}
+
+/** A schema and all within it, with their paths. */
+const within = (path: string, schema: Schema): [string, Schema][] => [
+  [path, schema],
+  ...partsOf(schema).flatMap(([name, part]) => within(`${path}.${name}`, part)),
+];
+
+const component_schemas = Object.entries(schemas).flatMap(([name, schema]) => within(name, schema));
+const parameter_schemas = Object.entries(parameters).flatMap(([name, { schema }]) =>
+  within(name, schema),
+);
+const bodies = operations.flatMap(({ operationId, requestBody, responses }) =>
+  [requestBody, ...Object.values(responses).map((response) => contract.resolve(response))].flatMap(
+    (body) =>
+      Object.values(body?.content ?? {}).flatMap(({ schema }) => within(operationId, schema)),
+  ),
+);
+const all_schemas = [...component_schemas, ...parameter_schemas, ...bodies];
+const pathsOf = (found: [string, unknown][]) => found.map(([path]) => path);
+
+describe('schemas', () => {
+  // A client that was generated sends a default with every request: an update would reset fields.
+  test('have no default; x-default says what a create sets', () => {
+    expect(pathsOf(all_schemas.filter(([, schema]) => 'default' in schema))).toEqual([]);
+  });
+
+  test('have no const, which many generators cannot read', () => {
+    expect(pathsOf(all_schemas.filter(([, schema]) => 'const' in schema))).toEqual([]);
+  });
+
+  test('have a description for every property, of its own or of what it refers to', () => {
+    const properties = component_schemas.flatMap(([path, schema]) =>
+      Object.entries(schema.properties ?? {}).map(([name, property]): [string, Schema] => [
+        `${path}.${name}`,
+        property,
+      ]),
+    );
+    const silent = properties.filter(([, property]) => !contract.resolve(property).description);
+    expect(pathsOf(silent)).toEqual([]);
+  });
+});
+
+describe('operations', () => {
+  test('have no parameter that is an object', () => {
+    const own = operations.flatMap(
+      (operation) => (operation as { parameters?: Parameter[] }).parameters ?? [],
+    );
+    const objects = [...Object.values(parameters), ...own]
+      .map(contract.resolve)
+      .filter(({ schema }) => [contract.resolve(schema).type].flat().includes('object'));
+    expect(objects.map(({ name }) => name)).toEqual([]);
+  });
+
+  test('have one media type for each success, and JSON of one shape, a named one', () => {
+    const wrong = operations.flatMap(({ operationId, responses }) =>
+      Object.entries(responses)
+        .filter(([status]) => status.startsWith('2'))
+        .flatMap(([status, response]) => {
+          const found = Object.entries(contract.resolve(response).content ?? {});
+          const [[type, { schema }] = ['', { schema: {} as Schema }]] = found;
+          const { oneOf, anyOf } = contract.resolve(schema);
+          const is_one = found.length === 1 && !oneOf && !anyOf;
+          return is_one && (type !== 'application/json' || schema.$ref)
+            ? []
+            : [`${operationId} ${status}`];
+        }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('have one media type for a request body', () => {
+    const wrong = operations.filter(
+      ({ requestBody }) => requestBody && Object.keys(requestBody.content).length !== 1,
+    );
+    expect(wrong.map(({ operationId }) => operationId)).toEqual([]);
+  });
+});
+
+/** Words that name something else where clients are generated. */
+const TAKEN = new Set(
+  `Action Any Array BigDecimal Blob Boolean Byte Class Date DateTime Decimal Dictionary Double
+  Duration Encoding Enum Error Event Exception File Float Function Guid Hash Headers Integer
+  Iterable Iterator List Locale Long Map Method Module Number Object Optional Package Process
+  Promise Proxy Range Record Regexp Request Response Runtime Set Short String Struct Symbol System
+  Task Thread Time TimeZone Tuple Type Uri Url Uuid Void`.split(/\s+/),
+);
+const KEYWORDS = new Set(
+  `abstract and as assert async await break case catch class const continue def default del delete
+  do else enum except export extends false final finally for from func function global go goto if
+  implements import in interface is lambda let map module namespace native new nil none not null
+  of or package pass print private protected public raise range return select self static struct
+  super switch this throw true try type typeof unset use var void while with yield`.split(/\s+/),
+);
+
+/** A name without what languages change: capitals, underscores. */
+const plain = (name: string) => name.replaceAll('_', '').toLowerCase();
+const repeated = (names: string[]) => {
+  const found = names.map(plain);
+  return names.filter((name) => found.indexOf(plain(name)) !== found.lastIndexOf(plain(name)));
+};
+
+describe('names', () => {
+  test('of operations and events are words in camelCase, which snake_case keeps apart', () => {
+    expect(ids.filter((id) => !/^[a-z]+([A-Z][a-z]+)*$/.test(id))).toEqual([]);
+  });
+
+  test('of operations and events are unique in every spelling, and no keyword', () => {
+    expect(repeated(ids)).toEqual([]);
+    expect(ids.filter((id) => KEYWORDS.has(id))).toEqual([]);
+  });
+
+  test('of schemas are words in PascalCase, unique in every spelling', () => {
+    expect(models.filter((name) => !/^([A-Z][a-z]+)+$/.test(name))).toEqual([]);
+    expect(repeated(models)).toEqual([]);
+  });
+
+  test('of schemas are those of no class that a language has', () => {
+    expect(models.filter((name) => TAKEN.has(name))).toEqual([]);
+  });
+
+  test('of values of an enum stay apart as constants', () => {
+    const constant = (value: unknown) =>
+      typeof value === 'string' && /\w/.test(value)
+        ? value.replace(/\W+/g, '_').toUpperCase()
+        : value;
+    const wrong = component_schemas.filter(([, { enum: values }]) => {
+      if (!values) return false;
+      return new Set(values.map(constant)).size !== values.length;
+    });
+    expect(pathsOf(wrong)).toEqual([]);
+  });
+});
+
+test('a client finds whom to ask, and an absolute address to put its own in place of', () => {
+  const { contact } = document.info as { contact?: { name?: string; url?: string } };
+  expect(contact).toEqual({ name: expect.any(String), url: expect.stringMatching(/^https:/) });
+  expect(document.servers[0]!.url).toMatch(/^https:\/\/[^/]+\/api\/v1$/);
+});
