@@ -28,7 +28,7 @@ export class Missing extends Error {}
 
 /** Runs a program to its end; one that takes longer than it may is ended. */
 export function execute(program: string, args: string[], options: Options = {}): Promise<Result> {
-  const { cwd, env, seconds = 180 } = options;
+  const { cwd, env, seconds = 900 } = options;
   const child = spawn(program, args, {
     cwd,
     env: { ...process.env, NO_COLOR: '1', ...env },

@@ -26,6 +26,9 @@ export async function start(): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-clients-server-'));
   const environment = { DATA_DIR: folder, LOG_LEVEL: 'warn' };
   const server = await startServer(environment);
+  // A run that is broken off takes its server along.
+  process.once('exit', () => server.child.kill('SIGTERM'));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
   const url = `${server.url}/api/v1`;
   return {
     addCompany: async (name) => {

@@ -57,7 +57,7 @@ export const python = once(async () => {
     if (made.code !== 0) throw new Missing('python3 -m venv does not work: install python3-venv');
     const quietly = ['-q', '--disable-pip-version-check', '--retries', '1', '--timeout', '30'];
     const pip = ['-m', 'pip', 'install', ...quietly, '-r', REQUIREMENTS];
-    const installed = await execute(join(venv, 'bin/python'), pip);
+    const installed = await execute(join(venv, 'bin/python'), pip, { seconds: 180 });
     if (installed.code !== 0)
       throw new Missing(`pip cannot install the packages: ${lastLine(installed.output)}`);
   });
@@ -84,6 +84,7 @@ export async function javaLibraries(project: string): Promise<string> {
     const copy = ['-B', '-q', 'dependency:copy-dependencies', '-DincludeScope=compile'];
     const copied = await execute('mvn', [...copy, `-DoutputDirectory=${folder}`], {
       cwd: project,
+      seconds: 180,
     });
     if (copied.code !== 0)
       throw new Missing('Maven cannot fetch the libraries that the client needs');
@@ -93,7 +94,7 @@ export async function javaLibraries(project: string): Promise<string> {
 /** Fetches the modules that a generated Go client needs. */
 export async function goModules(project: string): Promise<void> {
   if (!(await has('go', 'version'))) throw new Missing('there is no go');
-  const tidied = await execute('go', ['mod', 'tidy', '-e'], { cwd: project });
+  const tidied = await execute('go', ['mod', 'tidy', '-e'], { cwd: project, seconds: 180 });
   if (tidied.code !== 0 || /could not|dial tcp|no such host|timeout/i.test(tidied.output))
     throw new Missing(`the Go modules cannot be fetched: ${lastLine(tidied.output)}`);
 }
