@@ -4442,7 +4442,7 @@ export interface components {
         BuyerSuppressionFileFields: {
             /** @description By default, the name of the uploaded file. */
             name?: string | null;
-            /** @description Id or uuid of the list. */
+            /** @description Id or uuid of the list. A file without a list waits, `pending`, until it has one. */
             buyer_suppression_id?: string | null;
             apply_block_or_unblock?: components["schemas"]["ApplyBlockOrUnblock"];
             /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. */
@@ -4456,7 +4456,7 @@ export interface components {
         BuyerSuppressionFileUpload: {
             /** @description By default, the name of the uploaded file. */
             name?: string | null;
-            /** @description Id or uuid of the list. */
+            /** @description Id or uuid of the list. A file without a list waits, `pending`, until it has one. */
             buyer_suppression_id?: string | null;
             apply_block_or_unblock?: components["schemas"]["ApplyBlockOrUnblock"];
             /** @description Column of the CSV file that contains the numbers. By default, the one column that looks like telephone numbers. */
