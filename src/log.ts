@@ -94,8 +94,8 @@ function framesOf(stack: string, message = ''): string {
 
 /** PostgreSQL's names are in double quotes, as values are. */
 const NAMED = new RegExp(
-  '\\b(relation|table|column|constraint|index|function|type|schema|database|role|trigger|sequence|' +
-    'statement|parameter|extension|encoding) "(\\w{1,63})"',
+  '\\b(relation|table|column|constraint|index|function|type|schema|database|role|trigger|' +
+    'sequence|statement|parameter|extension|encoding) "(\\w{1,63})"',
   'g',
 );
 /** The property that a missing value was asked for. */
@@ -109,8 +109,8 @@ const MAIL_ADDRESS = /\S+@\S+/g;
 const LONG_NUMBER = /\+?\d(?:[\s().\/-]{0,3}\d){6,}/g;
 
 /**
- * A message without values: without what is in quotes, e-mail addresses, long numbers, and `hidden`.
- * Of Prisma's messages only the last paragraph: the others show the arguments of the call.
+ * A message without values: without what is in quotes, e-mail addresses, long numbers, and
+ * `hidden`. Of Prisma's messages only the last paragraph: the others show the arguments of the call.
  */
 function maskMessage(message: string, hidden: readonly string[] | undefined): string {
   if (!hidden) return MASK;

@@ -40,7 +40,7 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   const { deps } = installation;
   const { server, closeConnections } = serverOf(deps);
   await listen(server, config);
-  // Only now: a start that ends here would have made keys that nobody has seen.
+  // Only now: a start that ends here would have made keys that were never shown.
   const first_start = await prepareCompanies(deps);
   const jobs = config.run_jobs ? await startJobs(deps) : undefined;
   deleteExpired(deps);

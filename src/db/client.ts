@@ -44,7 +44,7 @@ const FAIL_ON_LOCKS = '-c lock_timeout=250ms';
 /** A long statement ends soon after its process, and does not keep its locks. */
 const CHECK_CONNECTION = '-c client_connection_check_interval=2s';
 
-/** Most of a statement's time, so that a request that waits for a connection is answered in time. */
+/** Most of a statement's time: a request that waits for a connection is still answered in time. */
 const connectionTimeout = (timeout_ms: number): number =>
   Math.max(Math.min(6_000, timeout_ms), timeout_ms * 0.6);
 

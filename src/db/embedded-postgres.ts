@@ -53,7 +53,7 @@ const DEFAULT_SETTINGS = {
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
-  // For whoever turns on log_min_duration_statement.
+  // For operators who turn on log_min_duration_statement.
   log_parameter_max_length: '0',
   log_parameter_max_length_on_error: '0',
 };

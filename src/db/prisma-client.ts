@@ -11,8 +11,8 @@ import { statementName } from './statement';
 const MIN_TRANSACTION_MS = { maxWait: 5_000, timeout: 10_000 };
 
 /**
- * Prisma's client on a pool. It prepares each statement once a connection. A transaction may take as
- * long as a statement of it.
+ * Prisma's client on a pool. It prepares each statement once a connection. A transaction may take
+ * as long as a statement of it.
  */
 export const openPrisma = (pool: Pool, timeout_ms: number): PrismaClient =>
   new PrismaClient({

@@ -18,7 +18,7 @@ export function excerptOf(document: ContractDocument, resource: string): Contrac
   }
   const { securitySchemes } = document.components;
   const none = { schemas: {}, parameters: {}, responses: {}, examples: {} };
-  const components = { ...none, ...referenced(document, paths), securitySchemes };
+  const components = { ...none, ...componentsUsedBy(document, paths), securitySchemes };
   return structuredClone({ ...document, webhooks: {}, paths, components });
 }
 
@@ -32,7 +32,10 @@ function withoutResponses(item: Paths[string]): Paths[string] {
 }
 
 /** The components that a node refers to, directly or through others. */
-function referenced({ components }: ContractDocument, root: unknown): Components {
+export function componentsUsedBy(
+  { components }: Pick<ContractDocument, 'components'>,
+  root: unknown,
+): Components {
   const all = components as unknown as Components;
   const found: Components = {};
   const follow = (node: unknown): void => {

@@ -124,7 +124,7 @@ const PARAMETERS = new Set(
   contract.operations.flatMap(({ parameters }) => parameters.map(({ name }) => name)),
 );
 
-/** Whether a text is a name of the contract, and so nobody's. */
+/** Whether a text is a name of the contract, and so no personal data. */
 export const isContractWord: Shown = (text) =>
   WORDS.has(text) || FIELDS.has(text) || PARAMETERS.has(text);
 
@@ -155,9 +155,9 @@ function maskPath(path: string, operation: Operation): string {
 const NO_PARAMETERS = new Map<string, Shown>();
 
 /**
- * A URL for the log. The values of its parameters are masked, but for those that the contract knows
- * to be no personal data: words of closed lists, booleans, short numbers, ids, times, time zones and
- * names of columns.
+ * A URL for the log. The values of its parameters are masked, but for those that the contract
+ * knows to be no personal data: words of closed lists, booleans, short numbers, ids, times, time
+ * zones and names of columns.
  */
 export function maskUrl(url: string, operation?: Operation): string {
   const at = url.indexOf('?');

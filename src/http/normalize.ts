@@ -53,9 +53,10 @@ export function normalize(
   const broken = HttpProblem.fields(context.faults);
   if (broken) throw broken;
   const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
+  const names = otherNames(parameters.map((parameter) => [parameter.name, parameter]));
   return {
     query: properties(
-      unbracket(renamed(withoutBodysKeys(query, body, schemas), otherNames(parameters)), schemas),
+      unbracket(renamed(withoutBodysKeys(query, body, schemas), names), schemas),
       schemas,
       '',
       context,
@@ -71,17 +72,14 @@ function bodyOf(
   schemas: Record<string, Schema>,
   context: Context,
 ): Record<string, unknown> {
-  const named = Object.entries(schemas).map(([name, schema]) => ({ ...schema, name }));
-  return properties(unbracket(renamed(body, otherNames(named)), schemas), schemas, '', context);
+  const names = otherNames(Object.entries(schemas));
+  return properties(unbracket(renamed(body, names), schemas), schemas, '', context);
 }
 
-interface Named {
-  name: string;
-  'x-other-names'?: string[];
-}
+type Named = readonly [name: string, field: { 'x-other-names'?: string[] }];
 
 const otherNames = (named: Named[]): [string, string][] =>
-  named.flatMap(({ name, 'x-other-names': others = [] }) =>
+  named.flatMap(([name, { 'x-other-names': others = [] }]) =>
     others.flatMap((other): [string, string][] => [
       [other, name],
       [`${other}[]`, `${name}[]`],

@@ -1,4 +1,10 @@
-import { acceptedContent, METHODS, type ContractDocument, type Schema } from '../contract';
+import {
+  acceptedContent,
+  contract,
+  METHODS,
+  type ContractDocument,
+  type Schema,
+} from '../contract';
 
 /**
  * The contract as requests are checked by: with the media types of x-also-accepts, with the query
@@ -15,7 +21,7 @@ export function requestDocument(document: ContractDocument): ContractDocument {
       if (operation.requestBody) operation.requestBody.content = content;
       if (!fields) continue;
       operation.parameters = operation.parameters?.filter(
-        (parameter) => resolved(copy, parameter).in !== 'query',
+        (parameter) => contract.resolve(parameter).in !== 'query',
       );
       // A GET has all its fields in the query string.
       operation.requestBody ??= { content: { 'application/json': { schema: fields } } };
@@ -26,11 +32,6 @@ export function requestDocument(document: ContractDocument): ContractDocument {
   }
   useKeywords(copy);
   return copy;
-}
-
-function resolved<T extends { $ref?: string }>(document: ContractDocument, node: T): T {
-  if (!node.$ref) return node;
-  return document.components.parameters[node.$ref.split('/').at(-1)!] as unknown as T;
 }
 
 function useKeywords(node: unknown): void {

@@ -1,5 +1,6 @@
 import { BASE_PATH, contract } from '../../contract';
 import { SAMPLES } from '../../generated/samples';
+import { componentsUsedBy } from '../excerpt';
 import { EVENTS, GROUPS, ORDERED_TAGS, pageDocument, type PageOperation, type Paths } from './tags';
 
 // The contract as documents: as it is with code samples; for Swagger UI; and one tag of it for the
@@ -69,27 +70,6 @@ export const swaggerDocument = (): Json => ({
   paths: mapOperations(pageDocument.paths, forPeople),
 });
 
-/** Copies the components that a document refers to, and those that they refer to. */
-function componentsOf(document: unknown): Record<string, Json> {
-  const found: Record<string, Json> = {};
-  const collect = (node: unknown): void => {
-    if (!node || typeof node !== 'object') return;
-    for (const [key, value] of Object.entries(node)) {
-      if (key !== '$ref' || typeof value !== 'string') {
-        collect(value);
-        continue;
-      }
-      const [, , kind = '', name = ''] = value.split('/');
-      const kept = (found[kind] ??= {});
-      if (name in kept) continue;
-      kept[name] = (contract.document.components as unknown as Record<string, Json>)[kind]?.[name];
-      collect(kept[name]);
-    }
-  };
-  collect(document);
-  return found;
-}
-
 function pathsOf(paths: Paths, tag: string): Paths {
   const items = Object.entries(paths).map(([path, item]) => {
     const kept = Object.entries(item).filter(
@@ -124,6 +104,6 @@ export function tagDocument(tag: string): Json {
     servers: SERVERS,
     tags: [{ name: tag }],
     ...shown,
-    components: componentsOf(shown),
+    components: componentsUsedBy(contract.document, shown),
   };
 }

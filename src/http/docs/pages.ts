@@ -46,7 +46,8 @@ export const swaggerPage = (): string =>
 <link rel="preload" href="/api/docs/openapi.json" as="fetch" crossorigin>
 <script src="/api/assets/swagger-ui-bundle.js" defer></script>
 <script src="/api/assets/swagger.js" type="module"></script>`,
-    header: `${brand('/api/docs/')}<nav><a href="/api/reference/">Reference</a>${CONTRACT_LINKS}</nav>`,
+    header:
+      brand('/api/docs/') + `<nav><a href="/api/reference/">Reference</a>${CONTRACT_LINKS}</nav>`,
     body: `<main class="introduction">
 <h1>${escaped(info.summary ?? info.title)}</h1>
 ${first}
@@ -72,7 +73,8 @@ const urlOf = ({ name }: Tag) => `/api/reference/${name}`;
 
 function tagItem(tag: Tag, current: Tag | undefined): string {
   const is_current = tag === current;
-  const link = `<a href="${urlOf(tag)}"${is_current ? ' aria-current="page"' : ''}>${tag.title}</a>`;
+  const mark = is_current ? ' aria-current="page"' : '';
+  const link = `<a href="${urlOf(tag)}"${mark}>${tag.title}</a>`;
   const operations = tag.operations.map((one) => operationItem(one, '')).join('\n');
   return `<li>${link}${is_current ? `<ul class="operations">${operations}</ul>` : ''}</li>`;
 }
@@ -115,11 +117,15 @@ ${tags.map(tagSummary).join('\n')}`,
 ).join('\n')}`,
   );
 
-const tagSummary = (tag: Tag): string => `<section class="tag">
-<h3><a href="${urlOf(tag)}">${tag.title}</a></h3>
+function tagSummary(tag: Tag): string {
+  const url = urlOf(tag);
+  const operations = tag.operations.map((one) => operationItem(one, url)).join('\n');
+  return `<section class="tag">
+<h3><a href="${url}">${tag.title}</a></h3>
 ${paragraphs(tag.description).join('\n')}
-<ul class="operations">${tag.operations.map((one) => operationItem(one, urlOf(tag))).join('\n')}</ul>
+<ul class="operations">${operations}</ul>
 </section>`;
+}
 
 /** The operations of a tag. */
 export const tagPage = (tag: Tag): string =>
