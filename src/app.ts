@@ -37,7 +37,7 @@ export function createApp(
 ): Express {
   const { config, log, database } = deps;
   const app = expressApp(config);
-  const metrics = createMetrics(database.pool);
+  const metrics = createMetrics(database.pool, config.metrics_token);
 
   app.use(requestLog(log));
   app.use(metrics.observe);
@@ -84,9 +84,13 @@ const pipelineOf = (app: Express, deps: Deps): Pipeline => ({
   changes: changeLog(deps.clock),
 });
 
-/** JSON needs little of what protects pages; TLS, and with it HSTS, is the proxy's task. */
+/**
+ * JSON needs little of what protects pages; TLS, and with it HSTS, is the proxy's task. Answers are
+ * private: no proxy and no browser may keep them.
+ */
 const securityHeaders: RequestHandler = (_req, res, next) => {
   res
+    .setHeader('Cache-Control', 'no-store')
     .setHeader('X-Content-Type-Options', 'nosniff')
     .setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
   next();

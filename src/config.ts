@@ -16,6 +16,8 @@ export interface Config {
   /** Folder of the server's own files: its database and its key pepper. */
   data_dir: string;
   log_level: string;
+  /** Bearer token of /metrics; absent: there is no such page. */
+  metrics_token: string | undefined;
   /** Requests of a credential, and of a lead token, in a minute; 0 for no limit. */
   rate_limit_per_minute: number;
   lead_rate_limit_per_minute: number;
@@ -84,6 +86,11 @@ const origins = makeValidator<string[]>((input) => {
     );
   return list;
 });
+const metricsToken = makeValidator<string>((input) => {
+  if (!/^[\x21-\x7e]{16,200}$/.test(input))
+    throw new Error('must be 16 to 200 visible ASCII characters');
+  return input;
+});
 const pepper = makeValidator<string>((input) => {
   if (input.length < 32) throw new Error('must be at least 32 characters long');
   return input;
@@ -128,6 +135,7 @@ const VARIABLES = {
   DATABASE_URL: databaseUrl({ default: undefined }),
   DATA_DIR: str({ default: '.data' }),
   LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
+  METRICS_TOKEN: metricsToken({ default: undefined }),
   CORS_ORIGINS: origins({ default: [] }),
   KEY_PEPPER: pepper({ default: undefined }),
   RATE_LIMIT_PER_MINUTE: between(0, 1_000_000_000)({ default: 60_000 }),
@@ -168,6 +176,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     database_url: values.DATABASE_URL,
     data_dir: values.DATA_DIR,
     log_level: values.LOG_LEVEL,
+    metrics_token: values.METRICS_TOKEN,
     rate_limit_per_minute: values.RATE_LIMIT_PER_MINUTE,
     lead_rate_limit_per_minute: values.LEAD_RATE_LIMIT_PER_MINUTE,
     cors_origins: values.CORS_ORIGINS,

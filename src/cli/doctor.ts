@@ -24,6 +24,7 @@ const MIN_FREE_GB = 1;
 /** PostgreSQL 15. */
 const MIN_VERSION = 150_000;
 const CONNECT_TIMEOUT_MS = 3_000;
+const ANSWER_TIMEOUT_MS = 15_000;
 
 const finding = (check: string, ok: boolean, text: string, remedy?: string): Finding => ({
   check,
@@ -69,12 +70,21 @@ async function ports({ port, host }: Config): Promise<Finding> {
   const address = `${host}:${port}`;
   const fault = await checkAddress({ port, host }).catch((error: unknown) => error as Error);
   if (!fault) return finding('port', true, `${address} is free`);
-  const is_ours = await fetch(`http://${address}/livez`).then(
-    (res) => res.ok,
-    () => false,
+  const answerTo = (path: string) =>
+    fetch(`http://${address}${path}`, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) }).then(
+      ({ ok, status }) => ({ ok, status: String(status) }),
+      () => ({ ok: false, status: 'no answer' }),
+    );
+  if (!(await answerTo('/livez')).ok) return finding('port', false, fault.message);
+  const { ok, status } = await answerTo('/readyz');
+  return finding(
+    'port',
+    ok,
+    ok
+      ? `${address} is served, and ready`
+      : `${address} is served, but its server does not reach the database (/readyz: ${status})`,
+    'See the log of the server.',
   );
-  if (is_ours) return finding('port', true, `${address} is served, and alive`);
-  return finding('port', false, fault.message);
 }
 
 async function databases(config: Config): Promise<Finding[]> {

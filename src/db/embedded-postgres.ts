@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -15,13 +15,25 @@ import {
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { StartError } from '../start-error';
+import { accessHint, serviceAccount, type Account } from './embedded-account';
 import { binaries } from './embedded-binaries';
+import { isAlive, isZombie } from './process-state';
 
 export interface EmbeddedDatabase {
   url: string;
   /** false: another process of this machine started it and will stop it. */
   owned: boolean;
+  /**
+   * Looks from now on whether the database runs, and starts it again on the same port when it has
+   * ended although nobody stopped it. For the server that will stop it.
+   */
+  watch(report: WatchReport): void;
   stop(): Promise<void>;
+}
+
+export interface WatchReport {
+  onRestart(): void;
+  onFailure(error: unknown): void;
 }
 
 interface Options {
@@ -36,10 +48,8 @@ interface Options {
   settings?: Record<string, string>;
 }
 
-interface Account {
-  uid?: number;
-  gid?: number;
-}
+/** How often a server looks whether its database runs. */
+const WATCH_MS = 1_000;
 
 const DEFAULT_SETTINGS = {
   listen_addresses: '127.0.0.1',
@@ -76,13 +86,13 @@ export async function startEmbedded({
   const account = serviceAccount();
   // The service account need not read this folder, but must get through it to its own.
   if (account.uid !== undefined) chmodSync(root, 0o711);
-  const cluster = new Cluster(root, account, role);
+  const cluster = new Cluster(root, { account, role, settings });
   await cluster.initialise();
   for (let attempt = 1; ; attempt++) {
     const running = cluster.running();
     if (running) return cluster.attach(running);
     try {
-      return await cluster.start({ ...DEFAULT_SETTINGS, ...settings });
+      return await cluster.start();
     } catch (error) {
       // Another process may have started the same cluster in between; or the backends of one that
       // was killed are not gone yet.
@@ -92,6 +102,12 @@ export async function startEmbedded({
   }
 }
 
+interface ClusterOptions {
+  account: Account;
+  role: string;
+  settings: Record<string, string>;
+}
+
 class Cluster {
   private readonly folder: string;
   private readonly passwordFile: string;
@@ -99,12 +115,16 @@ class Cluster {
   private readonly log: string;
   private readonly programLog: string;
   private readonly programs = binaries();
+  private readonly account: Account;
+  private readonly role: string;
+  private readonly settings: Record<string, string>;
+  private watching: NodeJS.Timeout | undefined;
+  private restarting: Promise<void> | undefined;
 
-  constructor(
-    root: string,
-    private readonly account: Account,
-    private readonly role: 'server' | 'command',
-  ) {
+  constructor(root: string, { account, role, settings }: ClusterOptions) {
+    this.account = account;
+    this.role = role;
+    this.settings = { ...DEFAULT_SETTINGS, ...settings };
     this.folder = join(root, 'postgres');
     this.passwordFile = join(root, 'postgres.password');
     this.ownerFile = join(root, 'postgres.owner');
@@ -144,6 +164,12 @@ class Cluster {
     return ready && isAlive(Number(lines[0])) ? Number(lines[3]) : undefined;
   }
 
+  /** Whether there is no postmaster at all, not even one that is starting or recovering. */
+  private hasEnded(): boolean {
+    const file = join(this.folder, 'postmaster.pid');
+    return !existsSync(file) || !isAlive(Number(readFileSync(file, 'utf8').split('\n')[0]));
+  }
+
   /** PostgreSQL takes a zombie for a running postmaster, and would not start. */
   private clearLock(): void {
     const file = join(this.folder, 'postmaster.pid');
@@ -157,18 +183,28 @@ class Cluster {
     return this.opened(port, taken || pid === process.pid || !isAlive(pid));
   }
 
-  /** Who will stop the database. */
-  private owner(): { pid: number; role: string } {
-    const [pid = '0', role = ''] = existsSync(this.ownerFile)
+  /** Who will stop the database, and the port that it knows. */
+  private owner(): { pid: number; role: string; port: number } {
+    const [pid = '0', role = '', port = '0'] = existsSync(this.ownerFile)
       ? readFileSync(this.ownerFile, 'utf8').split(' ')
       : [];
-    return { pid: Number(pid), role };
+    return { pid: Number(pid), role, port: Number(port) };
   }
 
-  async start(settings: Record<string, string>): Promise<EmbeddedDatabase> {
+  /**
+   * Starts PostgreSQL: on the port that a server which lost it still uses, otherwise on a free one.
+   */
+  async start(): Promise<EmbeddedDatabase> {
+    const { pid, port } = this.owner();
+    const is_awaited = isAlive(pid) && port > 0;
+    const chosen = is_awaited ? port : await freePort();
+    await this.startOn(chosen);
+    return this.opened(chosen, !is_awaited || pid === process.pid);
+  }
+
+  private async startOn(port: number): Promise<void> {
     this.clearLock();
-    const port = await freePort();
-    const flags = Object.entries({ ...settings, port: String(port) }).map(
+    const flags = Object.entries({ ...this.settings, port: String(port) }).map(
       ([name, value]) => `-c ${name}='${value}'`,
     );
     await this.run('pg_ctl', [
@@ -183,16 +219,28 @@ class Cluster {
       '-o',
       flags.join(' '),
     ]);
-    return this.opened(port, true);
+  }
+
+  private watch(port: number, { onRestart, onFailure }: WatchReport): void {
+    this.watching = setInterval(() => {
+      if (this.restarting || this.owner().pid !== process.pid || !this.hasEnded()) return;
+      this.restarting = this.startOn(port)
+        .then(onRestart, onFailure)
+        .finally(() => (this.restarting = undefined));
+    }, WATCH_MS);
+    this.watching.unref();
   }
 
   private opened(port: number, owned: boolean): EmbeddedDatabase {
-    if (owned) writeFileSync(this.ownerFile, `${process.pid} ${this.role}`);
+    if (owned) writeFileSync(this.ownerFile, `${process.pid} ${this.role} ${port}`);
     const password = readFileSync(this.passwordFile, 'utf8').trim();
     return {
       url: `postgresql://trunkline:${password}@127.0.0.1:${port}/postgres`,
       owned,
+      watch: (report) => this.watch(port, report),
       stop: async () => {
+        clearInterval(this.watching);
+        await this.restarting;
         if (this.owner().pid !== process.pid || !this.running()) return;
         await this.run('pg_ctl', ['stop', '-w', '-t', '60', '-m', 'fast', '-D', this.folder]);
         rmSync(this.ownerFile, { force: true });
@@ -233,49 +281,6 @@ class Cluster {
           `${this.log}. ${accessHint(this.account)}`,
       );
   }
-}
-
-/**
- * PostgreSQL refuses to run as root: then the system account "postgres" runs it, made when absent.
- */
-function serviceAccount(): Account {
-  if (process.getuid?.() !== 0) return {};
-  const id = (flag: string) =>
-    Number(execFileSync('id', [flag, 'postgres'], { stdio: ['ignore', 'pipe', 'ignore'] }));
-  try {
-    return { uid: id('-u'), gid: id('-g') };
-  } catch {
-    execFileSync('useradd', ['--system', '--user-group', '--no-create-home', 'postgres']);
-    return { uid: id('-u'), gid: id('-g') };
-  }
-}
-
-function accessHint({ uid }: Account): string {
-  if (uid === undefined) return '';
-  return (
-    'Started as root, PostgreSQL runs as the user "postgres", who must be able to reach this ' +
-    'folder and DATA_DIR: move the project out of a private home folder, or start it as ' +
-    'another user.'
-  );
-}
-
-function isAlive(pid: number): boolean {
-  if (!pid) return false;
-  try {
-    process.kill(pid, 0);
-    return !isZombie(pid);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-/**
- * A process that has ended and was not reaped, as happens in containers without an init
- * process.
- */
-function isZombie(pid: number): boolean {
-  const file = `/proc/${pid}/stat`;
-  return existsSync(file) && /\) Z /.test(readFileSync(file, 'utf8'));
 }
 
 function freePort(): Promise<number> {

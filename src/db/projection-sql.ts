@@ -73,20 +73,30 @@ export function recordSql(
 /** SQL of a column as a cell of a CSV file. */
 export function csvCell({ schema }: Field, sql: string): string {
   const { types, formats } = facets(schema);
-  if (types.has('array') || types.has('object')) return `to_json(${sql})::text`;
+  if (types.has('array') || types.has('object')) return safeCell(`to_json(${sql})::text`);
   if (types.has('boolean')) return `(${sql})::text`;
   if (!types.has('string') || formats.has('date-time') || formats.has('uuid')) return sql;
   return safeCell(sql);
 }
+
+/** What spreadsheets take for the beginning of a formula, also as full-width signs. */
+const FORMULA_SIGNS = '[=+\\-@|＝＋－＠]';
+/**
+ * Where a spreadsheet may begin a cell: some take a semicolon or a tab for a separator, also inside
+ * of quotes, and then a line break too.
+ */
+const CELL_BEGINS = '(^|[;\\t\\r\\n])';
 
 /**
  * SQL of a text cell that no spreadsheet runs as a formula: an apostrophe is put before what would
  * be one, but not before numbers and telephone numbers.
  */
 export function safeCell(sql: string): string {
-  const is_formula = `(${sql}) ~ '^[=+\\-@|\\t\\r\\n]'`;
+  const is_formula = `(${sql}) ~ '${CELL_BEGINS}${FORMULA_SIGNS}|^[\\t\\r\\n]'`;
   const is_number = `(${sql}) ~ '^(-?[0-9]+(\\.[0-9]+)?|\\+[0-9]{7,15})$'`;
-  return `CASE WHEN ${is_formula} AND NOT ${is_number} THEN '''' || (${sql}) ELSE (${sql}) END`;
+  const escaped = `regexp_replace(
+    ${sql}, '^(?=[\\t\\r\\n])|${CELL_BEGINS}(?=${FORMULA_SIGNS})', '\\1''', 'g')`;
+  return `CASE WHEN ${is_formula} AND NOT ${is_number} THEN ${escaped} ELSE (${sql}) END`;
 }
 
 const MAX_TEMPLATES = 5_000;

@@ -3411,7 +3411,7 @@ export interface components {
             error_codes: {
                 [key: string]: string[];
             };
-            /** @description Also sent as `X-Request-Id`; use it to find the request in the log. */
+            /** @description Ours, also sent as `X-Request-Id`; use it to find the request in the log. An `X-Request-Id` of your own is repeated as `X-Client-Request-Id` and logged too. */
             request_id: string;
         };
         /**
@@ -8840,8 +8840,10 @@ export interface components {
             access_token_id?: number | null;
             /** @description The name of the credentials at that time. */
             credentials?: string;
-            /** @description `X-Request-Id` of the request. */
+            /** @description `X-Request-Id` of the answer. */
             request_id?: string;
+            /** @description `X-Request-Id` that the client sent with its request; null without one. */
+            client_request_id?: string | null;
             /** @description IP address that the request came from; null if it is not known. */
             ip?: string | null;
         };
@@ -9593,8 +9595,10 @@ export interface components {
         ChangedByUserId: components["schemas"]["RecordId"];
         /** @description Id or uuid of the credentials. */
         ChangedByAccessTokenId: components["schemas"]["RecordId"];
-        /** @description `X-Request-Id` of a request. */
+        /** @description `X-Request-Id` of the answer to a request. */
         ChangeRequestId: string;
+        /** @description `X-Request-Id` that a client sent with its request. */
+        ChangeClientRequestId: string;
         /** @description By default `id`. */
         AccessTokenOrder: components["schemas"]["AccessTokenOrder"];
     };
@@ -17373,8 +17377,10 @@ export interface operations {
                 user_id?: components["parameters"]["ChangedByUserId"];
                 /** @description Id or uuid of the credentials. */
                 access_token_id?: components["parameters"]["ChangedByAccessTokenId"];
-                /** @description `X-Request-Id` of a request. */
+                /** @description `X-Request-Id` of the answer to a request. */
                 request_id?: components["parameters"]["ChangeRequestId"];
+                /** @description `X-Request-Id` that a client sent with its request. */
+                client_request_id?: components["parameters"]["ChangeClientRequestId"];
                 /** @description Only these records, by id or uuid. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */

@@ -1316,6 +1316,7 @@ export interface SqlTypes {
       access_token_id: number | string | bigint | null;
       credentials: string | null;
       request_id: string | null;
+      client_request_id: string | null;
       ip: string | null;
     };
     row: object;

@@ -84,7 +84,8 @@ interface Run {
 async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
   const { operation, handler, req, res, call } = request;
   const { params, body, caller, ip } = call;
-  const write = { operation, caller, params, body, request_id: String(req.id), ip };
+  const ids = { request_id: req.id, client_request_id: req.client_id ?? null };
+  const write = { operation, caller, params, body, ...ids, ip };
   const run = (db: Call<OperationId>['db']) =>
     pipeline.changes.logging(db, write, (within) => handler({ ...call, db: within }));
   const key = operation.method === 'post' ? req.get('Idempotency-Key') : undefined;

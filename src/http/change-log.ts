@@ -17,6 +17,7 @@ export interface Write {
   params: Record<string, unknown>;
   body: unknown;
   request_id: string;
+  client_request_id: string | null;
   ip: string;
 }
 
@@ -82,7 +83,7 @@ const ACTIONS: Record<string, Change['action']> = {
 };
 
 function entryOf(write: Write, { before, after: all, reply, now }: Written): Change {
-  const { operation, caller, request_id, ip } = write;
+  const { operation, caller, request_id, client_request_id, ip } = write;
   const after = all.at(-1) ?? recordIn(reply);
   const earlier =
     after && before.findLast(({ uuid, type }) => uuid === after.uuid && type === after.type);
@@ -104,6 +105,7 @@ function entryOf(write: Write, { before, after: all, reply, now }: Written): Cha
     access_token_id: caller.access_token_id,
     credentials: caller.name,
     request_id,
+    client_request_id,
     ip,
   };
 }

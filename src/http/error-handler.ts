@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Operation, Schemas } from '../contract';
 import { HttpProblem, type FieldFault, type FieldFaults } from '../errors';
 import { ErrorOfRequest } from '../log';
+import type { Caller } from './auth/caller';
 import { isUnavailable, sqlStateOf, unavailable } from './database-errors';
 import { ERRORS_PATH } from './error-page';
 import { valuesOf } from './request-values';
@@ -27,15 +28,24 @@ interface Constraint {
   index?: string;
 }
 
+/** What is known of a request when something is thrown: it may not have come far. */
+interface RequestSoFar {
+  operation?: Operation;
+  caller?: Caller;
+}
+
 /** The problem for anything thrown; undefined for an internal error. */
-export function problemFor(error: unknown, operation?: Operation): HttpProblem | undefined {
+export function problemFor(
+  error: unknown,
+  { operation, caller }: RequestSoFar = {},
+): HttpProblem | undefined {
   if (error instanceof HttpProblem) return error;
   const thrown = error as Thrown;
   return (
     bodyProblem(thrown) ??
     requestProblem(error, thrown, operation) ??
     databaseProblem(error) ??
-    constraintProblem(thrown)
+    constraintProblem(thrown, caller)
   );
 }
 
@@ -84,7 +94,7 @@ function databaseProblem(error: unknown): HttpProblem | undefined {
 }
 
 /** A unique or foreign key that was violated, as a problem of its field. */
-function constraintProblem({ code, meta }: Thrown): HttpProblem | undefined {
+function constraintProblem({ code, meta }: Thrown, caller?: Caller): HttpProblem | undefined {
   if (code !== 'P2002' && code !== 'P2003') return undefined;
   const constraint = meta?.driverAdapterError?.cause?.constraint;
   const columns = constraint?.fields ?? meta?.target ?? [];
@@ -94,9 +104,13 @@ function constraintProblem({ code, meta }: Thrown): HttpProblem | undefined {
     fields.filter((name) => name !== 'company_id').at(-1) ?? fieldOfIndex(constraint?.index);
   if (!field) return undefined;
   return code === 'P2002'
-    ? HttpProblem.field(field, 'taken', 'is taken by another record of yours; it must be unique')
+    ? HttpProblem.field(field, 'taken', caller?.teams ? TAKEN_BY_ANY : TAKEN_BY_YOURS)
     : HttpProblem.field(field, 'unknown_reference', 'names no record of yours');
 }
+
+const TAKEN_BY_YOURS = 'is taken by another record of yours; it must be unique';
+/** For callers who may not see the other record. */
+const TAKEN_BY_ANY = 'is not free; it must be unique, so choose another';
 
 const fieldOfIndex = (index?: string): string | undefined =>
   /_company_id_(\w+?)_(?:key|fkey)$/.exec(index ?? '')?.[1];
@@ -134,7 +148,7 @@ function logMessageOf({ headersSent }: Response, problem: HttpProblem | undefine
 /** Replies with the problem for what was thrown. Details of an internal error are only logged. */
 export function errorHandler(log: Logger): ErrorRequestHandler {
   return (error, req, res, next) => {
-    const problem = problemFor(error, res.locals.operation as Operation | undefined);
+    const problem = problemFor(error, res.locals as RequestSoFar);
     if (!problem || problem.status >= 500 || res.headersSent) {
       const err = new ErrorOfRequest(error, valuesOf(req));
       log.error({ err, request_id: req.id }, logMessageOf(res, problem));

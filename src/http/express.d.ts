@@ -10,8 +10,10 @@ export interface OpenApiMetadata {
 declare global {
   namespace Express {
     interface Request {
-      /** Also sent as X-Request-Id. */
+      /** Ours, also sent as X-Request-Id. */
       id: string;
+      /** X-Request-Id as the client sent it. */
+      client_id?: string | undefined;
       openapi?: OpenApiMetadata;
     }
   }

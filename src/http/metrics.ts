@@ -1,7 +1,9 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Operation } from '../contract';
+import { HttpProblem } from '../errors';
 
 export interface Metrics {
   /** Measures the time of every request, by operation and status. */
@@ -21,7 +23,8 @@ function processMetrics(): Registry {
   return of_process;
 }
 
-export function createMetrics(pool: Pool): Metrics {
+/** Without a token there is no page: the numbers tell how much a company's business is. */
+export function createMetrics(pool: Pool, token: string | undefined): Metrics {
   const registry = new Registry();
   const requests = new Histogram({
     name: 'http_request_duration_seconds',
@@ -55,8 +58,28 @@ export function createMetrics(pool: Pool): Metrics {
       });
       next();
     },
-    page: async (_req, res) => {
-      res.type(all.contentType).send(await all.metrics());
+    page: async (req, res) => {
+      requireToken(req.headers.authorization, token);
+      res
+        .set('Cache-Control', 'no-store')
+        .type(all.contentType)
+        .send(await all.metrics());
     },
   };
+}
+
+function requireToken(authorization = '', token: string | undefined): void {
+  if (token === undefined)
+    throw new HttpProblem('unknown_path', 'There are no metrics: METRICS_TOKEN is not set.');
+  const [sent, expected] = [authorization, `Bearer ${token}`].map((text) =>
+    createHash('sha256').update(text).digest(),
+  );
+  if (!timingSafeEqual(sent!, expected!))
+    throw new HttpProblem(
+      'wrong_credentials',
+      'Metrics need Authorization: Bearer METRICS_TOKEN.',
+      {
+        headers: { 'WWW-Authenticate': 'Bearer realm="Trunkline metrics"' },
+      },
+    );
 }

@@ -77,7 +77,7 @@ async function validateAll(
   try {
     await validate(operation, req, res);
   } catch (error) {
-    const problem = problemFor(error, operation);
+    const problem = problemFor(error, { operation });
     if (problem?.status !== 422) throw error;
     throw HttpProblem.fields({ ...problem.faults, ...unreadable }) ?? problem;
   }

@@ -20,6 +20,8 @@ export interface Change {
   /** Name of the credentials. */
   credentials: string;
   request_id: string;
+  /** X-Request-Id as the client sent it. */
+  client_request_id: string | null;
   ip: string;
 }
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Client } from 'pg';
+import type { Logger } from 'pino';
 import type { Config } from '../config';
 import { connectionFault, databaseName } from '../db/connection-fault';
 import { isInitialised, startEmbedded, type EmbeddedDatabase } from '../db/embedded-postgres';
@@ -40,6 +41,7 @@ export async function openInstallation(
       pepper = await claimPepper(sqlOn(client), config);
     });
     const deps = createDeps({ config, database_url: database.url, pepper, ...options });
+    if (role === 'server') database.watch(deps.log);
     const close = async () => {
       deps.mailer.close();
       await deps.request.close();
@@ -59,6 +61,8 @@ export interface DatabaseServer {
   url: string;
   /** Applies migrations, or checks them, and then runs the work; no other process does so now. */
   prepare(work?: (client: Client) => Promise<void>): Promise<string[]>;
+  /** Starts a PostgreSQL of this process again whenever it ends by itself. */
+  watch(log: Logger): void;
   stop(): Promise<void>;
 }
 
@@ -87,6 +91,11 @@ export async function openDatabaseServer(
     prepare: (work) =>
       prepare(work).catch((error: unknown) => {
         throw connectionFault(config.database_url, error);
+      }),
+    watch: (log) =>
+      embedded?.watch({
+        onRestart: () => log.warn('the database had ended and was started again'),
+        onFailure: (error) => log.error({ err: error }, 'the database cannot be started again'),
       }),
     stop: async () => embedded?.stop(),
   };

@@ -31,6 +31,7 @@ export const projection = {
     access_token_id: true,
     credentials: true,
     request_id: true,
+    client_request_id: true,
     ip: true,
   },
 } as const satisfies Projection<'ChangeLog', 'change_log', 'change_logs'>;
@@ -40,6 +41,7 @@ export const filters = {
   record_id: 't.record_id = {record_id}::bigint',
   action: 't.action = {action}',
   request_id: 't.request_id = {request_id}',
+  client_request_id: 't.client_request_id = {client_request_id}',
 };
 
 /** The log of changes: who changed which record, and how. */

@@ -18,7 +18,7 @@ interface Entry {
   changes: Record<string, { from: unknown; to: unknown }>;
   user_email: string | null;
   credentials: string;
-  request_id: string;
+  client_request_id: string;
 }
 
 const entries = async (query: object = {}): Promise<Entry[]> =>
@@ -76,7 +76,7 @@ describe('derived from the contract', () => {
         credentials: 'First key pair',
         record_type: expect.stringMatching(/^[A-Z][A-Za-z]+$/),
       });
-      if (res) expect(last.request_id).toBe(`test-${operation.id}`);
+      if (res) expect(last.client_request_id).toBe(`test-${operation.id}`);
       if (operation.method === 'delete') expect(last).toMatchObject({ action: 'delete' });
     },
   );
@@ -108,7 +108,7 @@ test('an update names exactly the columns that changed, from what to what', asyn
     body: { paused: true, tier: 2, attempt_daily_limit: 5, current_conversion_revenue: 12.5 },
     headers: { 'X-Request-Id': 'r-1' },
   });
-  const [last] = await entries({ request_id: 'r-1' });
+  const [last] = await entries({ client_request_id: 'r-1' });
   expect(last).toMatchObject({
     record_type: 'Buyer',
     record_id: buyer.id,
@@ -132,7 +132,7 @@ test('buyers of a group and users of a team are columns of the record', async ()
     body: { add_buyer_ids: [buyer] },
     headers: { 'X-Request-Id': 'r-2' },
   });
-  expect((await entries({ request_id: 'r-2' }))[0]!.changes).toMatchObject({
+  expect((await entries({ client_request_id: 'r-2' }))[0]!.changes).toMatchObject({
     buyer_ids: { from: [], to: [buyer] },
     buyers_count: { from: 0, to: 1 },
   });
@@ -144,7 +144,7 @@ test('a field without a column is logged as it was sent: users who get access', 
     body: { team_users_emails: ['stranger@example.com'] },
     headers: { 'X-Request-Id': 'r-6' },
   });
-  expect((await entries({ request_id: 'r-6' }))[0]!.changes).toEqual({
+  expect((await entries({ client_request_id: 'r-6' }))[0]!.changes).toEqual({
     team_users_emails: { from: null, to: ['stranger@example.com'] },
   });
 });
@@ -159,7 +159,7 @@ test('the entry does not depend on the serializer, and has the lead before a cap
     });
   const lead_id = (await capture('a@example.com', 'r-7')).body.lead_id;
   await capture('b@example.com', 'r-8');
-  expect((await entries({ request_id: 'r-8' }))[0]).toMatchObject({
+  expect((await entries({ client_request_id: 'r-8' }))[0]).toMatchObject({
     action: 'update',
     changes: { email: { from: 'a@example.com', to: 'b@example.com' } },
   });
@@ -167,7 +167,7 @@ test('the entry does not depend on the serializer, and has the lead before a cap
     body: { email: 'c@example.com', serializer: 'lead_external' },
     headers: { 'X-Request-Id': 'r-9' },
   });
-  expect((await entries({ request_id: 'r-9' }))[0]!.changes.email).toEqual({
+  expect((await entries({ client_request_id: 'r-9' }))[0]!.changes.email).toEqual({
     from: 'b@example.com',
     to: 'c@example.com',
   });
@@ -211,8 +211,10 @@ test('a failed write has no entry, and a failed entry cancels the write', async 
     body: { name: 'Else' },
     headers: { 'X-Request-Id': 'r-3', 'If-Match': '"00000000000000000000000000000000"' },
   });
-  expect(await entries({ request_id: 'r-3' })).toEqual([]);
-  await world.sql('ALTER TABLE change_logs ADD CONSTRAINT refuse CHECK (request_id <> $$r-4$$)');
+  expect(await entries({ client_request_id: 'r-3' })).toEqual([]);
+  await world.sql(
+    'ALTER TABLE change_logs ADD CONSTRAINT refuse CHECK (client_request_id <> $$r-4$$)',
+  );
   const failed = await api('put', `buyers/${buyer.id}`, {
     body: { name: 'Unseen' },
     headers: { 'X-Request-Id': 'r-4' },
@@ -253,7 +255,7 @@ test('a request that is repeated with its Idempotency-Key is logged once', async
     });
   await send();
   await send();
-  expect(await entries({ request_id: 'r-5' })).toHaveLength(1);
+  expect(await entries({ client_request_id: 'r-5' })).toHaveLength(1);
 });
 
 test('lists have filters, cursors and CSV; a limited user sees only own entries', async () => {

@@ -178,8 +178,8 @@ test('replaces only the visible part of a list; the change log has all of it', a
     headers: { 'X-Request-Id': 'replaced' },
   });
   expect((await api('get', `offers/${own.offer}`)).body.offer.buyer_ids).toEqual([other]);
-  const [entry] = (await api('get', 'change_logs', { query: { request_id: 'replaced' } })).body
-    .change_logs;
+  const [entry] = (await api('get', 'change_logs', { query: { client_request_id: 'replaced' } }))
+    .body.change_logs;
   expect(entry.changes.buyer_ids).toEqual({
     from: [own.buyer, other].toSorted((a, b) => a - b),
     to: [other],

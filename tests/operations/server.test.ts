@@ -4,14 +4,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { basic } from '../support/world';
 import { eventually } from '../support/engine-process';
-import {
-  freePort,
-  pgCtl,
-  postmasterOptions,
-  runScript,
-  startServer,
-  type Running,
-} from '../support/process';
+import { freePort, runScript, startServer, type Running } from '../support/process';
 import { patient } from '../support/patience';
 
 const data_dir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'server-data');
@@ -169,14 +162,6 @@ async function expectUnavailable(): Promise<void> {
     detail: expect.stringContaining('database'),
   });
 }
-
-test('a database that goes away: 503 with Retry-After; 200 soon after its return', async () => {
-  pgCtl(data_dir, 'stop', '-m', 'immediate');
-  await expectUnavailable().finally(() =>
-    pgCtl(data_dir, 'start', '-o', postmasterOptions(data_dir)),
-  );
-  await expectRecovery();
-});
 
 test('a database that hangs: 503 and no hang; well again soon after', async () => {
   await get('/api/v1/buyers');

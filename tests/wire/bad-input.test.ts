@@ -171,16 +171,9 @@ test('the largest schedule that the contract allows is accepted', async () => {
   expect([res.status, res.body.buyer.buyer_conversions_schedule.length]).toEqual([201, 50]);
 });
 
-test('an unknown path is 404 in the same shape, with the request id of the caller', async () => {
-  const res = await raw().get('/api/v1/nowhere').set('X-Request-Id', 'mine-1');
-  expect([res.status, res.body.request_id, res.headers['x-request-id']]).toEqual([
-    404,
-    'mine-1',
-    'mine-1',
-  ]);
-  expect(
-    (await raw().get('/api/v1/me').set('X-Request-Id', 'not allowed!')).headers['x-request-id'],
-  ).toMatch(/^[0-9a-f-]{36}$/);
+test('an unknown path is 404 in the same shape, with a request id', async () => {
+  const res = await raw().get('/api/v1/nowhere');
+  expect([res.status, res.body.request_id]).toEqual([404, res.headers['x-request-id']]);
 });
 
 test('the same key in query and body is not an error; the body wins', async () => {

@@ -3,9 +3,12 @@ import { basic, createWorld, type World } from '../support/world';
 
 // What the server has in addition to the operations of the contract.
 
+const METRICS_TOKEN = 'a-token-of-the-metrics';
 let world: World;
 beforeAll(async () => {
-  world = await createWorld({ environment: { CORS_ORIGINS: 'https://app.example.com' } });
+  world = await createWorld({
+    environment: { CORS_ORIGINS: 'https://app.example.com', METRICS_TOKEN },
+  });
 });
 afterAll(() => world.close());
 
@@ -24,7 +27,8 @@ test('livez, readyz and metrics', async () => {
     200, 200,
   ]);
   await world.company.api('get', 'me');
-  expect((await raw().get('/metrics')).text).toMatch(
+  const metrics = await raw().get('/metrics').set('Authorization', `Bearer ${METRICS_TOKEN}`);
+  expect(metrics.text).toMatch(
     /http_request_duration_seconds_count\{operation="showMe",status="200"\} \d+/,
   );
 });

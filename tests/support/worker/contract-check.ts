@@ -69,6 +69,8 @@ export function checkAnswer(method: string, url: string, res: Response): void {
     produced(`error ${(JSON.parse(res.text) as { code: string }).code}`);
   const operation = operationOf(method, url);
   if (!operation || res.status === 405) return;
+  if (!res.headers['cache-control']?.startsWith('no-store'))
+    throw new Error(`${operation.id} ${res.status} may be stored by caches`);
   const status = String(res.status);
   if (!operation.responses[status])
     throw new Error(
