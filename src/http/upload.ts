@@ -1,13 +1,14 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
-import multer, { diskStorage, MulterError } from 'multer';
+import multer, { MulterError } from 'multer';
 import { facets, type Operation } from '../contract';
 import { HttpProblem } from '../errors';
 import type { Storage } from '../storage/directory';
 import { foreignFormat, headOf } from '../storage/file-format';
+import { noSpace, uploadDisk } from './upload-disk';
 
 /** A file that came with a request. It is deleted after the reply, unless the handler moved it. */
 export interface Upload {
@@ -47,12 +48,8 @@ interface UploaderOptions {
 }
 
 export function uploader({ storage, max_upload_bytes, max_body_bytes }: UploaderOptions): Uploader {
-  const disk = diskStorage({
-    destination: storage.incoming,
-    filename: (_req, _file, done) => done(null, randomUUID()),
-  });
   const form = multer({
-    storage: disk,
+    storage: uploadDisk(storage),
     limits: { ...LIMITS, fileSize: max_upload_bytes },
     defParamCharset: 'utf8',
   });
@@ -129,13 +126,9 @@ const nameOf = (original: string) =>
 
 const tooLarge = (bytes: number) =>
   new HttpProblem('file_too_large', `The file is larger than ${bytes} bytes.`);
-const noSpace = () =>
-  new HttpProblem(
-    'insufficient_storage',
-    'There is not enough space on the disk for the file. It was not stored.',
-  );
 
 function problemOf(error: unknown, operation: Operation, max_upload_bytes: number): unknown {
+  if (error instanceof HttpProblem) return error;
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT') return noSpace();
   if (code === 'LIMIT_FILE_SIZE') return tooLarge(max_upload_bytes);
