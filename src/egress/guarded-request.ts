@@ -1,11 +1,10 @@
-import type { LookupAddress } from 'node:dns';
-import { lookup as systemLookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import { errorWithCode, exchange } from './exchange';
 import { refusedAddress, type AddressTest } from './refused-addresses';
 import { refusedHeaders } from './refused-headers';
 import { parseUrl, type UrlFault } from './refused-urls';
+import { nameResolver, type Lookup } from './resolve-names';
 
 // The room of requests to addresses that customers typed. It guards against server-side request
 // forgery: a URL, a name or a redirect cannot lead a request into a network that is not public.
@@ -27,9 +26,6 @@ export type Answered =
   | { ok: false; reason: string; duration_ms: number };
 
 export type GuardedRequest = (outgoing: Outgoing) => Promise<Answered>;
-
-/** Returns every address of a name. */
-export type Lookup = (hostname: string) => Promise<LookupAddress[]>;
 
 interface GuardOptions {
   /** Networks that are allowed although they are not public: `10.1.0.0/16`, `fd00::/8`. */
@@ -53,7 +49,7 @@ type ParseUrl = (url: string) => UrlFault | URL;
  */
 export function guardedRequest({
   allow_networks,
-  lookup = (name) => systemLookup(name, { all: true }),
+  lookup = nameResolver(),
 }: GuardOptions): GuardedRequest & {
   /** Waits for the open requests, then closes all connections. */
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
-import type { Lookup } from '../../src/egress/guarded-request';
+import type { Lookup } from '../../src/egress/resolve-names';
 import {
   LOOPBACK,
   closeLater,

@@ -1,7 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { guardedRequest, type Lookup, type Outgoing } from '../../src/egress/guarded-request';
+import { guardedRequest, type Outgoing } from '../../src/egress/guarded-request';
+import type { Lookup } from '../../src/egress/resolve-names';
 import { patient } from './patience';
 
 export const LOOPBACK = ['127.0.0.0/8', '::1'];
