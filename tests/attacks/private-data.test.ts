@@ -2,6 +2,7 @@ import request from 'supertest';
 import { BASE_PATH } from '../../src/contract';
 import { captureLog } from '../support/captured-log';
 import { eventually } from '../support/engine-process';
+import { member } from '../support/teams';
 import { createWorld, type World } from '../support/world';
 
 // Private answers stay with who asked for them: neither caches nor logs nor metrics nor messages
@@ -71,4 +72,22 @@ describe('/metrics', () => {
     expect((await get(other.app, `Bearer ${TOKEN}`)).text).toContain('database_connections');
     await other.close();
   });
+});
+
+test('a value that an invisible record has is refused without a word of that record', async () => {
+  const { api } = world.company;
+  await api('post', 'buyers', { body: { name: 'Hidden', user_buyer_id: 'b-7' } });
+  const limited = await member(world.company, 'limited@example.com', {
+    permissions: ['buyers:read', 'buyers:create'],
+  });
+  const create = (by: typeof api) =>
+    by('post', 'buyers', { body: { name: 'Mine', user_buyer_id: 'b-7' } });
+  expect((await create(api)).body.errors).toEqual({
+    user_buyer_id: [expect.stringContaining('another record of yours')],
+  });
+  const refused = await create(limited.api);
+  expect([refused.status, refused.body.errors]).toEqual([
+    422,
+    { user_buyer_id: ['is not free; it must be unique, so choose another'] },
+  ]);
 });

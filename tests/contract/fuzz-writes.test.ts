@@ -1,0 +1,5 @@
+import { fuzz } from '../support/fuzz-suite';
+import { repetitions } from '../support/repetitions';
+
+// A deletion that succeeds leaves nothing to try the others on.
+fuzz(({ method }) => method !== 'get' && method !== 'delete', repetitions(16, 200));

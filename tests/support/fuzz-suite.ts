@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { contract, type Operation } from '../../src/contract';
+import { createFixture, type Fixture } from './example';
+import { requestsOf, sendDraft } from './fuzz';
+import { createWorld, type World } from './world';
+
+/**
+ * Declares a test of so many runs for each of the operations: any value in any parameter, header or field gets a
+ * response that the contract promises, and never an internal error.
+ */
+export function fuzz(isMeant: (operation: Operation) => boolean, runs: number): void {
+  jest.setTimeout(600_000);
+  let world: World;
+  let fixture: Fixture;
+  beforeAll(async () => {
+    world = await createWorld({
+      environment: { RATE_LIMIT_PER_MINUTE: '0', LEAD_RATE_LIMIT_PER_MINUTE: '0' },
+    });
+    fixture = await createFixture(world);
+  });
+  afterAll(() => world.close());
+
+  const meant = contract.operations.filter(isMeant);
+  test.each(meant.map((operation) => [operation.id, operation] as const))(
+    '%s',
+    async (_, operation) => {
+      await fc.assert(
+        fc.asyncProperty(requestsOf(operation), async (draft) => {
+          const res = await sendDraft(fixture, operation, draft);
+          expect([res.status, res.status < 500 ? '' : res.text]).toEqual([expect.any(Number), '']);
+          if (res.status === 422) expect(Object.keys(res.body.errors).length).toBeGreaterThan(0);
+        }),
+        { numRuns: runs * Number(process.env.FUZZ_TIMES ?? 1) },
+      );
+    },
+  );
+}
