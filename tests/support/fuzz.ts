@@ -77,6 +77,9 @@ export function requestsOf({ parameters, body, path }: Operation): fc.Arbitrary<
 const asText = (value: unknown): string =>
   typeof value === 'string' && value.isWellFormed() ? value : (JSON.stringify(value) ?? '');
 
+const isForm = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && !Array.isArray(body);
+
 /** Sends it; a number or text in place of a body is sent as JSON too. */
 export function sendDraft(fixture: Fixture, operation: Operation, draft: Draft) {
   const { id, query, headers, body } = draft;
@@ -92,6 +95,6 @@ export function sendDraft(fixture: Fixture, operation: Operation, draft: Draft) 
     ...path,
     query,
     headers: { ...headers, ...(is_json && { 'Content-Type': 'application/json' }) },
-    body: (is_json || typeof body === 'object' ? text : undefined) as object | undefined,
+    body: (is_json || isForm(body) ? text : undefined) as object | undefined,
   });
 }
