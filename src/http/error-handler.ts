@@ -2,9 +2,9 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Operation, Schemas } from '../contract';
-import { HttpProblem, type FieldFault, type FieldFaults } from '../errors';
+import { HttpProblem, MAX_FAULTS, type FieldFault, type FieldFaults } from '../errors';
 import { ErrorOfRequest } from '../log';
-import { isUnavailable, sqlStateOf, unavailable } from './database-errors';
+import { diskFull, isDiskFull, isUnavailable, sqlStateOf, unavailable } from './database-errors';
 import { ERRORS_PATH } from './error-page';
 import { valuesOf } from './request-values';
 import { validationProblem, type ValidatorError } from './validation-problem';
@@ -77,6 +77,7 @@ function requestProblem(
 }
 
 function databaseProblem(error: unknown): HttpProblem | undefined {
+  if (isDiskFull(error)) return diskFull();
   if (isUnavailable(error)) return unavailable();
   return sqlStateOf(error)?.startsWith('22')
     ? new HttpProblem('invalid_value', 'The request has a value that the database cannot store.')
@@ -101,7 +102,8 @@ function constraintProblem({ code, meta }: Thrown): HttpProblem | undefined {
 const fieldOfIndex = (index?: string): string | undefined =>
   /_company_id_(\w+?)_(?:key|fkey)$/.exec(index ?? '')?.[1];
 
-function bodyOf({ status, code, detail, faults }: HttpProblem, req: Request): Problem {
+function bodyOf(problem: HttpProblem, req: Request): Problem {
+  const { status, code, detail, faults, fault_count } = problem;
   return {
     type: `${ERRORS_PATH}#${code}`,
     title: STATUS_CODES[status] ?? 'Error',
@@ -113,6 +115,7 @@ function bodyOf({ status, code, detail, faults }: HttpProblem, req: Request): Pr
     message: detail,
     errors: byField(faults, ({ message }) => message),
     error_codes: byField(faults, ({ code }) => code),
+    ...(fault_count > MAX_FAULTS && { error_count: fault_count }),
     request_id: req.id,
   };
 }
