@@ -20,10 +20,7 @@ export function bodyTimeout({ body_ms }: BodyTimeouts): RequestHandler {
       req.headers['transfer-encoding'] !== undefined ||
       Number(req.headers['content-length'] ?? 0) > 0;
     if (has_body) {
-      timers.set(
-        req,
-        setTimeout(() => req.destroy(), body_ms),
-      );
+      timers.set(req, setTimeout(() => req.destroy(), body_ms).unref());
       const stop = () => clearTimeout(timers.get(req));
       req.once('end', stop).once('close', stop);
     }
@@ -41,5 +38,5 @@ export function expectFile(req: Request, { file_ms, file_bytes }: BodyTimeouts):
     if (now - before < file_bytes) req.destroy();
     before = now;
   };
-  timers.set(req, setInterval(check, file_ms));
+  timers.set(req, setInterval(check, file_ms).unref());
 }

@@ -6,6 +6,7 @@ import { HttpProblem, MAX_FAULTS, type FieldFault, type FieldFaults } from '../e
 import { ErrorOfRequest } from '../log';
 import { diskFull, isDiskFull, isUnavailable, sqlStateOf, unavailable } from './database-errors';
 import { ERRORS_PATH } from './error-page';
+import { bodyTooLarge } from './read-body';
 import { valuesOf } from './request-values';
 import { validationProblem, type ValidatorError } from './validation-problem';
 
@@ -43,11 +44,9 @@ export function problemFor(error: unknown, operation?: Operation): HttpProblem |
 function bodyProblem({ type, limit, message }: Thrown): HttpProblem | undefined {
   switch (type) {
     case 'entity.too.large':
-      return new HttpProblem('body_too_large', `The body is larger than ${limit} bytes.`);
+      return bodyTooLarge(limit!);
     case 'entity.parse.failed':
       return new HttpProblem('malformed_body', `The body is not well-formed JSON: ${message}`);
-    case 'parameters.too.many':
-      return new HttpProblem('body_too_large', 'The body has too many parameters.');
     case 'encoding.unsupported':
     case 'charset.unsupported':
       return new HttpProblem('unsupported_media_type', message ?? 'The body cannot be read.');

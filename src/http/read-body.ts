@@ -12,6 +12,9 @@ export const UNKNOWN_CALLER_BODY_BYTES = 65_536;
 export const bodyLimit = (is_known: boolean, max_body_bytes: number): number =>
   is_known ? max_body_bytes : Math.min(UNKNOWN_CALLER_BODY_BYTES, max_body_bytes);
 
+export const bodyTooLarge = (limit: number): HttpProblem =>
+  new HttpProblem('body_too_large', `The body is larger than ${limit} bytes.`);
+
 /** Reads JSON or a form into req.body; a compressed one counts as what it expands to. */
 export type BodyReader = (req: Request, res: Response, is_known: boolean) => Promise<void>;
 
@@ -24,6 +27,9 @@ export function bodyReader({ max_body_bytes }: { max_body_bytes: number }): Body
   };
   const [of_known, of_unknown] = [parsersOf(true), parsersOf(false)];
   return async (req, res, is_known) => {
+    const limit = bodyLimit(is_known, max_body_bytes);
+    // The library would read all of it before it refuses it.
+    if (Number(req.headers['content-length'] ?? 0) > limit) throw bodyTooLarge(limit);
     const is_form = Boolean(req.is(FORM));
     const charset = is_form ? charsetOf(req) : 'utf-8';
     for (const parser of is_known ? of_known : of_unknown) await run(parser, req, res);

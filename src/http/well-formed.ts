@@ -43,6 +43,8 @@ function look(value: unknown, walk: Walk, place: string): void {
   if (keys && keys.length > MAX_FIELDS)
     return faults.add(nameOf(path, place), `must not have more than ${MAX_FIELDS} fields`);
   const length = keys?.length ?? (value as unknown[]).length;
+  if (length > MAX_VALUES)
+    return faults.add(nameOf(path, place), `must not have more than ${MAX_VALUES} values`);
   for (let at = 0; at < length && walk.values <= MAX_VALUES; at++) {
     const key = keys?.[at] ?? at;
     if (typeof key === 'string') check(key, walk, place);
