@@ -5,10 +5,16 @@ export class Faults {
   /** Without a prototype: field names come from requests. */
   readonly fields = Object.create(null) as FieldFaults;
   count = 0;
+  /** Lists that nothing else looks at, because of an item that has a fault here. */
+  private readonly withheld = new Set<string>();
 
   add(field: string, message: string): void {
     this.count++;
     if (this.count <= MAX_FAULTS) (this.fields[field] ??= []).push(...invalid(message));
+  }
+
+  withhold(field: string): void {
+    this.withheld.add(field);
   }
 
   /** What is wrong, if anything is. */
@@ -18,9 +24,11 @@ export class Faults {
 
   /** The same together with what another check found; where both name a field, these count. */
   with(other: HttpProblem): HttpProblem {
-    const repeated = Object.keys(this.fields).filter((field) => Object.hasOwn(other.faults, field));
-    const twice = countOf(Object.fromEntries(repeated.map((name) => [name, other.faults[name]!])));
-    const faults = { ...other.faults, ...this.fields };
-    return HttpProblem.fields(faults, other.fault_count + this.count - twice) ?? other;
+    const is_ours = (field: string) => field in this.fields || this.withheld.has(field);
+    const others = Object.entries(other.faults);
+    const twice = Object.fromEntries(others.filter(([field]) => is_ours(field)));
+    const theirs = Object.fromEntries(others.filter(([field]) => !is_ours(field)));
+    const count = other.fault_count - countOf(twice) + this.count;
+    return HttpProblem.fields({ ...theirs, ...this.fields }, count) ?? other;
   }
 }

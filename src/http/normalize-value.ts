@@ -127,10 +127,11 @@ function list(raw: unknown, allowed: Facets, path: string, context: Context): un
   const entries = spread(raw, inner, limit);
   if (!Array.isArray(entries)) return notList(raw, entries, { types, path, context });
   if (entries.length > limit) return tooMuch(context, path, `${limit} items`);
-  return inner
-    ? // An item that is too long keeps its place.
-      entries.map((entry, n) => valueOf(entry, inner, `${path}.${n}`, context) ?? null)
-    : entries;
+  if (!inner) return entries;
+  const read = entries.map((entry, n) => valueOf(entry, inner, `${path}.${n}`, context));
+  if (!read.includes(undefined)) return read;
+  context.faults.withhold(path);
+  return undefined;
 }
 
 /** The validator splits what it finds in place of a list in the query string, and must not. */
