@@ -27,9 +27,11 @@ export function bodyReader({ max_body_bytes }: { max_body_bytes: number }): Body
   };
   const [of_known, of_unknown] = [parsersOf(true), parsersOf(false)];
   return async (req, res, is_known) => {
+    const { 'content-length': length, 'transfer-encoding': encoding } = req.headers;
+    if (length === undefined && encoding === undefined) return;
     const limit = bodyLimit(is_known, max_body_bytes);
     // The library would read all of it before it refuses it.
-    if (Number(req.headers['content-length'] ?? 0) > limit) throw bodyTooLarge(limit);
+    if (Number(length ?? 0) > limit) throw bodyTooLarge(limit);
     const is_form = Boolean(req.is(FORM));
     const charset = is_form ? charsetOf(req) : 'utf-8';
     for (const parser of is_known ? of_known : of_unknown) await run(parser, req, res);
