@@ -1,3 +1,4 @@
+const { default: regexp } = require('eslint-plugin-regexp');
 const tseslint = require('typescript-eslint');
 
 module.exports = tseslint.config(
@@ -43,6 +44,18 @@ module.exports = tseslint.config(
     // Scripts of pages: no part of the TypeScript project.
     files: ['assets/**'],
     ...tseslint.configs.disableTypeChecked,
+  },
+  {
+    // A pattern takes a time that is linear in the length of the text, whoever wrote the text.
+    files: ['src/**', 'scripts/**', 'assets/**'],
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': [
+        'error',
+        { report: 'potential', ignorePartial: false, ignoreSticky: false },
+      ],
+    },
   },
   {
     files: ['src/**', 'scripts/**'],

@@ -6,9 +6,9 @@ import { dirname, join, relative } from 'node:path';
 // a source file that does not exist.
 
 const ROOT = join(__dirname, '..');
-const LINK = /\[[^\]]*\]\(([^)\s]+)\)/g;
+const LINK = /\[[^[\]]*\]\(([^)\s]+)\)/g;
 const SOURCE = /`((?:src|tests|scripts|docs|prisma|\.github)\/[\w./-]*\w\/?|(?:src|docs)\/)`/g;
-const HEADING = /^#{1,6} +(.+)$/gm;
+const HEADING = /^#{1,6} +(\S.*)$/gm;
 const CODE = /^( *)```[\s\S]*?^\1```$/gm;
 
 const withoutCode = (markdown: string): string =>
@@ -19,7 +19,7 @@ function anchorsOf(file: string): Set<string> {
   const seen = new Map<string, number>();
   const anchors = new Set<string>();
   for (const [, heading = ''] of withoutCode(readFileSync(file, 'utf8')).matchAll(HEADING)) {
-    const text = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+    const text = heading.replace(/\[([^[\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
     const anchor = text
       .replace(/[^\p{L}\p{N}\s_-]/gu, '')
       .trim()

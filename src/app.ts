@@ -1,7 +1,6 @@
 import compression from 'compression';
 import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
-import { parse } from 'qs';
 import type { Config } from './config';
 import { BASE_PATH } from './contract';
 import type { Deps } from './deps';
@@ -9,7 +8,7 @@ import { HttpProblem } from './errors';
 import { createHandlers } from './handlers';
 import type { Pipeline } from './http/adapt';
 import { bind } from './http/bind';
-import { bodyTimeout } from './http/body-timeout';
+import { BODY_TIMEOUTS, bodyTimeout, type BodyTimeouts } from './http/body-timeout';
 import { changeLog } from './http/change-log';
 import { cors } from './http/cors';
 import { docs } from './http/docs/routes';
@@ -20,11 +19,11 @@ import { idempotency } from './http/idempotency';
 import { listFormats } from './http/list-formats';
 import { requestLog } from './http/logging';
 import { createMetrics } from './http/metrics';
+import { readQuery } from './http/parameters';
+import { bodyReader } from './http/read-body';
 import { uploader } from './http/upload';
 import { validator } from './http/validate';
 import { invitationPage } from './people/invitation-page';
-
-const QUERY = { depth: 5, arrayLimit: 10_000, parameterLimit: 10_000, plainObjects: true };
 
 /**
  * The HTTP application. A request goes through these handlers from top to bottom; an operation of
@@ -38,6 +37,7 @@ export function createApp(
   const { config, log, database } = deps;
   const app = expressApp(config);
   const metrics = createMetrics(database.pool, config.metrics_token);
+  const pipeline = { ...pipelineOf(app, deps, others.timeouts ?? BODY_TIMEOUTS), ...others };
 
   app.use(requestLog(log));
   app.use(metrics.observe);
@@ -46,10 +46,9 @@ export function createApp(
     BASE_PATH,
     securityHeaders,
     cors(config.cors_origins),
-    bodyTimeout,
-    ...bodyParsers(config),
+    bodyTimeout(pipeline.timeouts),
     listFormats(),
-    bind(handlers, { ...pipelineOf(app, deps), ...others }),
+    bind(handlers, pipeline),
   );
   app.use(healthChecks(database.sql));
   app.get('/metrics', metrics.page);
@@ -66,17 +65,20 @@ export function createApp(
 function expressApp({ trust_proxy }: Config): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
-  app.set('trust proxy', trust_proxy).set('query parser', (text: string) => parse(text, QUERY));
+  app.set('trust proxy', trust_proxy).set('query parser', readQuery);
   return app;
 }
 
-const pipelineOf = (app: Express, deps: Deps): Pipeline => ({
+const pipelineOf = (app: Express, deps: Deps, timeouts: BodyTimeouts): Pipeline => ({
   authenticator: deps.authenticator,
   limits: deps.limits,
+  readBody: bodyReader(deps.config),
+  timeouts,
   upload: uploader({
     storage: deps.storage,
     max_upload_bytes: deps.config.max_upload_bytes,
     max_body_bytes: deps.config.max_body_bytes,
+    timeouts,
   }),
   validate: validator(app),
   tenants: deps.tenants,
@@ -100,11 +102,6 @@ const PAGE_HEADERS = {
   contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
   strictTransportSecurity: false,
 };
-
-const bodyParsers = ({ max_body_bytes: limit }: Config): RequestHandler[] => [
-  express.json({ limit, strict: false }),
-  express.urlencoded({ limit, extended: true, parameterLimit: 20_000 }),
-];
 
 /** Compresses for clients that accept it; others are spared the wrapping of each response. */
 function compressed(): RequestHandler {

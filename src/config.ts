@@ -99,7 +99,7 @@ const webUrl = makeValidator<string>((input) => {
   const url = URL.canParse(input) ? new URL(input) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash)
     throw new Error('must be a URL such as https://api.example.com');
-  return input.replace(/\/+$/, '');
+  return input.replace(/(?<!\/)\/+$/, '');
 });
 const smtpUrl = makeValidator<string>((input) => {
   if (!/^smtps?:\/\/[^/\s]+/.test(input))

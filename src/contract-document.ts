@@ -22,6 +22,9 @@ export interface Schema {
   additionalProperties?: boolean | Schema;
   minLength?: number;
   maxLength?: number;
+  maxItems?: number;
+  maxProperties?: number;
+  unevaluatedProperties?: boolean;
   /** A format that JSON Schema does not know, checked by the server (http/validate.ts). */
   'x-format'?: string;
   /** What a create sets when the field is omitted. Not `default`: SDKs would send that. */

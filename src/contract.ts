@@ -149,6 +149,22 @@ export const acceptedContent = ({ requestBody }: RawOperation): Content => ({
   ...requestBody?.['x-also-accepts'],
 });
 
+/** How much a value may hold; undefined where its type has no such limit. */
+export interface Maxima {
+  length: number | undefined;
+  items: number | undefined;
+  properties: number | undefined;
+}
+
+/** Of formats whose texts have no `maxLength` of their own. */
+export const FORMAT_LENGTHS: Readonly<Record<string, number>> = { 'date-time': 64, uuid: 36 };
+
+const maximaOf = ({ maxLength, maxItems, maxProperties, format = '' }: Schema): Maxima => ({
+  length: maxLength ?? FORMAT_LENGTHS[format],
+  items: maxItems,
+  properties: maxProperties,
+});
+
 /** What a schema allows, together with its references and the schemas that it consists of. */
 export interface Facets {
   types: Set<string>;
@@ -156,6 +172,10 @@ export interface Facets {
   items: Schema | undefined;
   properties: Record<string, Schema>;
   minLength: number;
+  /** Longer text, longer lists and larger objects are not even read. */
+  max: Maxima;
+  /** Whether it refuses properties that it does not name. */
+  closed: boolean;
   /** Further JSON types that requests may use. */
   accepts: Set<string>;
 }
@@ -178,6 +198,8 @@ export function facetsOf(contract: Contract): (schema: Schema) => Facets {
       items: plain.items,
       properties: own({ ...plain['x-also-fields'], ...plain.properties }),
       minLength: plain.minLength ?? 0,
+      max: maximaOf(plain),
+      closed: plain.additionalProperties === false || plain.unevaluatedProperties === false,
       accepts: new Set(plain['x-accepts']),
     };
     cached.set(schema, facets);
@@ -187,6 +209,11 @@ export function facetsOf(contract: Contract): (schema: Schema) => Facets {
       more.formats.forEach((format) => facets.formats.add(format));
       more.accepts.forEach((type) => facets.accepts.add(type));
       facets.items ??= more.items;
+      facets.max = {
+        length: facets.max.length ?? more.max.length,
+        items: facets.max.items ?? more.max.items,
+        properties: facets.max.properties ?? more.max.properties,
+      };
       facets.properties = own({ ...more.properties, ...facets.properties });
     }
     return facets;

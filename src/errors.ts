@@ -16,25 +16,34 @@ export type FieldFaults = Record<string, FieldFault[]>;
 /** Every code of the contract, with its status, its cause and its cure. */
 export const ERROR_CODES = contract.document.components.schemas.ErrorCode!['x-codes']!;
 
+/** An answer names no more faults than these, and says how many there are. */
+export const MAX_FAULTS = 100;
+
 interface Details {
   faults?: FieldFaults;
+  /** How many faults there are, where `faults` does not have all. */
+  fault_count?: number | undefined;
   headers?: Record<string, string>;
 }
 
 /** An error that is sent as problem details (RFC 9457). Handlers throw no other. */
 export class HttpProblem extends Error {
   readonly status: number;
+  /** At most MAX_FAULTS. */
   readonly faults: FieldFaults;
+  /** How many there are. */
+  readonly fault_count: number;
   readonly headers: Record<string, string>;
 
   constructor(
     readonly code: ErrorCode,
     readonly detail: string,
-    { faults = {}, headers = {} }: Details = {},
+    { faults = {}, fault_count, headers = {} }: Details = {},
   ) {
     super(detail);
     this.status = ERROR_CODES[code]!.status;
-    this.faults = faults;
+    this.faults = firstOf(faults);
+    this.fault_count = fault_count ?? countOf(faults);
     this.headers = headers;
   }
 
@@ -46,11 +55,27 @@ export class HttpProblem extends Error {
   }
 
   /** Several fields are wrong; undefined when none is. The first one gives code and detail. */
-  static fields(faults: FieldFaults): HttpProblem | undefined {
+  static fields(faults: FieldFaults, fault_count?: number): HttpProblem | undefined {
     const [first] = Object.entries(faults);
     const [field, [fault]] = first ?? ['', []];
-    return fault && new HttpProblem(fault.code, `${field} ${fault.message}`, { faults });
+    return (
+      fault && new HttpProblem(fault.code, `${field} ${fault.message}`, { faults, fault_count })
+    );
   }
+}
+
+export const countOf = (faults: FieldFaults): number =>
+  Object.values(faults).reduce((sum, found) => sum + found.length, 0);
+
+function firstOf(faults: FieldFaults): FieldFaults {
+  if (countOf(faults) <= MAX_FAULTS) return faults;
+  let left = MAX_FAULTS;
+  const first = Object.entries(faults).flatMap(([field, found]) => {
+    const named = found.slice(0, left);
+    left -= named.length;
+    return named.length > 0 ? [[field, named] as const] : [];
+  });
+  return Object.fromEntries(first);
 }
 
 /** 404 for what does not exist, is deleted, or belongs to another company: all look the same. */

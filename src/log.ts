@@ -100,11 +100,9 @@ const NAMED = new RegExp(
 );
 /** The property that a missing value was asked for. */
 const READING = /\((reading|setting) '([A-Za-z_$][\w$]{0,63})'\)/g;
-/** From the first quote to the last: a value may itself have quotes. */
-const IN_DOUBLE_QUOTES = /["“«].*["”»]/s;
 const IN_SINGLE_QUOTES = /(^|[^\p{L}\p{N}])'.*'/su;
 const IN_BACKTICKS = /`(?![\w.$]{1,100}(?:\(\))?`)[^`]*`/g;
-const MAIL_ADDRESS = /\S+@\S+/g;
+const MAIL_ADDRESS = /(?<![^\s@])[^\s@]+@\S+/g;
 /** Seven digits or more, however they are separated. */
 const LONG_NUMBER = /\+?\d(?:[\s().\/-]{0,3}\d){6,}/g;
 
@@ -115,15 +113,20 @@ const LONG_NUMBER = /\+?\d(?:[\s().\/-]{0,3}\d){6,}/g;
 function maskMessage(message: string, hidden: readonly string[] | undefined): string {
   if (!hidden) return MASK;
   const end = message.startsWith('\nInvalid `') ? message.trim().split('\n').at(-1)! : message;
-  const masked = hide(end, hidden)
-    .replace(NAMED, '$1 $2')
-    .replace(READING, '($1 $2)')
-    .replace(IN_DOUBLE_QUOTES, MASK)
+  const named = hide(end, hidden).replace(NAMED, '$1 $2').replace(READING, '($1 $2)');
+  const masked = withoutQuoted(named)
     .replace(IN_SINGLE_QUOTES, `$1${MASK}`)
     .replace(IN_BACKTICKS, MASK)
     .replace(MAIL_ADDRESS, MASK)
     .replace(LONG_NUMBER, MASK);
   return masked.slice(0, MAX_MESSAGE_CHARS);
+}
+
+/** Masks from the first quote to the last: a value may itself have quotes. */
+function withoutQuoted(text: string): string {
+  const first = text.search(/["“«]/);
+  const last = Math.max(...['"', '”', '»'].map((quote) => text.lastIndexOf(quote)));
+  return first >= 0 && last > first ? text.slice(0, first) + MASK + text.slice(last + 1) : text;
 }
 
 function hide(text: string, hidden: readonly string[]): string {

@@ -40,7 +40,7 @@ const valuesOf = (value: unknown): string[] => {
 
 /** Twilio signs some URLs with their port, named or implied, and some without. */
 function spellings(url: string): string[] {
-  const [, scheme, host, rest] = /^(https?):\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
+  const [, scheme, host, rest] = /^(https?):\/\/([^/?#]*)((?:[/?#].*)?)$/s.exec(url) ?? [];
   if (!scheme || !host) return [url];
   const bare = host.replace(/:\d+$/, '');
   const ported = bare === host ? `${host}:${scheme === 'https' ? 443 : 80}` : host;

@@ -45,7 +45,7 @@ export async function ask(
 ): Promise<Answer> {
   const params = paramsOf(fields).toString();
   const { account_sid, auth_token, base_url } = account;
-  const accounts = `${base_url.replace(/\/+$/, '')}/2010-04-01/Accounts`;
+  const accounts = `${base_url.replace(/(?<!\/)\/+$/, '')}/2010-04-01/Accounts`;
   const url = `${accounts}/${encodeURIComponent(account_sid)}/${path}.json`;
   const credentials = Buffer.from(`${account_sid}:${auth_token}`).toString('base64');
   const headers = {

@@ -58,7 +58,7 @@ export function twilio({
   public_url,
   timeout_ms = 5_000,
 }: TwilioOptions): Carrier {
-  const hooks = `${public_url.replace(/\/+$/, '')}/api/v1/telephony`;
+  const hooks = `${public_url.replace(/(?<!\/)\/+$/, '')}/api/v1/telephony`;
   const service: Service = {
     account: { account_sid, auth_token, base_url },
     timeout_ms,

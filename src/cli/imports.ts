@@ -38,7 +38,7 @@ async function runImport(list: string, file: string, options: ImportOptions): Pr
   const { port } = loadConfig();
   const work = (key: string) =>
     importFile({
-      url: (options.url ?? `http://127.0.0.1:${port}`).replace(/\/+$/, ''),
+      url: (options.url ?? `http://127.0.0.1:${port}`).replace(/(?<!\/)\/+$/, ''),
       authorization: `Basic ${Buffer.from(key).toString('base64')}`,
       list,
       file,

@@ -35,7 +35,7 @@ interface OpenTransaction {
 /** Whether a query of the driver's is the end of a transaction (not of a savepoint). */
 function endsTransaction(query: unknown): boolean {
   const text = typeof query === 'string' ? query : (query as { text?: unknown } | null)?.text;
-  return typeof text === 'string' && /^\s*(ROLLBACK|COMMIT|END|ABORT)\s*;?\s*$/i.test(text);
+  return typeof text === 'string' && /^\s*(ROLLBACK|COMMIT|END|ABORT)\s*(?:;\s*)?$/i.test(text);
 }
 
 /** The transaction that Prisma is opening in this asynchronous context. */

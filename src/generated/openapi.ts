@@ -3411,6 +3411,8 @@ export interface components {
             error_codes: {
                 [key: string]: string[];
             };
+            /** @description How many errors there are. Only sent when there are more than the 100 that `errors` names. */
+            error_count?: number;
             /** @description Ours, also sent as `X-Request-Id`; use it to find the request in the log. An `X-Request-Id` of your own is repeated as `X-Client-Request-Id` and logged too. */
             request_id: string;
         };
@@ -3418,7 +3420,7 @@ export interface components {
          * @description What kind of error it is: a stable word. `x-codes` has for each its status, its cause and its cure; `/api/docs/errors` shows them with examples.
          * @enum {string}
          */
-        ErrorCode: "malformed_body" | "malformed_request" | "missing_credentials" | "wrong_credentials" | "invitation_used" | "not_permitted" | "access_limited" | "not_found" | "unknown_path" | "method_not_allowed" | "request_in_progress" | "stale_checksum" | "body_too_large" | "file_too_large" | "unsupported_media_type" | "invalid_value" | "missing_field" | "unknown_parameter" | "unknown_field" | "unknown_column" | "unknown_reference" | "invalid_cursor" | "taken" | "in_use" | "conflicting_fields" | "not_applicable" | "wrong_state" | "limit_exceeded" | "beyond_your_rights" | "contact_refused" | "no_buyer" | "number_unavailable" | "carrier_refused" | "invalid_file" | "idempotency_conflict" | "rate_limited" | "too_many_attempts" | "internal_error" | "unavailable" | "contended" | "carrier_unavailable" | "insufficient_storage";
+        ErrorCode: "malformed_body" | "malformed_request" | "missing_credentials" | "wrong_credentials" | "invitation_used" | "not_permitted" | "access_limited" | "not_found" | "unknown_path" | "method_not_allowed" | "request_in_progress" | "stale_checksum" | "body_too_large" | "file_too_large" | "unsupported_media_type" | "invalid_value" | "missing_field" | "unknown_parameter" | "unknown_field" | "unknown_column" | "unknown_reference" | "invalid_cursor" | "taken" | "in_use" | "conflicting_fields" | "not_applicable" | "wrong_state" | "limit_exceeded" | "beyond_your_rights" | "contact_refused" | "no_buyer" | "number_unavailable" | "carrier_refused" | "invalid_file" | "idempotency_conflict" | "rate_limited" | "too_many_attempts" | "internal_error" | "unavailable" | "contended" | "carrier_unavailable" | "insufficient_storage" | "disk_full";
         /** @description Which page of the list this is, and where the next one begins. */
         PageMetadata: {
             /** @description Key of the array of records in this response. */

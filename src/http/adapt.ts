@@ -5,19 +5,25 @@ import type { TenantDatabases } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import type { Authenticator } from './auth/authenticator';
 import { authorize } from './auth/caller';
+import { takeField } from './auth/fields';
+import type { Authenticated } from './auth/scheme';
+import type { BodyTimeouts } from './body-timeout';
 import type { ChangeLog } from './change-log';
 import type { Call } from './handlers';
-import type { Idempotency } from './idempotency';
+import type { Idempotency, KeyOwner } from './idempotency';
 import type { RateLimits } from './rate-limits';
+import type { BodyReader } from './read-body';
 import { readCall } from './read-call';
 import { sendJson, sendReply } from './send-reply';
-import { digestOf, isMultipart, type Uploader } from './upload';
+import { digestOf, isMultipart, type Upload, type Uploader } from './upload';
 import type { Validator } from './validate';
 
 /** What requests go through. */
 export interface Pipeline {
   authenticator: Authenticator;
   limits: RateLimits;
+  readBody: BodyReader;
+  timeouts: BodyTimeouts;
   upload: Uploader;
   validate: Validator;
   tenants: TenantDatabases;
@@ -29,8 +35,9 @@ export type AnyHandler = (call: Call<OperationId>) => Promise<unknown>;
 
 /**
  * An operation as an Express handler. Every request goes through these steps, in this order:
- * authenticate → count against the rate limit → authorize → store an uploaded file → read (merge,
- * normalize, validate, check references) → run (once for each Idempotency-Key, logged) → reply.
+ * authenticate → count against the rate limit → authorize → read the body, store an uploaded file →
+ * read (merge, normalize, validate, check references) → run (once for each Idempotency-Key, logged)
+ * → reply. Where the credentials may be in the body, a small one is read first.
  */
 export function adapt(
   operation: Operation,
@@ -41,16 +48,7 @@ export function adapt(
     res.locals.operation = operation;
     parseQueryOnce(req);
     if (operation.effect && req.method === 'HEAD') throw headNotAllowed(operation);
-    const form_is_read = isOpen(operation) && isMultipart(req);
-    // The lead token may be a field of the form.
-    if (form_is_read) await pipeline.upload(operation, req, res);
-
-    const sender = await pipeline.authenticator.authenticate(req, operation);
-    res.locals.caller = sender.caller;
-    await pipeline.limits.take(sender, res);
-    authorize(sender.caller, operation);
-    const takes_upload = operation.multipart && !form_is_read && isMultipart(req);
-    const upload = takes_upload ? await pipeline.upload(operation, req, res) : undefined;
+    const { sender, upload } = await receive({ operation, req, res }, pipeline);
     try {
       const call = await readCall({ operation, req, res, upload, sender }, pipeline);
       await runAndReply({ operation, handler, req, res, call }, pipeline);
@@ -58,6 +56,49 @@ export function adapt(
       if (upload) await rm(upload.path, { force: true });
     }
   };
+}
+
+interface Incoming {
+  operation: Operation;
+  req: Request;
+  res: Response;
+}
+
+/** Who sends a request, and its body, which is read after the credentials of the header. */
+async function receive(
+  { operation, req, res }: Incoming,
+  pipeline: Pipeline,
+): Promise<{ sender: Authenticated; upload: Upload | undefined }> {
+  const { authenticator, limits } = pipeline;
+  const admit = async (sender: Authenticated) => {
+    res.locals.caller = sender.caller;
+    await limits.take(sender, res);
+    authorize(sender.caller, operation);
+    return sender;
+  };
+  const known = await authenticator.callerOutsideBody(req, operation);
+  const is_sender = known && operation.credentials === 'account';
+  const early = is_sender ? await admit({ caller: known, owner: undefined }) : undefined;
+  const upload = await readBody({ operation, req, res, is_known: known !== undefined }, pipeline);
+  try {
+    const sender = early ?? (await admit(await authenticator.authenticate(req, operation, known)));
+    if (early) takeField(req.body, 'auth_token');
+    return { sender, upload };
+  } catch (error) {
+    if (upload) await rm(upload.path, { force: true });
+    throw error;
+  }
+}
+
+/** A file is only stored for a caller who may send one. */
+async function readBody(
+  { operation, req, res, is_known }: Incoming & { is_known: boolean },
+  { readBody, upload }: Pipeline,
+): Promise<Upload | undefined> {
+  if (!isMultipart(req)) return void (await readBody(req, res, is_known));
+  // The lead token may be a field of the form.
+  const is_read = isOpen(operation) || (operation.multipart && is_known);
+  return is_read ? upload(operation, req, res, is_known) : undefined;
 }
 
 /** Express parses the query string each time that `req.query` is read. */
@@ -99,12 +140,18 @@ async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
 async function keyed({ operation, call }: Run, key: string) {
   const { params, query, upload } = call;
   const body = upload ? [call.body, await digestOf(upload)] : call.body;
-  return { operation, key, credentials: credentialsOf(call), params, query, body };
+  return { operation, key, sender: senderOf(call), params, query, body };
 }
 
-/** A key belongs to the credentials that sent it: others do not get the stored answer. */
-const credentialsOf = ({ owner, webhook, invitation, caller }: Call<OperationId>): string =>
-  owner?.token ??
-  webhook?.vanity_uri ??
-  (invitation && `${invitation.user_id}/${invitation.number}`) ??
-  caller.public_key;
+/**
+ * A key belongs to the credentials that sent it: others do not get the stored answer. Where these
+ * are public, a lead token or an inbound webhook without a token, it belongs to the address too:
+ * everybody has keys of their own.
+ */
+function senderOf({ owner, webhook, invitation, caller, ip }: Call<OperationId>): KeyOwner {
+  if (invitation) return { credentials: `${invitation.user_id}/${invitation.number}` };
+  const named = owner?.token ?? webhook?.vanity_uri;
+  const credentials = named === undefined ? caller.public_key : `${named}/${caller.public_key}`;
+  const is_public = owner ? caller.public_key === '' : webhook?.digest === null;
+  return is_public ? { credentials, address: ip } : { credentials };
+}

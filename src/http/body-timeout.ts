@@ -1,17 +1,42 @@
-import type { RequestHandler } from 'express';
-import { isMultipart } from './upload';
+import type { Request, RequestHandler } from 'express';
 
-/** How long a body may take to arrive, unless it is a form with a file. */
-const BODY_TIMEOUT_MS = 60_000;
+export interface BodyTimeouts {
+  /** How long a body may take to arrive. */
+  body_ms: number;
+  /** A file may take longer, as long as each such period brings `file_bytes`. */
+  file_ms: number;
+  file_bytes: number;
+}
 
-/** Closes connections whose body arrives too slowly. Forms with files have an hour (server.ts). */
-export const bodyTimeout: RequestHandler = (req, _res, next) => {
-  const has_body =
-    req.headers['transfer-encoding'] !== undefined ||
-    Number(req.headers['content-length'] ?? 0) > 0;
-  if (has_body && !isMultipart(req)) {
-    const timer = setTimeout(() => req.destroy(), BODY_TIMEOUT_MS);
-    req.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
-  }
-  next();
-};
+/** A megabyte in 17 minutes is slower than any line that somebody uploads by. */
+export const BODY_TIMEOUTS: BodyTimeouts = { body_ms: 60_000, file_ms: 60_000, file_bytes: 61_440 };
+
+const timers = new WeakMap<Request, NodeJS.Timeout>();
+
+/** Closes connections whose body arrives too slowly. */
+export function bodyTimeout({ body_ms }: BodyTimeouts): RequestHandler {
+  return (req, _res, next) => {
+    const has_body =
+      req.headers['transfer-encoding'] !== undefined ||
+      Number(req.headers['content-length'] ?? 0) > 0;
+    if (has_body) {
+      timers.set(req, setTimeout(() => req.destroy(), body_ms).unref());
+      const stop = () => clearTimeout(timers.get(req));
+      req.once('end', stop).once('close', stop);
+    }
+    next();
+  };
+}
+
+/** From now on the body may take as long as it wants, if it keeps coming: it has a file. */
+export function expectFile(req: Request, { file_ms, file_bytes }: BodyTimeouts): void {
+  clearTimeout(timers.get(req));
+  if (req.readableEnded || req.destroyed) return;
+  let before = req.socket.bytesRead;
+  const check = () => {
+    const now = req.socket.bytesRead;
+    if (now - before < file_bytes) req.destroy();
+    before = now;
+  };
+  timers.set(req, setInterval(check, file_ms).unref());
+}

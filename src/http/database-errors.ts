@@ -6,7 +6,7 @@ const CODES = new Set([
   ...['EAI_AGAIN', 'ENETUNREACH'],
   // PostgreSQL: stopping or starting, canceled, out of resources, connection, read-only,
   // serialization and locks, no such database.
-  ...['57P01', '57P02', '57P03', '57014', '53100', '53300', '53400'],
+  ...['57P01', '57P02', '57P03', '57014', '53000', '53200', '53300', '53400'],
   ...['08000', '08001', '08003', '08004', '08006', '25006', '40001', '40P01', '55P03', '3D000'],
   // Prisma: the same, and its transactions.
   ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034', 'P2037'],
@@ -63,6 +63,24 @@ export const unavailable = (): HttpProblem =>
     'The database cannot be reached. Try again;' +
       ' a POST repeated with its Idempotency-Key has only one effect.',
     { headers: { 'Retry-After': '2' } },
+  );
+
+/** PostgreSQL's, Node.js's for a disk, and for a user's share of one. */
+const FULL = new Set(['53100', 'ENOSPC', 'EDQUOT']);
+
+/** Whether an error says that a disk is full, however it is wrapped. */
+export function isDiskFull(error: unknown, depth = 0): boolean {
+  if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return false;
+  const { code, originalCode, cause, meta } = error as DatabaseError;
+  if (FULL.has(code ?? '') || FULL.has(originalCode ?? '')) return true;
+  return isDiskFull(cause, depth + 1) || isDiskFull(meta?.driverAdapterError, depth + 1);
+}
+
+export const diskFull = (): HttpProblem =>
+  new HttpProblem(
+    'disk_full',
+    'The disk is full: nothing was stored. The operator of this installation must make room.',
+    { headers: { 'Retry-After': '60' } },
   );
 
 /** The SQLSTATE of an error of the database, however it is wrapped. */

@@ -2,11 +2,12 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Operation, Schemas } from '../contract';
-import { HttpProblem, type FieldFault, type FieldFaults } from '../errors';
+import { HttpProblem, MAX_FAULTS, type FieldFault, type FieldFaults } from '../errors';
 import { ErrorOfRequest } from '../log';
 import type { Caller } from './auth/caller';
-import { isUnavailable, sqlStateOf, unavailable } from './database-errors';
+import { diskFull, isDiskFull, isUnavailable, sqlStateOf, unavailable } from './database-errors';
 import { ERRORS_PATH } from './error-page';
+import { bodyTooLarge } from './read-body';
 import { valuesOf } from './request-values';
 import { validationProblem, type ValidatorError } from './validation-problem';
 
@@ -53,11 +54,9 @@ export function problemFor(
 function bodyProblem({ type, limit, message }: Thrown): HttpProblem | undefined {
   switch (type) {
     case 'entity.too.large':
-      return new HttpProblem('body_too_large', `The body is larger than ${limit} bytes.`);
+      return bodyTooLarge(limit!);
     case 'entity.parse.failed':
       return new HttpProblem('malformed_body', `The body is not well-formed JSON: ${message}`);
-    case 'parameters.too.many':
-      return new HttpProblem('body_too_large', 'The body has too many parameters.');
     case 'encoding.unsupported':
     case 'charset.unsupported':
       return new HttpProblem('unsupported_media_type', message ?? 'The body cannot be read.');
@@ -87,6 +86,7 @@ function requestProblem(
 }
 
 function databaseProblem(error: unknown): HttpProblem | undefined {
+  if (isDiskFull(error)) return diskFull();
   if (isUnavailable(error)) return unavailable();
   return sqlStateOf(error)?.startsWith('22')
     ? new HttpProblem('invalid_value', 'The request has a value that the database cannot store.')
@@ -115,7 +115,8 @@ const TAKEN_BY_ANY = 'is not free; it must be unique, so choose another';
 const fieldOfIndex = (index?: string): string | undefined =>
   /_company_id_(\w+?)_(?:key|fkey)$/.exec(index ?? '')?.[1];
 
-function bodyOf({ status, code, detail, faults }: HttpProblem, req: Request): Problem {
+function bodyOf(problem: HttpProblem, req: Request): Problem {
+  const { status, code, detail, faults, fault_count } = problem;
   return {
     type: `${ERRORS_PATH}#${code}`,
     title: STATUS_CODES[status] ?? 'Error',
@@ -127,6 +128,7 @@ function bodyOf({ status, code, detail, faults }: HttpProblem, req: Request): Pr
     message: detail,
     errors: byField(faults, ({ message }) => message),
     error_codes: byField(faults, ({ code }) => code),
+    ...(fault_count > MAX_FAULTS && { error_count: fault_count }),
     request_id: req.id,
   };
 }

@@ -17,11 +17,18 @@ interface Row {
   created_at: Date;
 }
 
+/** Whose key it is. */
+export interface KeyOwner {
+  /** Another sender's request with the same key is another request. */
+  credentials: string;
+  /** Where others have the same credentials: their key of the same name is another one. */
+  address?: string;
+}
+
 interface Request {
   operation: Operation;
   key: string;
-  /** Of the sender: another sender's request with the same key is another request. */
-  credentials: string;
+  sender: KeyOwner;
   params: unknown;
   query: unknown;
   body: unknown;
@@ -50,13 +57,14 @@ export function idempotency({ pepper, clock }: { pepper: string; clock: () => Da
   return {
     once: (db, request, work) =>
       db.transaction(async (tx) => {
-        await lockKey(tx, request.key);
-        const found = await find(tx, request.key, clock());
+        const key = storedKeyOf(request);
+        await lockKey(tx, key);
+        const found = await find(tx, key, clock());
         const digest = digestOf(request);
         if (found) return replay(found, { digest, secret, operation: request.operation });
         const answer = answerOf(await work(tx), request.operation.status);
         const { status, text, headers } = answer;
-        await store(tx, request.key, {
+        await store(tx, key, {
           operation_id: request.operation.id,
           request_digest: new Uint8Array(digest),
           status,
@@ -66,6 +74,13 @@ export function idempotency({ pepper, clock }: { pepper: string; clock: () => Da
         return answer;
       }),
   };
+}
+
+/** A key of public credentials is stored by its digest, together with them and the address. */
+function storedKeyOf({ key, sender: { credentials, address } }: Request): string {
+  if (address === undefined) return key;
+  const named = JSON.stringify([credentials, address, key]);
+  return `public/${createHash('sha256').update(named).digest('hex')}`;
 }
 
 /** Until the transaction ends. Fails at once rather than wait for a request that is running. */
@@ -115,9 +130,9 @@ function replay(
 }
 
 /** With the credentials: an answer may hold a secret that is only for their owner. */
-function digestOf({ credentials, params, query, body }: Request): Buffer {
+function digestOf({ sender, params, query, body }: Request): Buffer {
   return createHash('sha256')
-    .update(JSON.stringify([credentials, params, query, body]))
+    .update(JSON.stringify([sender, params, query, body]))
     .digest();
 }
 

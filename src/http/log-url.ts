@@ -96,7 +96,7 @@ function decoded(text: string): string | undefined {
 function maskParameter(part: string, parameters: Map<string, Shown>): string {
   const at = part.indexOf('=');
   const written = decoded(at < 0 ? part : part.slice(0, at)) ?? '';
-  const [, name = '', rest = ''] = /^([^[\]]*)(.*)$/s.exec(written) ?? [];
+  const [, name = '', rest = ''] = /^([^[\]]*)((?:[[\]].*)?)$/s.exec(written) ?? [];
   const shown = parameters.get(`query ${name}`) ?? parameters.get(name);
   if (!shown) return MASK;
   if (at < 0) return name;

@@ -1,5 +1,7 @@
 import type { Request } from 'express';
 import { facets, takesNothingElse, type Operation, type Schema } from '../contract';
+import { isObject } from './normalize-value';
+import { jsonIn } from './well-formed';
 
 /** What a request has in its query string and in its body. */
 export interface Fields {
@@ -45,17 +47,10 @@ function liftFields(
 const without = (fields: Record<string, unknown>, name: string) =>
   Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** An object, or the JSON of one as forms send it. */
 function objectOf(value: unknown): Record<string, unknown> | undefined {
   if (isObject(value)) return value;
   if (typeof value !== 'string' || !value.trimStart().startsWith('{')) return undefined;
-  try {
-    const read: unknown = JSON.parse(value);
-    return isObject(read) ? read : undefined;
-  } catch {
-    return undefined;
-  }
+  const read = jsonIn(value, 'data');
+  return isObject(read) ? read : undefined;
 }

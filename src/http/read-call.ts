@@ -1,16 +1,17 @@
 import type { Request, Response } from 'express';
 import type { Operation, OperationId } from '../contract';
 import { withContext } from '../db/tenant';
-import { HttpProblem, type FieldFaults } from '../errors';
 import { requireVisibleReferences } from './access-scope';
 import type { Pipeline } from './adapt';
 import { accessScopeOf } from './auth/caller';
 import type { Authenticated } from './auth/scheme';
 import { problemFor } from './error-handler';
+import type { Faults } from './faults';
 import type { Call } from './handlers';
 import { mergeQueryAndBody, type Fields } from './merge';
 import { normalize } from './normalize';
 import { isMultipart, type Upload } from './upload';
+import { requireWellFormed } from './well-formed';
 import type { Validator } from './validate';
 
 interface Received {
@@ -26,6 +27,8 @@ export async function readCall(
   { operation, req, res, upload, sender }: Received,
   pipeline: Pick<Pipeline, 'validate' | 'tenants'>,
 ): Promise<Call<OperationId>> {
+  requireWellFormed(req.query, 'query');
+  requireWellFormed(req.body, 'body');
   const sent = operation.merged ? mergeQueryAndBody(req, operation) : fieldsOf(req);
   const input = normalize(operation, {
     ...sent,
@@ -66,7 +69,7 @@ interface Checked {
   req: Request;
   res: Response;
   /** What could not be read already. */
-  unreadable: FieldFaults;
+  unreadable: Faults;
 }
 
 /** Names everything that is wrong at once: what could not be read, and what is not allowed. */
@@ -79,9 +82,9 @@ async function validateAll(
   } catch (error) {
     const problem = problemFor(error, { operation });
     if (problem?.status !== 422) throw error;
-    throw HttpProblem.fields({ ...problem.faults, ...unreadable }) ?? problem;
+    throw unreadable.with(problem);
   }
-  const problem = HttpProblem.fields(unreadable);
+  const problem = unreadable.problem();
   if (problem) throw problem;
 }
 

@@ -6,6 +6,8 @@ import type { Request, Response } from 'express';
 import multer, { MulterError } from 'multer';
 import { facets, type Operation } from '../contract';
 import { HttpProblem } from '../errors';
+import { expectFile, type BodyTimeouts } from './body-timeout';
+import { bodyLimit } from './read-body';
 import type { Storage } from '../storage/directory';
 import { foreignFormat, headOf } from '../storage/file-format';
 import { noSpace, uploadDisk } from './upload-disk';
@@ -25,6 +27,7 @@ export type Uploader = (
   operation: Operation,
   req: Request,
   res: Response,
+  is_known: boolean,
 ) => Promise<Upload | undefined>;
 
 /** Fields are kept in memory. */
@@ -45,26 +48,24 @@ interface UploaderOptions {
   storage: Storage;
   max_upload_bytes: number;
   max_body_bytes: number;
+  timeouts: BodyTimeouts;
 }
 
-export function uploader({ storage, max_upload_bytes, max_body_bytes }: UploaderOptions): Uploader {
+export function uploader(options: UploaderOptions): Uploader {
+  const { storage, max_upload_bytes } = options;
   const form = multer({
     storage: uploadDisk(storage),
     limits: { ...LIMITS, fileSize: max_upload_bytes },
     defParamCharset: 'utf8',
   });
-  return async (operation, req, res) => {
+  return async (operation, req, res, is_known) => {
     const field = fileField(operation);
     const announced = Number(req.headers['content-length'] ?? 0);
-    // A form without a file is read into memory, before the credentials: it must say its length.
-    if (!field && !(announced > 0 && announced <= max_body_bytes))
-      throw new HttpProblem(
-        'body_too_large',
-        `The body is larger than ${max_body_bytes} bytes, or does not say how large it is.`,
-      );
+    if (!field) requireSmall(announced, bodyLimit(is_known, options.max_body_bytes));
     if (announced > max_upload_bytes + LIMITS.fields * LIMITS.fieldSize)
       throw tooLarge(max_upload_bytes);
     if (field && !(await storage.hasRoomFor(announced))) throw noSpace();
+    if (field) expectFile(req, options.timeouts);
     const parse = field ? form.single(field) : form.none();
     await new Promise<void>((done, fail) =>
       parse(req, res, (error: unknown) =>
@@ -73,6 +74,15 @@ export function uploader({ storage, max_upload_bytes, max_body_bytes }: Uploader
     );
     return field ? fileOf(req, field) : undefined;
   };
+}
+
+/** A form without a file is read into memory, before the credentials: it must say its length. */
+function requireSmall(announced: number, limit: number): void {
+  if (announced > 0 && announced <= limit) return;
+  throw new HttpProblem(
+    'body_too_large',
+    `The body is larger than ${limit} bytes, or does not say how large it is.`,
+  );
 }
 
 /** The uploaded file of a field, if there is one and it can be CSV; otherwise it is deleted. */

@@ -1,5 +1,12 @@
 import { contract, facets, type Facets, type Operation } from '../contract';
-import { fault, HttpProblem, notFound, type FieldFault, type FieldFaults } from '../errors';
+import {
+  fault,
+  HttpProblem,
+  MAX_FAULTS,
+  notFound,
+  type FieldFault,
+  type FieldFaults,
+} from '../errors';
 import { suggestionFor } from './suggestion';
 import { FORMATS } from './validate';
 
@@ -18,14 +25,21 @@ export function validationProblem(
 ): HttpProblem {
   if (found.some(({ path }) => path.startsWith('/params/'))) return notFound();
   const faults: FieldFaults = Object.create(null);
+  let count = 0;
   for (const error of found) {
+    if (count >= MAX_FAULTS) {
+      count += Number(!REPEATING.has(keywordOf(error)));
+      continue;
+    }
     const wrong = unknownName(error, operation) ?? faultOf(error, operation);
     if (!wrong) continue;
     const field = (faults[fieldOf(error.path)] ??= []);
-    if (!field.some(({ message }) => message === wrong.message)) field.push(wrong);
+    if (field.some(({ message }) => message === wrong.message)) continue;
+    field.push(wrong);
+    count++;
   }
   return (
-    HttpProblem.fields(faults) ??
+    HttpProblem.fields(faults, count) ??
     new HttpProblem('invalid_value', 'The request does not match the contract.')
   );
 }

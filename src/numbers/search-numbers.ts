@@ -9,8 +9,8 @@ import { carrierUnavailable, findNumbers } from './find-numbers';
 import { DEFAULTS } from './number-fields';
 import { END, START } from '../http/cursor';
 
-const PREFIX = /^[ +]?[\d ().-]*\d[\d ().-]*$/;
-const QUERY = /^[ +]?[\da-z* ().-]*[\da-z*][\da-z* ().-]*$/i;
+const PREFIX = /^[ +]?[ ().-]*\d[\d ().-]*$/;
+const QUERY = /^[ +]?[ ().-]*[\da-z*][\da-z* ().-]*$/i;
 
 interface SentSearch {
   country?: string;

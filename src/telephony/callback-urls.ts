@@ -18,7 +18,7 @@ export function callbackUrlsOf(
   public_url: string,
   { uuid, round, number_called }: CarriedCall,
 ): CallbackUrls & { key(attempt: string): string } {
-  const base = `${public_url.replace(/\/+$/, '')}${BASE_PATH}/telephony`;
+  const base = `${public_url.replace(/(?<!\/)\/+$/, '')}${BASE_PATH}/telephony`;
   const url = (name: string, more: Record<string, string> = {}) => {
     const query = new URLSearchParams({
       call: uuid,

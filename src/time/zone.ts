@@ -99,12 +99,16 @@ const TIME = String.raw`(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?`;
 const OFFSET = String.raw`(Z|UTC|[+-]\d{2}:?\d{2})`;
 const FORM = new RegExp(`^${DATE}(?:[T ]${TIME})?\\s*${OFFSET}?$`, 'i');
 
+/** Patterns see nothing longer. */
+const MAX_INSTANT_CHARS = 64;
+
 /**
  * Reads a date-time in any accepted spelling: `YYYY-MM-DD HH:MM:SS +ZZZZ`, with `UTC`, ISO 8601,
  * without offset (then in `zone`), or a date alone (its first moment). Undefined when it is none of
  * these or no real date.
  */
 export function parseInstant(text: string, zone = 'UTC'): Date | undefined {
+  if (text.length > MAX_INSTANT_CHARS) return undefined;
   // A plus sign in a query string arrives as a space.
   const restored = text
     .trim()

@@ -10,7 +10,7 @@ export interface TokenFilter {
 }
 
 const NAME = /^[a-z0-9_]{1,100}$/;
-const OPERAND = /^(>=|<=|!=|=~|>|<|not in\b|in\b)?\s*([^]*)$/;
+const OPERAND = /^(>=|<=|!=|=~|>|<|not in\b|in\b)?\s*((?:\S[^]*)?)$/;
 const NUMERIC = new Set<FilterOperator>(['>=', '<=', '>', '<']);
 
 /** Splits `key:value` at its first colon; undefined when the key is not a token name. */

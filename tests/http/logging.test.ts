@@ -144,6 +144,7 @@ describe('personal data is not in the log when it is sent', () => {
     // The worst that a library can do: its message has everything that was sent, without quotes.
     const authenticator: World['deps']['authenticator'] = {
       ...world.deps.authenticator,
+      callerOutsideBody: () => Promise.resolve(undefined),
       authenticate: (req) => {
         const body = Object.entries((req.body as object | undefined) ?? {}).flat();
         const values = Object.values({ ...req.query, ...req.headers, ...req.params });

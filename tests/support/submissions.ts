@@ -18,15 +18,18 @@ export const complete = (fields: Fields): Fields => ({
   caller_id: fresh(),
   ...fields,
 });
-export const post = (fields: Fields, headers: Record<string, string> = {}) =>
-  api('post', 'leads', { auth: null, body: complete(fields), headers });
-export const made = async (fields: Fields) => {
-  const res = await post(fields);
+export const post = (
+  fields: Fields,
+  headers: Record<string, string> = {},
+  auth: string | null = null,
+) => api('post', 'leads', { auth, body: complete(fields), headers });
+export const made = async (fields: Fields, auth: string | null = null) => {
+  const res = await post(fields, {}, auth);
   expect([res.status, res.body.errors]).toEqual([201, {}]);
   return res.body;
 };
-export const faults = async (fields: Fields) => {
-  const res = await post(fields);
+export const faults = async (fields: Fields, auth: string | null = null) => {
+  const res = await post(fields, {}, auth);
   expect([res.status, res.body.success]).toEqual([422, false]);
   return Object.keys(res.body.errors);
 };

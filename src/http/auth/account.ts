@@ -8,7 +8,7 @@ import { digestOf, type Credentials } from './credentials';
 import type { FailedAttempts } from './failed-attempts';
 import { keyPairOf } from './key-pairs';
 import type { Scheme } from './scheme';
-import { headerToken, parameterToken } from './user-tokens';
+import { headerToken, parameterToken, queryToken } from './user-tokens';
 
 // Credentials of the company: a key pair or a user token.
 
@@ -74,16 +74,22 @@ export function headerCredentials({ headers }: Request): Credentials | null | un
   return headerToken(authorization) ?? null;
 }
 
-/** Authenticates by the company's credentials; those of the header come first. */
+/** Authenticates by the company's credentials: those of the header, the query or the body. */
 export function accountScheme(credentials: CredentialVerifier, failures: FailedAttempts): Scheme {
+  const verified = async (req: Request, sent: Credentials | null | undefined) => {
+    const caller = sent ? await credentials.verify(sent) : undefined;
+    if (!caller) throw await failures.problemFor(req, sent !== undefined);
+    return caller;
+  };
   return {
-    authenticate: async (req) => {
-      const token = parameterToken(req);
+    callerOutsideBody: async (req) => {
       const header = headerCredentials(req);
-      const sent = header === undefined ? token : header;
-      const caller = sent ? await credentials.verify(sent) : undefined;
-      if (!caller) throw await failures.problemFor(req, sent !== undefined);
-      return { caller, owner: undefined };
+      const sent = header === undefined ? queryToken(req) : header;
+      return sent === undefined ? undefined : verified(req, sent);
+    },
+    authenticate: async (req, _, known) => {
+      const token = parameterToken(req);
+      return { caller: known ?? (await verified(req, token)), owner: undefined };
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import type { CredentialKind, Operation } from '../../contract';
 import type { Sql } from '../../db/sql';
 import { accountScheme, credentialVerifier } from './account';
+import type { Caller } from './caller';
 import { carrierSignatureScheme, type CarrierOptions } from './carrier-signatures';
 import { failedAttempts } from './failed-attempts';
 import { invitationScheme } from './invitations';
@@ -17,7 +18,17 @@ export interface Authenticator {
   authenticate(
     req: Request,
     operation: Pick<Operation, 'credentials' | 'own_number'>,
+    known?: Caller,
   ): Promise<Authenticated>;
+  /**
+   * The caller by credentials in the header or the query string, before the body is read; undefined
+   * where there are none, or where they are not those of a company. Throws 401 for bad ones where
+   * no others are accepted.
+   */
+  callerOutsideBody(
+    req: Request,
+    operation: Pick<Operation, 'credentials'>,
+  ): Promise<Caller | undefined>;
   /**
    * Looks up again what was revoked or changed in this process: credentials by public key, a lead
    * token, or an inbound webhook by its vanity_uri.
@@ -48,7 +59,9 @@ export function authenticator({ sql, pepper, clock, carrier }: AuthOptions): Aut
     carrier_signature: carrierSignatureScheme(sql, carrier, failures),
   };
   return {
-    authenticate: (req, operation) => schemes[operation.credentials].authenticate(req, operation),
+    authenticate: (req, operation, known) =>
+      schemes[operation.credentials].authenticate(req, operation, known),
+    callerOutsideBody: async (req, { credentials: kind }) => schemes[kind].callerOutsideBody?.(req),
     forget: (key) => {
       credentials.forget(key);
       lead_tokens.forget(key);

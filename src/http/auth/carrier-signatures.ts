@@ -51,5 +51,10 @@ const formOf = (req: Request) => (req.body ?? {}) as Record<string, string>;
 
 /** Digits of the number: as + and digits in the form, as digits alone in the query. */
 const ownNumberOf = (req: Request, field: string): string | undefined =>
-  /^\+(\d{6,15})$/.exec(String(formOf(req)[field]))?.[1] ??
-  /^\d{6,15}$/.exec(String(fieldOf(req.query, field)))?.[0];
+  /^\+(\d{6,15})$/.exec(textOf(req.body, field))?.[1] ??
+  /^\d{6,15}$/.exec(textOf(req.query, field))?.[0];
+
+function textOf(source: unknown, field: string): string {
+  const value = fieldOf(source, field);
+  return typeof value === 'string' ? value : '';
+}

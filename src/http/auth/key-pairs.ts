@@ -5,7 +5,7 @@ import type { Credentials } from './credentials';
  * if it cannot be read.
  */
 export function keyPairOf(authorization: string): Credentials | null | undefined {
-  const [, encoded] = /^basic\s+(.*)$/i.exec(authorization) ?? [];
+  const [, encoded] = /^basic\s+(\S.*)$/i.exec(authorization) ?? [];
   if (encoded === undefined) return undefined;
   const text = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = text.indexOf(':');

@@ -6,10 +6,11 @@ import { FIND_LEAD_TOKEN } from '../queries/lead-tokens';
 import { headerCredentials, type CredentialVerifier } from './account';
 import { cachedLookup } from './cache';
 import { anonymousCaller, type Caller } from './caller';
+import type { Credentials } from './credentials';
 import type { FailedAttempts } from './failed-attempts';
 import { fieldOf, takeField } from './fields';
 import type { Scheme } from './scheme';
-import { parameterToken } from './user-tokens';
+import { parameterToken, queryToken } from './user-tokens';
 
 /** The offer or the schedule that a lead token belongs to. */
 export interface LeadOwner {
@@ -44,8 +45,10 @@ export function leadTokenScheme(
   const lookup = cachedLookup((token) => findLeadToken(sql, token));
   return {
     forget: lookup.forget,
-    authenticate: async (req) => {
-      const sender = await senderOf(req, credentials);
+    callerOutsideBody: (req) => senderOf(headerCredentials(req), queryToken(req), credentials),
+    authenticate: async (req, _, known) => {
+      const token = parameterToken(req);
+      const sender = known ?? (await senderOf(undefined, token, credentials));
       const sent = tokensOf(req);
       const owner = await ownerOf(sent, lookup.find);
       if (!(owner instanceof HttpProblem)) {
@@ -59,12 +62,14 @@ export function leadTokenScheme(
   };
 }
 
+type Sent = Credentials | null | undefined;
+
+/** Whose credentials they are; those of the header come first. */
 async function senderOf(
-  req: Request,
+  header: Sent,
+  token: Sent,
   credentials: CredentialVerifier,
 ): Promise<Caller | undefined> {
-  const header = headerCredentials(req);
-  const token = parameterToken(req);
   return (
     (header ? await credentials.verify(header) : undefined) ??
     (token ? await credentials.verify(token) : undefined)

@@ -18,6 +18,19 @@ export interface Authenticated {
 
 /** One way to authenticate a request. */
 export interface Scheme {
-  /** Throws 401 for bad credentials, and 429 after too many of them from one address. */
-  authenticate(req: Request, operation: Pick<Operation, 'own_number'>): Promise<Authenticated>;
+  /**
+   * Whose credentials of a company are in the header or the query string; undefined if there are
+   * none. It is asked before the body is read. Throws as `authenticate` does, if nothing that the
+   * body may have can make up for it.
+   */
+  callerOutsideBody?(req: Request): Promise<Caller | undefined>;
+  /**
+   * Throws 401 for bad credentials, and 429 after too many of them from one address. `known` is
+   * what `callerOutsideBody` returned.
+   */
+  authenticate(
+    req: Request,
+    operation: Pick<Operation, 'own_number'>,
+    known?: Caller,
+  ): Promise<Authenticated>;
 }

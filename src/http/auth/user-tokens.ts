@@ -13,7 +13,7 @@ function parse(token: string): Credentials | null {
  * undefined for another scheme, null if it cannot be read.
  */
 export function headerToken(authorization: string): Credentials | null | undefined {
-  const [, rest] = /^(?:token|bearer)\s+(.*)$/i.exec(authorization) ?? [];
+  const [, rest] = /^(?:token|bearer)\s+(\S.*)$/i.exec(authorization) ?? [];
   return rest === undefined
     ? undefined
     : parse(rest.replace(/^token=/, '').replace(/^"(.*)"$/, '$1'));
@@ -25,7 +25,14 @@ export function headerToken(authorization: string): Credentials | null | undefin
  */
 export function parameterToken(req: Request): Credentials | null | undefined {
   const in_body = takeField(req.body, 'auth_token');
-  const token = fieldOf(req.query, 'auth_token') ?? in_body;
+  return credentialsIn(fieldOf(req.query, 'auth_token') ?? in_body);
+}
+
+/** The one in the query, where the body is not read yet. */
+export const queryToken = (req: Request): Credentials | null | undefined =>
+  credentialsIn(fieldOf(req.query, 'auth_token'));
+
+function credentialsIn(token: unknown): Credentials | null | undefined {
   if (token === undefined || token === '') return undefined;
   return typeof token === 'string' ? parse(token) : null;
 }

@@ -1,0 +1,34 @@
+import { countOf, HttpProblem, invalid, MAX_FAULTS, type FieldFaults } from '../errors';
+
+/** The faults of a request while it is read: the first MAX_FAULTS, and how many there are. */
+export class Faults {
+  /** Without a prototype: field names come from requests. */
+  readonly fields = Object.create(null) as FieldFaults;
+  count = 0;
+  /** Lists that nothing else looks at, because of an item that has a fault here. */
+  private readonly withheld = new Set<string>();
+
+  add(field: string, message: string): void {
+    this.count++;
+    if (this.count <= MAX_FAULTS) (this.fields[field] ??= []).push(...invalid(message));
+  }
+
+  withhold(field: string): void {
+    this.withheld.add(field);
+  }
+
+  /** What is wrong, if anything is. */
+  problem(): HttpProblem | undefined {
+    return HttpProblem.fields(this.fields, this.count);
+  }
+
+  /** The same together with what another check found; where both name a field, these count. */
+  with(other: HttpProblem): HttpProblem {
+    const is_ours = (field: string) => field in this.fields || this.withheld.has(field);
+    const others = Object.entries(other.faults);
+    const twice = Object.fromEntries(others.filter(([field]) => is_ours(field)));
+    const theirs = Object.fromEntries(others.filter(([field]) => !is_ours(field)));
+    const count = other.fault_count - countOf(twice) + this.count;
+    return HttpProblem.fields({ ...theirs, ...this.fields }, count) ?? other;
+  }
+}

@@ -1,0 +1,55 @@
+import express, { type Request, type RequestHandler, type Response } from 'express';
+import { HttpProblem } from '../errors';
+import { readForm, type FormCharset } from './parameters';
+
+/**
+ * The largest body of a caller whose header has no credentials of a company: anybody can send one.
+ * The data of a lead has at most as much.
+ */
+export const UNKNOWN_CALLER_BODY_BYTES = 65_536;
+
+/** How large a body may be. */
+export const bodyLimit = (is_known: boolean, max_body_bytes: number): number =>
+  is_known ? max_body_bytes : Math.min(UNKNOWN_CALLER_BODY_BYTES, max_body_bytes);
+
+export const bodyTooLarge = (limit: number): HttpProblem =>
+  new HttpProblem('body_too_large', `The body is larger than ${limit} bytes.`);
+
+/** Reads JSON or a form into req.body; a compressed one counts as what it expands to. */
+export type BodyReader = (req: Request, res: Response, is_known: boolean) => Promise<void>;
+
+const FORM = 'application/x-www-form-urlencoded';
+
+export function bodyReader({ max_body_bytes }: { max_body_bytes: number }): BodyReader {
+  const parsersOf = (is_known: boolean): RequestHandler[] => {
+    const limit = bodyLimit(is_known, max_body_bytes);
+    return [express.json({ limit, strict: false }), express.text({ limit, type: FORM })];
+  };
+  const [of_known, of_unknown] = [parsersOf(true), parsersOf(false)];
+  return async (req, res, is_known) => {
+    const { 'content-length': length, 'transfer-encoding': encoding } = req.headers;
+    if (length === undefined && encoding === undefined) return;
+    const limit = bodyLimit(is_known, max_body_bytes);
+    // The library would read all of it before it refuses it.
+    if (Number(length ?? 0) > limit) throw bodyTooLarge(limit);
+    const is_form = Boolean(req.is(FORM));
+    const charset = is_form ? charsetOf(req) : 'utf-8';
+    for (const parser of is_known ? of_known : of_unknown) await run(parser, req, res);
+    if (is_form && typeof req.body === 'string') req.body = readForm(req.body, charset);
+  };
+}
+
+function charsetOf(req: Request): FormCharset {
+  const [, named = 'utf-8'] = /charset="?([\w-]{1,40})/i.exec(req.headers['content-type']!) ?? [];
+  const charset = named.toLowerCase();
+  if (charset === 'utf-8' || charset === 'iso-8859-1') return charset;
+  throw new HttpProblem(
+    'unsupported_media_type',
+    'The charset of a form must be utf-8 or iso-8859-1.',
+  );
+}
+
+const run = (parser: RequestHandler, req: Request, res: Response): Promise<void> =>
+  new Promise((done, fail) =>
+    parser(req, res, (error?: unknown) => (error ? fail(error as Error) : done())),
+  );

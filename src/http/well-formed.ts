@@ -1,0 +1,80 @@
+import { Faults } from './faults';
+
+/** Of nested objects and lists; no real request is deeper. */
+const MAX_DEPTH = 32;
+/** Of all lists and objects together: the longest lists of the contract have a tenth of it. */
+const MAX_VALUES = 100_000;
+/** Of one object; those of the contract have fewer, and so has the data of a lead. */
+const MAX_FIELDS = 1_000;
+
+interface Walk {
+  faults: Faults;
+  /** Where the walk is: names and indexes. They become text only for a fault. */
+  path: (string | number)[];
+  values: number;
+}
+
+/**
+ * Throws 422 for what must not come any further: text that PostgreSQL cannot store (U+0000,
+ * unpaired surrogates), and so much, or so deep, that handling it would hold up other requests.
+ */
+export function requireWellFormed(value: unknown, place: string): void {
+  const walk: Walk = { faults: new Faults(), path: [], values: 0 };
+  look(value, walk, place);
+  if (walk.values > MAX_VALUES)
+    walk.faults.add(place, `must not have more than ${MAX_VALUES} values`);
+  const problem = walk.faults.problem();
+  if (problem) throw problem;
+}
+
+/** Whether PostgreSQL can store every text of these. */
+export function areStorable(params: Record<string, string>): boolean {
+  return Object.values(params).every((text) => faultOf(text) === undefined);
+}
+
+function look(value: unknown, walk: Walk, place: string): void {
+  if (typeof value === 'string') return check(value, walk, place);
+  if (typeof value !== 'object' || value === null) return;
+  const { path, faults } = walk;
+  if (path.length >= MAX_DEPTH)
+    return faults.add(nameOf(path, place), `must not be nested deeper than ${MAX_DEPTH} levels`);
+  const is_list = Array.isArray(value);
+  const keys = is_list ? undefined : Object.keys(value);
+  if (keys && keys.length > MAX_FIELDS)
+    return faults.add(nameOf(path, place), `must not have more than ${MAX_FIELDS} fields`);
+  const length = keys?.length ?? (value as unknown[]).length;
+  if (length > MAX_VALUES)
+    return faults.add(nameOf(path, place), `must not have more than ${MAX_VALUES} values`);
+  for (let at = 0; at < length && walk.values <= MAX_VALUES; at++) {
+    const key = keys?.[at] ?? at;
+    if (typeof key === 'string') check(key, walk, place);
+    walk.values++;
+    path.push(key);
+    look((value as Record<string | number, unknown>)[key], walk, place);
+    path.pop();
+  }
+}
+
+function check(text: string, { path, faults }: Walk, place: string): void {
+  const fault = faultOf(text);
+  if (fault !== undefined) faults.add(nameOf(path, place), fault);
+}
+
+const nameOf = (path: (string | number)[], place: string): string => path.join('.') || place;
+
+function faultOf(text: string): string | undefined {
+  if (text.includes('\0')) return 'must not contain the character U+0000';
+  return text.isWellFormed() ? undefined : 'must be well-formed Unicode';
+}
+
+/** Reads JSON that stands in a text of a request; undefined when it is none. */
+export function jsonIn(text: string, place: string): unknown {
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  requireWellFormed(read, place);
+  return read;
+}

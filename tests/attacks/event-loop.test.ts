@@ -1,0 +1,68 @@
+import request from 'supertest';
+import { contract, type Operation } from '../../src/contract';
+import { longestHold, maxHoldMs } from '../support/event-loop';
+import { createFixture, type Fixture } from '../support/example';
+import { repetitions } from '../support/repetitions';
+import { worstRequests, type Shape } from '../support/worst-requests';
+import { basic, createWorld, type Api, type World } from '../support/world';
+
+// Derived from openapi.yaml: no operation holds the event loop for longer than 100 ms, whatever it
+// is sent. `npm test` has a sample of the operations, `npm run test:long` all of them.
+
+jest.setTimeout(900_000);
+
+let world: World;
+let fixture: Fixture;
+let limit_ms: number;
+beforeAll(async () => {
+  world = await createWorld();
+  fixture = await createFixture(world);
+  limit_ms = maxHoldMs();
+});
+afterAll(() => world.close());
+
+/** Sends without looking at the answer: that is no part of what is measured. */
+const raw: Api = async (method, path, sent = {}) => {
+  const query = new URLSearchParams(sent.query as Record<string, string>).toString();
+  const url = query ? `${path}${path.includes('?') ? '&' : '?'}${query}` : path;
+  const req = request(world.app)
+    [method](url)
+    .set(sent.headers ?? {});
+  const auth = sent.auth === undefined ? world.company.auth : sent.auth;
+  if (auth !== null) req.set('Authorization', basic(auth));
+  if (sent.body !== undefined) req.send(sent.body as string);
+  return req.ok(() => true);
+};
+
+const send = (operation: Operation, { body, query }: Shape) => {
+  const path = fixture.path(operation);
+  const json = typeof body === 'string' && { headers: { 'Content-Type': 'application/json' } };
+  const own = query ? { path: `${path}?${query}` } : {};
+  return fixture.send(operation, { ...own, ...json, body }, raw);
+};
+
+const sampled = contract.operations.filter((_, n) => n % repetitions(9, 1) === 0);
+
+test.each(sampled.map((operation) => [operation.id, operation] as const))(
+  '%s holds up nobody',
+  async (_, operation) => {
+    // The first request of an operation compiles its schemas.
+    await fixture.send(operation, { query: { nonsense: '1' } }, raw);
+    await send(operation, { name: 'small', ...(operation.body && { body: '{"nonsense":1}' }) });
+    for (const shape of worstRequests(operation, fixture.body(operation))) {
+      let status = 0;
+      const hold = await longestHold(async () => {
+        ({ status } = await send(operation, shape));
+      });
+      expect([shape.name, status, status < 500 || status === 503]).toEqual([
+        shape.name,
+        status,
+        true,
+      ]);
+      expect({ shape: shape.name, hold: Math.max(hold, limit_ms) }).toEqual({
+        shape: shape.name,
+        hold: limit_ms,
+      });
+    }
+  },
+);

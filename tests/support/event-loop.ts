@@ -1,0 +1,48 @@
+import { cpuMs } from './patience';
+
+/** How long no request may hold the event loop, on a machine as fast as the one of REFERENCE_MS. */
+export const MAX_HOLD_MS = 100;
+
+/** What the work of `calibrate` takes there. */
+const REFERENCE_MS = 60;
+
+/** Parsing, sorting and writing text: what a request does to its body. */
+function calibrate(): number {
+  const texts = Array.from({ length: 20_000 }, (_, n) => `${(n * 7_919) % 20_011} text ${n}`);
+  return cpuMs(() => {
+    for (let round = 0; round < 5; round++) {
+      const read = JSON.parse(JSON.stringify(texts)) as string[];
+      read.toSorted().forEach((text) => /^\d+ text/.test(text));
+    }
+  });
+}
+
+/** The limit for this machine now: more on one that is slower, never less. */
+export function maxHoldMs(): number {
+  const [, median = 0] = [calibrate(), calibrate(), calibrate()].toSorted((a, b) => a - b);
+  return MAX_HOLD_MS * Math.max(1, median / REFERENCE_MS);
+}
+
+/**
+ * The longest time for which the event loop did nothing else while `work` ran, in milliseconds that
+ * this process computed: what other programs take of the processor is not counted.
+ */
+export async function longestHold(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let [wall, cpu] = [performance.now(), process.cpuUsage()];
+  const tick = () => {
+    const { user, system } = process.cpuUsage(cpu);
+    longest = Math.max(longest, Math.min(performance.now() - wall, (user + system) / 1000));
+    [wall, cpu] = [performance.now(), process.cpuUsage()];
+  };
+  const timer = setInterval(tick, 1);
+  try {
+    await work();
+    // The turn in which the work ended counts too.
+    await new Promise((done) => setTimeout(done, 2));
+  } finally {
+    clearInterval(timer);
+  }
+  tick();
+  return longest;
+}

@@ -1,0 +1,162 @@
+import { facets, type Operation, type Schema } from '../../src/contract';
+
+// The largest requests that the limits let through, in the shapes that cost most to read.
+
+export interface Shape {
+  name: string;
+  /** JSON; an object for a form. */
+  body?: string | Record<string, string>;
+  query?: string;
+}
+
+/** With credentials in the header, and without. */
+const BODY_BYTES = { known: 1_048_576, unknown: 65_536 };
+const bytesFor = ({ credentials }: Operation): number =>
+  credentials === 'account' ? BODY_BYTES.known : BODY_BYTES.unknown;
+
+const isForm = ({ media_types }: Operation): boolean => !media_types.includes('application/json');
+
+/** Texts that patterns might backtrack over, that are split, parsed or compared. */
+const NASTY = [
+  '12:34',
+  ' ',
+  ',',
+  ', ',
+  'a:=~(',
+  '(',
+  '+1 (',
+  '00:00..',
+  '{{',
+  '@a.',
+  '<',
+  '/',
+  '"',
+];
+
+const textOf = (schema: Schema, piece: string): string => {
+  const length = facets(schema).max.length ?? 255;
+  return piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
+};
+
+/** The longest value of a schema, of text alone: every item and every field of it is there. */
+function longest(schema: Schema, piece: string, depth = 0): unknown {
+  const { types, items, properties, max } = facets(schema);
+  if (types.has('array')) {
+    const item = items ? longest(items, piece, depth + 1) : piece;
+    return Array.from({ length: Math.min(max.items ?? 100, 100) }, () => item);
+  }
+  if (!types.has('object') || depth > 4) return textOf(schema, piece);
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, field]) => [name, longest(field, piece, depth + 1)]),
+  );
+}
+
+const schemasOf = ({ body }: Operation): [string, Schema][] =>
+  Object.entries(body ? facets(body).properties : {});
+
+/** As many of the fields as fit into the body. */
+function fitting(fields: [string, unknown][], bytes: number): string {
+  let left = bytes - 2;
+  const parts = fields.flatMap(([name, value]) => {
+    const part = `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+    if (part.length + 1 > left) return [];
+    left -= part.length + 1;
+    return [part];
+  });
+  return `{${parts.join(',')}}`;
+}
+
+const listsOf = (operation: Operation): string[] =>
+  schemasOf(operation).flatMap(([name, schema]) => (facets(schema).types.has('array') ? name : []));
+
+/** A list of as many values as fit into a body. */
+const listOf = (name: string, value: string, bytes: number): string => {
+  const head = `{${JSON.stringify(name)}:[${value}`;
+  const count = Math.floor((bytes - head.length - 2) / (value.length + 1));
+  return `${head}${`,${value}`.repeat(count)}]}`;
+};
+
+/** The example, with every list as long as it may be. */
+function stretched(example: Record<string, unknown>, operation: Operation): [string, unknown][] {
+  const properties = operation.body ? facets(operation.body).properties : {};
+  return Object.entries(example).map(([name, value]) => {
+    const limit = properties[name] && facets(properties[name]).max.items;
+    if (!Array.isArray(value) || value.length === 0 || !limit) return [name, value];
+    return [name, Array.from({ length: limit }, (_, n) => value[n % value.length] as unknown)];
+  });
+}
+
+/** The worst JSON bodies of an operation. */
+function jsonShapes(operation: Operation, example: Record<string, unknown>): Shape[] {
+  const bytes = bytesFor(operation);
+  const schemas = schemasOf(operation);
+  const lists = listsOf(operation);
+  const deep = (name: string, levels: number) => {
+    const inside = '{"a":'.repeat(levels);
+    return `{${JSON.stringify(name)}:${inside}1${'}'.repeat(levels)}}`;
+  };
+  const keys = (count: number) =>
+    `{${Array.from({ length: count }, (_, n) => `"k${n}":1`).join(',')}}`;
+  const [name = 'data'] = schemas.find(([, { type }]) => type === 'object') ?? schemas[0] ?? [];
+  return [
+    ...NASTY.map((piece) => ({
+      name: `the longest texts of ${JSON.stringify(piece)}`,
+      body: fitting(
+        schemas.map(([field, schema]) => [field, longest(schema, piece)]),
+        bytes,
+      ),
+    })),
+    ...['""', '1', 'null', '{}', '[]', '"x y"'].flatMap((value) =>
+      [lists[0] ?? 'nonsense'].map((list) => ({
+        name: `a list of ${value}`,
+        body: listOf(list, value, bytes),
+      })),
+    ),
+    ...lists.slice(0, 3).map((list) => ({
+      name: `${list} of commas`,
+      body: JSON.stringify({ [list]: ','.repeat(bytes - list.length - 8) }),
+    })),
+    { name: 'the longest lists', body: fitting(stretched(example, operation), bytes) },
+    { name: 'unknown fields', body: keys(Math.floor(bytes / 12)) },
+    { name: 'as many unknown fields as are read', body: keys(1_000) },
+    { name: 'deep objects', body: deep(name, Math.floor(bytes / 7)) },
+    { name: 'objects as deep as is read', body: deep(name, 30) },
+    { name: 'one long text', body: JSON.stringify({ [name]: '12:34'.repeat(bytes / 6) }) },
+  ];
+}
+
+/** The worst query strings: as long as a server reads. */
+function queryShapes({ parameters, merged, body }: Operation): Shape[] {
+  const in_query = parameters.filter((parameter) => parameter.in === 'query');
+  const names = in_query.map(({ name }) => name);
+  if (merged && body) names.push(...Object.keys(facets(body).properties).slice(0, 3));
+  const [first = 'nonsense'] = names;
+  return [
+    ...in_query.map(({ name, schema }) => ({
+      name: `a long ${name}`,
+      query: `${name}=${encodeURIComponent(textOf(schema, '12:34 ')).slice(0, 12_000)}`,
+    })),
+    ...names.map((name) => ({ name: `${name} of commas`, query: `${name}=${','.repeat(12_000)}` })),
+    { name: 'repeated keys', query: `${first}=&`.repeat(1_000).slice(0, 12_000) },
+    { name: 'deep keys', query: `${first}[0][0][0][0][99]=1&`.repeat(300) },
+    { name: 'many keys', query: Array.from({ length: 999 }, (_, n) => `k${n}[a]=1`).join('&') },
+  ];
+}
+
+/** The worst forms that a carrier, or somebody with its secret, can send. */
+const formShapes = (operation: Operation): Shape[] =>
+  NASTY.map((piece) => ({
+    name: `the longest texts of ${JSON.stringify(piece)}`,
+    body: Object.fromEntries(
+      schemasOf(operation).map(([name, schema]) => [name, textOf(schema, piece)]),
+    ),
+  }));
+
+export function worstRequests(
+  operation: Operation,
+  example: Record<string, unknown> | undefined,
+): Shape[] {
+  if (!operation.body) return queryShapes(operation);
+  const bodies = isForm(operation) ? formShapes(operation) : jsonShapes(operation, example ?? {});
+  return [...bodies, ...queryShapes(operation)];
+}
