@@ -1,4 +1,5 @@
 import type { Schemas } from '../contract';
+import { makerOf } from '../db/makers';
 import { commonColumns, type Projection } from '../db/projection';
 import { byReference } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -40,6 +41,7 @@ export const projection = {
     method: true,
     headers: true,
     to_schedule_id: true,
+    maker_user_id: true,
   },
 } as const satisfies Projection<'ScheduleAction', 'schedule_action', 'schedule_actions'>;
 
@@ -69,6 +71,7 @@ export const scheduleActions = ({ clock, config }: Deps) => {
       records.create(call, async (tx, fields, now) => {
         const data = {
           ...(await actionRow(tx, undefined, fields, networks)),
+          ...makerOf(tx),
           user_updated_at: now,
           created_at: now,
           updated_at: now,
@@ -108,6 +111,6 @@ async function updateAction(
   void company_id;
   await tx.prisma.scheduleAction.update({
     where,
-    data: { ...data, user_updated_at: now, updated_at: now },
+    data: { ...data, ...makerOf(tx), user_updated_at: now, updated_at: now },
   });
 }

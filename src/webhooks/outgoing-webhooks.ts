@@ -37,6 +37,7 @@ export const projection = {
     alert_email: true,
     secret_version: true,
     secret_rotated_at: true,
+    maker_user_id: true,
   },
 } as const satisfies Projection<'OutgoingWebhook', 'outgoing_webhook', 'outgoing_webhooks'>;
 

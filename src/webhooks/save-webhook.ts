@@ -1,3 +1,4 @@
+import { makerOf } from '../db/makers';
 import type { Db } from '../db/tenant';
 import { shownSecret } from '../egress/standard-webhooks';
 import { closeQueue, openQueue, wakeQueue } from './queues';
@@ -26,6 +27,7 @@ export async function createWebhook(
   const { id, ...signing } = await tx.prisma.outgoingWebhook.create({
     data: {
       ...row,
+      ...makerOf(tx),
       company_id: tx.company_id,
       user_updated_at: now,
       created_at: now,
@@ -51,7 +53,7 @@ export async function updateWebhook(
   const reason = fields.paused === undefined ? {} : { paused_reason: null };
   await tx.prisma.outgoingWebhook.update({
     where,
-    data: { ...row, ...reason, user_updated_at: now, updated_at: now },
+    data: { ...row, ...reason, ...makerOf(tx), user_updated_at: now, updated_at: now },
   });
   if (row.paused !== before.paused)
     await (row.paused ? closeQueue(tx, id) : wakeQueue(tx, id, now));
