@@ -1,7 +1,7 @@
-import { contract } from '../contract';
 import { notVisible, visibleBuyers, type AccessScope } from '../db/access-scope';
 import { makingPermissions, scopeOfMaker, type Maker } from '../db/makers';
 import type { Statements } from '../db/tenant';
+import { RECORDS, requiredRecords } from './readable-events';
 import { readMasked, type EventRecords, type WebhookEvent } from './read-events';
 
 // What the webhooks of limited users hear of: what their makers see at that time, and no more.
@@ -83,24 +83,10 @@ function masked(
   };
 }
 
-const NAMES = ['lead', 'call', 'attempt', 'buyer', 'conversion', 'agent'] as const;
-type Name = (typeof NAMES)[number];
-
-/** The records that the contract promises for each kind of event. */
-const REQUIRED = new Map(
-  Object.entries(contract.document.paths['/outgoing_webhooks']!.post!.callbacks!).map(
-    ([kind, callback]): [string, Name[]] => {
-      const { schema } = Object.values(callback)[0]!.post.requestBody.content['application/json']!;
-      const { data } = contract.resolve(schema).properties ?? {};
-      return [kind, (data?.required ?? []) as Name[]];
-    },
-  ),
-);
-
 /** Whether an event has what the contract promises of it; one by hand has anything at all. */
 function isComplete(event: WebhookEvent): boolean {
-  const required = REQUIRED.get(event.kind) ?? [];
+  const required = requiredRecords(event.kind);
   return required.length > 0
     ? required.every((name) => event[name] !== null)
-    : NAMES.some((name) => name !== 'buyer' && event[name] !== null);
+    : RECORDS.some((name) => name !== 'buyer' && event[name] !== null);
 }

@@ -74,7 +74,12 @@ export const outgoingWebhooks = ({ clock, config, pepper }: Deps) => {
       return records.create(
         call,
         async (tx, fields, now) => {
-          const created = await createWebhook(tx, fields, { allow_networks, pepper, now });
+          const created = await createWebhook(tx, fields, {
+            caller: call.caller,
+            allow_networks,
+            pepper,
+            now,
+          });
           ({ secret } = created);
           return created.id;
         },
@@ -84,7 +89,7 @@ export const outgoingWebhooks = ({ clock, config, pepper }: Deps) => {
 
     updateOutgoingWebhook: (call) =>
       records.update(call, (tx, id, { fields, now }) =>
-        updateWebhook(tx, id, { fields, allow_networks, now }),
+        updateWebhook(tx, id, { fields, caller: call.caller, allow_networks, now }),
       ),
 
     rotateOutgoingWebhookSecret: (call) => {

@@ -21,9 +21,14 @@ export interface Scene {
   partner: Member;
 }
 
+/** What the receiver answers, by the kind of its path. */
+const answers: Record<string, number> = { veto: 403, down: 500 };
+
 /** A partner who is granted one buyer and the offer that it shares with a rival. */
 export async function attackOnOffers() {
-  const receiver = await startReceiver(({ path }) => (path.startsWith('/veto') ? 403 : 200));
+  const receiver = await startReceiver(
+    ({ path }) => answers[path.slice(1).replace(/\d.*/, '')] ?? 200,
+  );
   const time = standingClock(NOON);
   const world: World = await createWorld({
     clock: time.read,
@@ -126,12 +131,14 @@ export async function attackOnOffers() {
         world.deps,
       ).catch(() => undefined);
   };
+  const later = (seconds: number) =>
+    time.set(new Date(time.read().getTime() + seconds * 1000).toISOString());
   const close = async () => {
     await running.stop();
     await world.close();
     await receiver.close();
   };
-  return { world, ok, endpoint, scene, begin, take, settled, submit, outreach, close };
+  return { world, ok, endpoint, scene, begin, take, settled, submit, outreach, later, close };
 }
 
 export type Attack = Awaited<ReturnType<typeof attackOnOffers>>;
