@@ -55,6 +55,53 @@ ALTER TABLE call_limits ADD CONSTRAINT call_limits_owner_check
   CHECK ((buyer_id IS NULL) <> (buyer_group_id IS NULL));
 ALTER TABLE call_limits ADD CONSTRAINT call_limits_concurrency_check
   CHECK (concurrency_cap_used >= 0);
+-- A limit that was lowered by somebody who may not raise it stays within what had been set before.
+ALTER TABLE call_limits ADD CONSTRAINT call_limits_network_check
+  CHECK (
+    network_limits = '{}'
+    OR coalesce(concurrency_cap_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'concurrency_cap_limit')::numeric, 'Infinity')
+    AND coalesce(attempt_total_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'attempt_total_limit')::numeric, 'Infinity')
+    AND coalesce(attempt_monthly_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'attempt_monthly_limit')::numeric, 'Infinity')
+    AND coalesce(attempt_daily_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'attempt_daily_limit')::numeric, 'Infinity')
+    AND coalesce(attempt_hourly_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'attempt_hourly_limit')::numeric, 'Infinity')
+    AND coalesce(connection_total_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'connection_total_limit')::numeric, 'Infinity')
+    AND coalesce(connection_monthly_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'connection_monthly_limit')::numeric, 'Infinity')
+    AND coalesce(connection_daily_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'connection_daily_limit')::numeric, 'Infinity')
+    AND coalesce(connection_hourly_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'connection_hourly_limit')::numeric, 'Infinity')
+    AND coalesce(buyer_conversion_total_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'buyer_conversion_total_limit')::numeric, 'Infinity')
+    AND coalesce(buyer_conversion_monthly_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'buyer_conversion_monthly_limit')::numeric, 'Infinity')
+    AND coalesce(buyer_conversion_daily_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'buyer_conversion_daily_limit')::numeric, 'Infinity')
+    AND coalesce(buyer_conversion_hourly_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'buyer_conversion_hourly_limit')::numeric, 'Infinity')
+    AND coalesce(revenue_total_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'revenue_total_limit')::numeric, 'Infinity')
+    AND coalesce(revenue_monthly_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'revenue_monthly_limit')::numeric, 'Infinity')
+    AND coalesce(revenue_daily_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'revenue_daily_limit')::numeric, 'Infinity')
+    AND coalesce(revenue_hourly_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'revenue_hourly_limit')::numeric, 'Infinity')
+    AND coalesce(earned_revenue_total_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'earned_revenue_total_limit')::numeric, 'Infinity')
+    AND coalesce(earned_revenue_monthly_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'earned_revenue_monthly_limit')::numeric, 'Infinity')
+    AND coalesce(earned_revenue_daily_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'earned_revenue_daily_limit')::numeric, 'Infinity')
+    AND coalesce(earned_revenue_hourly_limit::numeric, 'Infinity')
+      <= coalesce((network_limits->>'earned_revenue_hourly_limit')::numeric, 'Infinity')
+  );
 
 ALTER TABLE buyer_suppressions ADD CONSTRAINT buyer_suppressions_blocked_check
   CHECK (blocked >= 0);
@@ -116,6 +163,13 @@ ALTER TABLE leads ADD CONSTRAINT leads_phase_check
 -- The webhooks of a company have no owner_id; all others have the id of their owner.
 ALTER TABLE outgoing_webhooks ADD CONSTRAINT outgoing_webhooks_owner_check
   CHECK ((owner_type = 'Company') = (owner_id IS NULL));
+-- Only a limited user is a maker, and is limited to teams.
+ALTER TABLE outgoing_webhooks ADD CONSTRAINT outgoing_webhooks_maker_check
+  CHECK (maker_user_id IS NOT NULL OR cardinality(maker_team_ids) = 0);
+ALTER TABLE inbound_webhooks ADD CONSTRAINT inbound_webhooks_maker_check
+  CHECK (maker_user_id IS NOT NULL OR cardinality(maker_team_ids) = 0);
+ALTER TABLE schedule_actions ADD CONSTRAINT schedule_actions_maker_check
+  CHECK (maker_user_id IS NOT NULL OR cardinality(maker_team_ids) = 0);
 -- Exactly the waiting deliveries are due.
 ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_waiting_check
   CHECK ((status = 'waiting') = (due_at IS NOT NULL));

@@ -5,6 +5,8 @@ import type { components, operations } from './generated/openapi';
 export type OperationId = keyof operations;
 export type Schemas = components['schemas'];
 
+export type FieldPermission = 'money' | 'routing' | 'company';
+
 /** JSON Schema, and what this project adds to it. */
 export interface Schema {
   $ref?: string;
@@ -48,6 +50,15 @@ export interface Schema {
   'x-moving'?: boolean;
   'x-secret'?: boolean;
   'x-reference'?: string;
+  /** For a reference whose table another field of the request decides: the table by its value. */
+  'x-reference-by'?: { field: string; tables: Record<string, string> };
+  /**
+   * Whoever sends the field needs this permission too: `money` and `routing` on the resource of the
+   * operation, or for `company` on what belongs to the whole company.
+   */
+  'x-field-permission'?: FieldPermission | FieldPermission[];
+  /** Callers without that permission may lower the value, down from what others have set. */
+  'x-lowerable'?: boolean;
   /** Of the codes of errors. */
   'x-codes'?: Record<string, { status: number; cause: string; cure: string }>;
 }
@@ -78,10 +89,20 @@ export interface RawOperation {
   };
   responses: Record<string, { content?: Record<string, unknown>; $ref?: string }>;
   security?: Record<string, unknown>[];
+  callbacks?: Record<string, Record<string, { post: { requestBody: { content: Content } } }>>;
   'x-scope'?: string;
   'x-effect'?: boolean;
   'x-unlogged'?: boolean;
   'x-unlimited'?: boolean;
+  /** It changes what belongs to the whole company, for which limited callers need a permission. */
+  'x-company-wide'?: boolean;
+  /**
+   * Names of the parameter and fields with records that others may use too. A limited caller needs
+   * that permission where the record is not the caller's alone.
+   */
+  'x-shared'?: string[];
+  /** What it makes or changes acts later, and then keeps to the access scope of its maker. */
+  'x-acts-later'?: boolean;
   'x-own-transactions'?: boolean;
   'x-own-number'?: string;
   /** What it is authenticated by, where no security scheme can say it. */

@@ -6,6 +6,7 @@ import {
   type Content,
   type ContractDocument,
   type CredentialKind,
+  type FieldPermission,
   type Method,
   type OperationId,
   type Parameter,
@@ -15,7 +16,7 @@ import {
 } from './contract-document';
 
 export { METHODS };
-export type { ContractDocument, CredentialKind, Method, OperationId, Parameter, Schema, Schemas };
+export type { ContractDocument, CredentialKind, FieldPermission, Method, OperationId, Parameter, Schema, Schemas };
 
 const SCHEMES: Record<string, CredentialKind> = {
   leadToken: 'lead_token',
@@ -40,6 +41,12 @@ export interface Operation {
   effect: boolean;
   /** Only for callers who see all records of the company. */
   unlimited: boolean;
+  /** It changes what belongs to the whole company. */
+  company_wide: boolean;
+  /** Names of the parameter and fields with records that others may use too. */
+  shared: readonly string[];
+  /** What it makes or changes acts later. */
+  acts_later: boolean;
   /** Not in the change log: another log has it. */
   unlogged: boolean;
   /** It runs several transactions, not one. */
@@ -126,6 +133,9 @@ function describe({ method, path, operation, shared, resolve }: Found): Operatio
     scope: operation['x-scope'],
     effect: operation['x-effect'] === true,
     unlimited: operation['x-unlimited'] === true,
+    company_wide: operation['x-company-wide'] === true,
+    shared: operation['x-shared'] ?? [],
+    acts_later: operation['x-acts-later'] === true,
     unlogged: operation['x-unlogged'] === true,
     own_transactions: operation['x-own-transactions'] === true,
     own_number: operation['x-own-number'],

@@ -4,6 +4,7 @@ import { changeBuyers } from '../db/attachments';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { withDefaults } from '../http/defaults';
+import { mayUse } from '../http/field-permissions';
 import type { Call, Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
@@ -51,6 +52,9 @@ export const buyerGroups = (deps: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
+/** What raises caps: see x-lowerable in the contract. */
+const RAISING = 'buyer_groups:routing';
+
 interface Context extends Pick<Deps, 'queue' | 'authenticator'> {
   caller: Call<'createBuyerGroup'>['caller'];
   now: Date;
@@ -74,7 +78,8 @@ async function createGroup(
     select: { id: true },
   });
   const zone = ianaName(fields.time_zone ?? DEFAULTS.time_zone)!;
-  await openLimits(tx, { buyer_group_id: id }, { zone, limits: groupLimits(fields) });
+  const may_raise = await mayUse(tx, caller, RAISING);
+  await openLimits(tx, { buyer_group_id: id }, { zone, limits: groupLimits(fields), may_raise });
   await changeBuyers(tx, 'buyer_group_members', id, fields);
   await grantToTeams(tx, 'buyer_group', id);
   await changeTeams(tx, { kind: 'buyer_group', id }, teams, context);
@@ -114,6 +119,10 @@ async function updateGroup(
   });
   const limits = {
     limits: groupLimits(fields),
+    may_raise: await mayUse(tx, caller, RAISING, {
+      table: 'buyer_groups',
+      references: [String(id)],
+    }),
     zone: time_zone && time_zone !== before?.time_zone ? ianaName(time_zone) : undefined,
     reset_totals: fields.reset_total_caps,
     now,

@@ -4,6 +4,7 @@ import { detachBuyer, suppressionsOf } from '../db/attachments';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { withDefaults } from '../http/defaults';
+import { mayUse } from '../http/field-permissions';
 import type { Call, Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { showBy } from '../http/record';
@@ -13,7 +14,7 @@ import { leaveTeams } from '../people/leave-teams';
 import { pauseColumns } from '../people/paused-by';
 import { ianaName } from '../time/zone';
 import { filters, orders, projection } from './buyers-columns';
-import { changeLimits, limitsIn, openLimits } from './cap-limits';
+import { boundHours, changeLimits, limitsIn, openLimits } from './cap-limits';
 import { copyOf } from './copy-buyer';
 import { columnsOf, referencesOf, writeParts, type BuyerFields } from './write-buyer';
 
@@ -69,6 +70,9 @@ export const buyers = (deps: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
+/** What raises caps: see x-lowerable in the contract. */
+const RAISING = 'buyers:routing';
+
 interface Context extends Pick<Deps, 'queue' | 'authenticator'> {
   caller: Call<'createBuyer'>['caller'];
   now: Date;
@@ -96,7 +100,8 @@ async function createBuyer(
     select: { id: true },
   });
   const zone = ianaName(fields.time_zone ?? DEFAULTS.time_zone)!;
-  await openLimits(tx, { buyer_id: id }, { zone, limits: limitsIn(fields) });
+  const may_raise = await mayUse(tx, caller, RAISING);
+  await openLimits(tx, { buyer_id: id }, { zone, limits: limitsIn(fields), may_raise });
   await writeParts(tx, id, { fields, lists, now });
   await grantToTeams(tx, 'buyer', id);
   await changeTeams(tx, { kind: 'buyer', id }, teams, context);
@@ -139,11 +144,14 @@ async function updateBuyer(
   });
   const limits = {
     limits: limitsIn(fields),
+    may_raise: await mayUse(tx, caller, RAISING, { table: 'buyers', references: [String(id)] }),
     zone: time_zone && time_zone !== before?.time_zone ? ianaName(time_zone) : undefined,
     reset_totals: fields.reset_total_caps,
     now,
   };
   await changeLimits(tx, { buyer_id: id }, limits);
+  const { business_hours_schedule: hours } = fields;
+  if (hours !== undefined) await boundHours(tx, id, { ...limits, hours: hours ?? [] });
   await writeParts(tx, id, { fields, lists: ahead.lists, now });
   await changeTeams(tx, { kind: 'buyer', id }, ahead.teams, context);
 }

@@ -1,12 +1,26 @@
+import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
+import { fault, HttpProblem, type FieldFaults } from '../errors';
 import { CAPS, type CapOwner, type LimitName } from './caps';
-import { CHANGE_LIMITS, CHANGE_ZONE, OPEN_LIMITS, RESET_TOTALS } from './queries/cap-limits';
+import { raisedLimits } from './hourly-limits';
+import {
+  CHANGE_LIMITS,
+  CHANGE_ZONE,
+  FIND_RAISED_LIMITS,
+  KEEP_NETWORK_HOURS,
+  LOWER_LIMITS,
+  OPEN_LIMITS,
+  READ_NETWORK_HOURS,
+  RESET_TOTALS,
+} from './queries/cap-limits';
 
 /** Limits by column; null is no limit. */
 export type Limits = Partial<Record<LimitName | 'concurrency_cap_limit', number | null>>;
 
 export interface LimitChanges {
   limits: Limits;
+  /** Whether the caller may raise limits, and so decides how far others may go. */
+  may_raise: boolean;
   /** The owner's new IANA zone, when it changes. */
   zone?: string | undefined;
   reset_totals?: boolean | undefined;
@@ -24,30 +38,96 @@ export function limitsIn(fields: object): Limits {
   return Object.fromEntries(limits) as Limits;
 }
 
+/** Nothing bounds what is set by those who may only lower what others have set. */
+const UNBOUNDED = Object.fromEntries(
+  [...LIMIT_NAMES, 'business_hours'].map((name) => [name, null]),
+);
+
 /** Creates the caps of a new owner, with nothing used. */
 export async function openLimits(
   db: Pick<Db, 'sql'>,
   owner: CapOwner,
-  { zone, limits }: Pick<LimitChanges, 'limits'> & { zone: string },
+  { zone, limits, may_raise }: Pick<LimitChanges, 'limits' | 'may_raise'> & { zone: string },
 ): Promise<void> {
-  await db.sql(OPEN_LIMITS, { ...NO_OWNER, ...owner, zone, limits: known(limits) });
+  const network_limits = JSON.stringify(may_raise ? {} : UNBOUNDED);
+  await db.sql(OPEN_LIMITS, { ...NO_OWNER, ...owner, zone, network_limits, limits: known(limits) });
 }
 
-/** Changes an owner's caps, in the transaction that changes the owner. */
+/**
+ * Changes an owner's caps, in the transaction that changes the owner. Throws 422 for limits that
+ * are raised by a caller who may not.
+ */
 export async function changeLimits(
   db: Pick<Db, 'sql'>,
   owner: CapOwner,
-  { limits, zone, reset_totals, now }: LimitChanges,
+  { limits, may_raise, zone, reset_totals, now }: LimitChanges,
 ): Promise<void> {
   const of_owner = { ...NO_OWNER, ...owner };
   if (Object.keys(limits).length > 0)
-    await db.sql(CHANGE_LIMITS, { ...of_owner, limits: known(limits) });
+    await (may_raise
+      ? db.sql(CHANGE_LIMITS, { ...of_owner, limits: known(limits) })
+      : lowerLimits(db, of_owner, known(limits)));
   if (reset_totals) await db.sql(RESET_TOTALS, { ...of_owner, now });
   if (zone !== undefined) await db.sql(CHANGE_ZONE, { ...of_owner, zone, now });
 }
 
 /** An owner is either a buyer or a group. */
 const NO_OWNER = { buyer_id: null, buyer_group_id: null };
+type Owner = Record<keyof typeof NO_OWNER, bigint | number | null>;
+
+async function lowerLimits(db: Pick<Db, 'sql'>, owner: Owner, limits: Limits): Promise<void> {
+  if ((await db.sql(LOWER_LIMITS, { ...owner, limits })).length > 0) return;
+  const raised = await db.sql(FIND_RAISED_LIMITS, { ...owner, limits });
+  const is_group = owner.buyer_group_id !== null;
+  // The contract calls a group's limit of concurrency by another name than a buyer's.
+  const fieldOf = (name: string) =>
+    is_group && name === 'concurrency_cap_limit' ? 'concurrency_cap' : name;
+  throw problemOf(
+    raised.map(({ name, maximum }) => [fieldOf(name), maximum]),
+    is_group ? 'buyer_groups:routing' : 'buyers:routing',
+  );
+}
+
+/**
+ * Checks the hourly limits of new business hours of a locked buyer against those that others have
+ * set. Throws 422 for limits that are raised by a caller who may not.
+ */
+export async function boundHours(
+  db: Pick<Db, 'sql'>,
+  buyer_id: bigint,
+  { hours, may_raise }: { hours: readonly Schemas['BusinessHours'][]; may_raise: boolean },
+): Promise<void> {
+  if (may_raise) {
+    await db.sql(KEEP_NETWORK_HOURS, { buyer_id, hours: null });
+    return;
+  }
+  const [{ hours: network } = { hours: null }] = await db.sql(READ_NETWORK_HOURS, { buyer_id });
+  if (network === null) return;
+  const raised = raisedLimits(network, hours);
+  if (raised.length > 0)
+    throw problemOf(
+      raised.map(({ position, metric, max }) => [
+        position === undefined
+          ? 'business_hours_schedule'
+          : `business_hours_schedule.${position}.${metric}_hourly_limit`,
+        max,
+      ]),
+      'buyers:routing',
+    );
+  await db.sql(KEEP_NETWORK_HOURS, { buyer_id, hours: JSON.stringify(network) });
+}
+
+function problemOf(raised: readonly [field: string, max: number][], needed: string): HttpProblem {
+  const faults: FieldFaults = Object.create(null);
+  for (const [field, max] of raised)
+    faults[field] ??= [
+      fault(
+        'beyond_your_rights',
+        `must be at most ${max}, as others have set it; to raise it needs the permission ${needed}`,
+      ),
+    ];
+  return HttpProblem.fields(faults)!;
+}
 
 function known(limits: Limits): Limits {
   const unknown = Object.keys(limits).find((name) => !LIMIT_NAMES.includes(name as LimitName));

@@ -29,7 +29,7 @@ export const GROUPS = anyOf(granted('buyer_group'));
 export const OFFERS = anyOf(granted('offer'));
 
 /** Offers of teams that have offers alone: such teams see all that comes to them. */
-const WHOLE_OFFERS = anyOf(`${granted('offer')}
+export const WHOLE_OFFERS = anyOf(`${granted('offer')}
   AND NOT EXISTS (
     SELECT FROM access_control_list_buyers n
     WHERE n.company_id = g.company_id AND n.access_control_list_id = g.access_control_list_id)
@@ -95,6 +95,14 @@ const suppresses = (kind: 'buyer' | 'offer', visible: string) => `EXISTS (
   WHERE x.company_id = t.company_id AND x.buyer_suppression_id = t.id
     AND x.${kind}_id = ${visible})`;
 
+/**
+ * A record that sends or answers for its maker: visible to the maker, and to callers who are in all
+ * teams that it acts for. What is the company's shows more than any limited caller sees.
+ */
+const OWN_MAKER = `(
+  t.maker_user_id = {scope_user}::bigint
+  OR t.maker_user_id IS NOT NULL AND t.maker_team_ids <@ {scope_teams}::bigint[])`;
+
 /** Conditions of tables whose own columns decide. */
 const DIRECT = {
   buyers: `t.id = ${BUYERS}`,
@@ -106,16 +114,18 @@ const DIRECT = {
   call_events: `(t.buyer_id IS NULL OR t.buyer_id = ${BUYERS})`,
   numbers: `(t.offer_id = ${OFFERS} OR t.buyer_id = ${BUYERS})`,
   schedules: `t.offer_id = ${OFFERS}`,
-  inbound_webhooks: `t.offer_id = ${OFFERS}`,
+  inbound_webhooks: `(t.offer_id = ${OFFERS} AND ${OWN_MAKER})`,
   buyer_fleets: `EXISTS (
     SELECT FROM buyers x
     WHERE x.company_id = t.company_id AND x.buyer_fleet_id = t.id AND x.id = ${BUYERS})`,
   buyer_suppressions: `(${suppresses('buyer', BUYERS)} OR ${suppresses('offer', OFFERS)})`,
   conversions: `t.buyer_id = ${BUYERS}`,
   outgoing_webhooks: `(
-    t.owner_type = 'Buyer' AND t.owner_id = ${BUYERS}
-    OR t.owner_type = 'BuyerGroup' AND t.owner_id = ${GROUPS}
-    OR t.owner_type = 'Offer' AND t.owner_id = ${OFFERS})`,
+    (
+      t.owner_type = 'Buyer' AND t.owner_id = ${BUYERS}
+      OR t.owner_type = 'BuyerGroup' AND t.owner_id = ${GROUPS}
+      OR t.owner_type = 'Offer' AND t.owner_id = ${WHOLE_OFFERS})
+    AND ${OWN_MAKER})`,
   users: `EXISTS (
     SELECT FROM access_control_list_users x
     WHERE x.company_id = t.company_id AND x.user_id = t.id
@@ -147,7 +157,8 @@ const DIRECT = {
  */
 export const CONDITIONS: Partial<Record<Table, string>> = {
   ...DIRECT,
-  schedule_actions: through('schedules', 'schedule_id'),
+  // One that sends shows where, and with which secrets.
+  schedule_actions: `(${through('schedules', 'schedule_id')} AND (t.url IS NULL OR ${OWN_MAKER}))`,
   buyer_suppression_files: through('buyer_suppressions', 'buyer_suppression_id'),
   lead_logs: through('leads', 'lead_id'),
   text_messages: through('leads', 'lead_id'),
@@ -156,4 +167,48 @@ export const CONDITIONS: Partial<Record<Table, string>> = {
   contacts: `(${ofNumber('leads')} OR ${ofNumber('calls')})`,
   webhook_logs: through('outgoing_webhooks', 'outgoing_webhook_id'),
   webhook_manual_fires: through('outgoing_webhooks', 'outgoing_webhook_id'),
+};
+
+/** A record t has no row of another table that leads to something that is not visible. */
+const leadsNowhereElse = (table: string, own: string, column: string, visible: string) =>
+  `NOT EXISTS (
+    SELECT FROM ${table} x
+    WHERE x.company_id = t.company_id AND x.${own} = t.id AND NOT (x.${column} = ${visible}))`;
+
+const list = 'buyer_suppression_id';
+const SCHEDULES = `ANY(ARRAY(
+  SELECT s.id FROM schedules s
+  WHERE s.company_id = {company_id} AND s.offer_id = ${WHOLE_OFFERS}))`;
+const WHOLE_LIST = `(
+  ${DIRECT.buyer_suppressions}
+  AND ${leadsNowhereElse('buyer_suppression_buyers', list, 'buyer_id', BUYERS)}
+  AND ${leadsNowhereElse('buyer_suppression_offers', list, 'offer_id', WHOLE_OFFERS)}
+  AND ${leadsNowhereElse('buyer_suppression_schedules', list, 'schedule_id', SCHEDULES)})`;
+
+/**
+ * The condition for all of a row to be the caller's, for tables whose rows others may use too: the
+ * whole of an offer is seen by teams without buyers; a suppression list, a fleet or a number
+ * belongs to nobody else.
+ */
+export const WHOLE_CONDITIONS: Partial<Record<Table, string>> = {
+  offers: `t.id = ${WHOLE_OFFERS}`,
+  schedules: `t.offer_id = ${WHOLE_OFFERS}`,
+  schedule_actions: `t.schedule_id = ${SCHEDULES}`,
+  buyer_suppressions: WHOLE_LIST,
+  buyer_suppression_files: `EXISTS (
+    SELECT FROM (
+      SELECT x.* FROM buyer_suppressions x
+      WHERE x.company_id = t.company_id AND x.id = t.buyer_suppression_id
+    ) t
+    WHERE ${WHOLE_LIST})`,
+  buyer_fleets: `(
+    ${DIRECT.buyer_fleets}
+    AND NOT EXISTS (
+      SELECT FROM buyers x
+      WHERE x.company_id = t.company_id AND x.buyer_fleet_id = t.id AND x.deleted_at IS NULL
+        AND NOT (x.id = ${BUYERS})))`,
+  numbers: `(
+    ${DIRECT.numbers}
+    AND (t.offer_id IS NULL OR t.offer_id = ${WHOLE_OFFERS})
+    AND (t.buyer_id IS NULL OR t.buyer_id = ${BUYERS}))`,
 };

@@ -1,5 +1,13 @@
 import { GRANT } from './queries/grants';
-import { BUYERS, CONDITIONS, GROUPS, OFFERS, PAID_FOR, TEAMS } from './access-conditions';
+import {
+  BUYERS,
+  CONDITIONS,
+  GROUPS,
+  OFFERS,
+  PAID_FOR,
+  TEAMS,
+  WHOLE_CONDITIONS,
+} from './access-conditions';
 import { identify, type Reference, type Table } from './references';
 import { template } from './statement';
 import type { Db } from './tenant';
@@ -9,7 +17,12 @@ export interface AccessScope {
   scope_user: string;
   /** The caller's teams that allow what is being done, as a PostgreSQL array: `{1,2}`. */
   scope_teams: string;
+  /** All teams of the caller. */
+  all_teams: readonly string[];
 }
+
+/** What a check of visibility needs. */
+export type Viewer = Pick<Db, 'company_id' | 'query' | 'accessScope'>;
 
 /** The condition for a row t of a table to be visible; undefined where all rows are. */
 export const visible = (table: Table): string | undefined => CONDITIONS[table];
@@ -71,10 +84,27 @@ export function masked(
 }
 
 /** Returns those of the buyers that the caller may see. */
-export async function visibleBuyers(db: Db, ids: readonly number[]): Promise<ReadonlySet<number>> {
+export async function visibleBuyers(
+  db: Viewer,
+  ids: readonly number[],
+): Promise<ReadonlySet<number>> {
   const missing = new Set((await notVisible(db, 'buyers', ids)).map(Number));
   return new Set(ids.filter((id) => !missing.has(id)));
 }
+
+/** Returns the ids of all buyers that a limited caller sees. */
+export async function allVisibleBuyers(db: Viewer): Promise<number[]> {
+  const rows = await db.query<{ id: string }>(
+    findBuyers({ ...db.accessScope, company_id: db.company_id }),
+  );
+  return rows.map(({ id }) => Number(id));
+}
+
+const findBuyers = template(
+  `SELECT t.id FROM buyers t
+  WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND ${CONDITIONS.buyers}`,
+  { prepared: false },
+);
 
 /** Tables whose records are never deleted. */
 const EVERLASTING = new Set<Table>(['conversions']);
@@ -84,12 +114,32 @@ const EVERLASTING = new Set<Table>(['conversions']);
  * records by id or uuid, or by another `key`. Returns nothing for callers who may see everything.
  */
 export async function notVisible(
-  db: Db,
+  db: Viewer,
   table: Table,
   references: readonly Reference[],
   key = 'id',
 ): Promise<Reference[]> {
-  const condition = visible(table);
+  return unmatched(db, { table, key, condition: visible(table) }, references);
+}
+
+/**
+ * Returns those of the references that name no living record of which the caller sees the whole: a
+ * visible record that others use too is only partly the caller's.
+ */
+export async function notWhole(
+  db: Viewer,
+  table: Table,
+  references: readonly Reference[],
+  key = 'id',
+): Promise<Reference[]> {
+  return unmatched(db, { table, key, condition: WHOLE_CONDITIONS[table] }, references);
+}
+
+async function unmatched(
+  db: Viewer,
+  { table, key, condition }: { table: Table; key: string; condition: string | undefined },
+  references: readonly Reference[],
+): Promise<Reference[]> {
   if (!db.accessScope || !condition || references.length === 0) return [];
   const named = references.map((reference) =>
     key === 'id' ? identify(reference) : { key, value: String(reference) },

@@ -3165,7 +3165,7 @@ export interface components {
          * @description A resource and what may be done with it.
          * @enum {string}
          */
-        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete";
+        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyers:money" | "buyers:routing" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_groups:routing" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "calls:money" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "offers:money" | "offers:routing" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "phone_numbers:routing" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete" | "company_wide:update";
         /**
          * @description Which columns the response has: `buyer`, the default, or `buyer_grid`, which adds foreign keys.
          * @enum {string}
@@ -5294,7 +5294,7 @@ export interface components {
             name?: string;
             /** @description The record whose events are sent; by default `Company`. `BuyerGroup`: events of the buyers in the group. `ScheduleAction`: calls placed by the action, and leads whose last action it was. */
             owner_type?: components["schemas"]["WebhookOwnerType"] | null;
-            /** @description Id or uuid of the record of the type in `owner_type`; omit it for `Company`. */
+            /** @description Id or uuid of the record of the type in `owner_type`; omit it for `Company`. Limited users choose one of their buyers or groups, or an offer of a team without buyers and groups, which sees all of the offer. What is sent to their webhooks is masked as they see it, and their `before_buyer_dialled` webhooks are asked about their own buyers only. */
             owner_id?: string | null;
             trigger_type?: components["schemas"]["WebhookTriggerType"];
             /** @description http or https, to an address on the internet. The part after the host may contain tokens, `{{token}}` or `[token]{default}`, whose values are escaped. */
@@ -5398,6 +5398,11 @@ export interface components {
             secret_version?: number;
             /** @description When the secret replaced the previous one, which remains valid for 24 hours. Null until then. */
             secret_rotated_at?: components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description The limited user who made it or last changed it: it does no more than that user's teams allow at the time. Null if it acts for the company.
+             */
+            maker_user_id?: number | null;
         };
         OutgoingWebhookReply: {
             /** @description HTTP status of the response. */
@@ -5744,7 +5749,7 @@ export interface components {
              * @description UUIDv7 of the call, which its record gets too.
              */
             uuid: string;
-            /** @description `+` and the digits of the caller; null if the number is withheld. */
+            /** @description `+` and the digits of the caller; null if the number is withheld. For webhooks of limited users, all of the call but its `uuid` is null or empty unless their teams see the whole offer. */
             caller_number: string | null;
             /** @description `+` and the digits of the number that the caller called; null if it is not known. */
             number_called: string | null;
@@ -5828,8 +5833,8 @@ export interface components {
             truncated?: boolean;
             /** @description What the event is about. */
             data: {
-                /** @description The call as it was when the event occurred. */
-                call: components["schemas"]["Call"];
+                /** @description The call as it was when the event occurred. Absent if the maker of the webhook does not see the call. */
+                call?: components["schemas"]["Call"];
                 /** @description The lead as it was when the event occurred. Absent if the call belongs to no lead. */
                 lead?: components["schemas"]["Lead"];
                 /** @description The buyer that is dialed or has answered. */
@@ -6024,6 +6029,11 @@ export interface components {
             post_path?: string | null;
             /** @description Path for ping and post in one request, by GET or POST. */
             full_path?: string | null;
+            /**
+             * Format: int64
+             * @description The limited user who made it or last changed it: it does no more than that user's teams allow at the time. Null if it acts for the company.
+             */
+            maker_user_id?: number | null;
         };
         InboundWebhookReply: {
             /** @description HTTP status of the response. */
@@ -6681,6 +6691,11 @@ export interface components {
              * @description For `move_to_schedule`: id of the schedule in which the lead continues. Otherwise null.
              */
             to_schedule_id?: number | null;
+            /**
+             * Format: int64
+             * @description The limited user who made it or last changed it: it does no more than that user's teams allow at the time. Null if it acts for the company.
+             */
+            maker_user_id?: number | null;
         };
         ScheduleActionReply: {
             /** @description HTTP status of the response. */

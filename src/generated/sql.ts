@@ -173,6 +173,37 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'buyers.find_raised_limits': {
+    params: {
+      limits: string | object | null;
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+    };
+    row: {
+      name: string;
+      maximum: number;
+    };
+  };
+  'buyers.keep_network_hours': {
+    params: {
+      hours: string | object | null;
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'buyers.lower_limits': {
+    params: {
+      limits: string | object | null;
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
   'buyers.next_token_value_ids': {
     params: {
       count: number | string | bigint | null;
@@ -187,9 +218,19 @@ export interface SqlTypes {
       buyer_id: number | string | bigint | null;
       buyer_group_id: number | string | bigint | null;
       zone: string | null;
+      network_limits: string | object | null;
       limits: string | object | null;
     };
     row: object;
+  };
+  'buyers.read_network_hours': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: {
+      hours: unknown;
+    };
   };
   'buyers.record_for_buyer': {
     params: {
@@ -305,6 +346,7 @@ export interface SqlTypes {
       calls_count: number | null;
       last_call_at: Date | null;
       totals_reset_at: Date | null;
+      network_limits: unknown;
       hourly_limits: unknown;
     };
   };
@@ -382,6 +424,7 @@ export interface SqlTypes {
       calls_count: number;
       last_call_at: Date | null;
       totals_reset_at: Date | null;
+      network_limits: unknown;
     };
   };
   'buyers.reset_totals_of_caps': {
@@ -1158,6 +1201,17 @@ export interface SqlTypes {
   'db.delete_expired_rate_limits': {
     params: object;
     row: object;
+  };
+  'db.find_maker_teams': {
+    params: {
+      company_id: number | string | bigint | null;
+      maker_user_id: number | string | bigint | null;
+      maker_team_ids: readonly (number | string | bigint)[] | string | null;
+      permissions: readonly (string)[] | string | null;
+    };
+    row: {
+      scope_teams: string;
+    };
   };
   'db.grant_buyer': {
     params: {
@@ -2408,10 +2462,13 @@ export interface SqlTypes {
       id: number | string | bigint | null;
     };
     row: {
+      id: string;
       url: string | null;
       method: string | null;
       headers: unknown;
       body: string | null;
+      maker_user_id: string | null;
+      maker_team_ids: string[];
     };
   };
   'outreach.record_calls': {
@@ -2568,6 +2625,36 @@ export interface SqlTypes {
     row: {
       id: string;
       permissions: string[] | null;
+      superuser: boolean;
+    };
+  };
+  'people.find_teams_of_group': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'people.find_token_rights': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      kind: string;
+      superuser: boolean;
+      permissions: string[] | null;
+      user_id: string;
+    };
+  };
+  'people.find_token_rights_of_user': {
+    params: {
+      company_id: number | string | bigint | null;
+      user_id: number | string | bigint | null;
+    };
+    row: {
       superuser: boolean;
     };
   };
@@ -2760,6 +2847,8 @@ export interface SqlTypes {
       traffic_source_id: number | null;
       hold_seconds: number;
       paused: boolean;
+      maker_user_id: string | null;
+      maker_team_ids: string[];
     };
   };
   'ping_post.save_answer': {
@@ -3119,6 +3208,8 @@ export interface SqlTypes {
       timeout_seconds: number;
       secret_version: number;
       secret_rotated_at: string | null;
+      maker_user_id: string | null;
+      maker_team_ids: string[];
     };
   };
   'routing.release_reservation': {
@@ -3473,6 +3564,8 @@ export interface SqlTypes {
       timeout_seconds: number;
       success_codes: number[] | null;
       retries: number;
+      maker_user_id: string | null;
+      maker_team_ids: string[];
     };
   };
   'webhooks.close_queue': {
@@ -3649,6 +3742,8 @@ export interface SqlTypes {
       headers: unknown;
       body: string | null;
       token_filters: string[] | null;
+      maker_user_id: string | null;
+      maker_team_ids: string[];
     };
   };
   'webhooks.lock_buyers': {
@@ -3698,6 +3793,8 @@ export interface SqlTypes {
       headers: unknown;
       body: string | null;
       token_filters: string[] | null;
+      maker_user_id: string | null;
+      maker_team_ids: string[];
       name: string;
     };
   };

@@ -1,13 +1,14 @@
 import { contract, facets, type Operation, type Schema } from '../contract';
 import { unknownReferences, type Reference, type Table } from '../db/records';
-import { notVisible } from '../db/access-scope';
+import { notVisible, notWhole } from '../db/access-scope';
 import { telephoneOf } from '../db/references';
-import type { Db } from '../db/tenant';
-import { notFound } from '../errors';
+import { withContext, type Db } from '../db/tenant';
+import { HttpProblem, notFound } from '../errors';
+import { accessScopeOf, COMPANY_WIDE, type Caller } from './auth/caller';
 
 // A limited caller sees only the records of the caller's teams. The records that a request names
 // are checked here, by the contract, before a handler runs: one that is not visible looks exactly
-// like one that does not exist.
+// like one that does not exist, and one that others use too is changed only with a permission.
 
 /** Tables that are not named like their resource. */
 const TABLES: Record<string, Table> = { phone_numbers: 'numbers', call_sessions: 'calls' };
@@ -24,39 +25,67 @@ interface Named {
 }
 
 interface Request {
-  operation: Pick<Operation, 'path' | 'body' | 'multipart'>;
+  operation: Pick<Operation, 'path' | 'body' | 'multipart' | 'shared'>;
   params: Record<string, unknown>;
   body: unknown;
 }
 
-/** Throws 404 for a record in the path that the caller cannot see, and 422 for one in a field. */
+/**
+ * Throws 404 for a record in the path that the caller cannot see, 422 for one in a field, and 403
+ * for one that is not the caller's alone where the operation would change it.
+ */
 export async function requireVisibleReferences(
   db: Db,
+  caller: Caller,
   { operation, params, body }: Request,
 ): Promise<void> {
   if (!db.accessScope) return;
-  await requireVisiblePath(db, operation.path.split('/')[3]!, params);
+  const in_path = recordsInPath(operation.path, params);
+  for (const { table, key, references } of in_path)
+    if ((await notVisible(db, table, references, key)).length > 0) throw notFound();
   const schema = operation.multipart && !operation.body ? operation.multipart : operation.body;
-  for (const { field, table, key, references } of schema ? namedIn(schema, body) : []) {
+  const in_body = schema ? namedIn(schema, body) : [];
+  for (const { field, table, key, references } of in_body) {
     const missing = await notVisible(db, table, references, key);
     if (missing.length > 0) throw unknownReferences(field, missing.map(String));
   }
+  for (const named of [...in_path, ...in_body])
+    if (operation.shared.includes(named.field)) await requireWhole(db, caller, named);
 }
 
-async function requireVisiblePath(
+/** The table of the records of an operation's path. */
+export const tableOfPath = (path: string): Table => {
+  const resource = path.split('/')[3]!;
+  return TABLES[resource] ?? (resource as Table);
+};
+
+/** The records that the parameters of a path name. */
+export function recordsInPath(path: string, params: Record<string, unknown>): Named[] {
+  const table = tableOfPath(path);
+  return Object.entries(IN_PATH).flatMap(([field, key]) => {
+    if (params[field] === undefined) return [];
+    const reference = params[field] as Reference;
+    const number = table === 'numbers' ? telephoneOf(String(reference)) : undefined;
+    return number
+      ? [{ field, table, key: 'phone_number', references: [number] }]
+      : [{ field, table, key, references: [reference] }];
+  });
+}
+
+async function requireWhole(
   db: Db,
-  resource: string,
-  params: Record<string, unknown>,
+  caller: Caller,
+  { table, key, references }: Named,
 ): Promise<void> {
-  for (const [name, key] of Object.entries(IN_PATH)) {
-    if (params[name] === undefined) continue;
-    const reference = params[name] as Reference;
-    const number = resource === 'phone_numbers' ? telephoneOf(String(reference)) : undefined;
-    const hidden = number
-      ? await notVisible(db, 'numbers', [number], 'phone_number')
-      : await notVisible(db, TABLES[resource] ?? (resource as Table), [reference], key);
-    if (hidden.length > 0) throw notFound();
-  }
+  const partial = await notWhole(db, table, references, key);
+  if (partial.length === 0) return;
+  const permitted = withContext(db, { accessScope: accessScopeOf(caller, COMPANY_WIDE) });
+  if ((await notVisible(permitted, table, partial, key)).length === 0) return;
+  throw new HttpProblem(
+    'access_limited',
+    "This record is not your teams' alone: others use it too. Changing it needs" +
+      ` the permission ${COMPANY_WIDE} of a team that is granted the record.`,
+  );
 }
 
 /** The records that a value names in fields with x-reference, at any depth. */
@@ -67,7 +96,7 @@ function namedIn(schema: Schema, value: unknown, prefix = '', depth = 0): Named[
     const property = properties[name];
     if (!property || inner === null || inner === '') return [];
     const field = prefix + name;
-    const target = property['x-reference'];
+    const target = targetOf(property, value);
     if (target) return [named(field, target, [inner].flat() as Reference[])];
     const { items } = facets(property);
     if (Array.isArray(inner))
@@ -76,6 +105,14 @@ function namedIn(schema: Schema, value: unknown, prefix = '', depth = 0): Named[
         : [];
     return namedIn(contract.resolve(property), inner, `${field}.`, depth + 1);
   });
+}
+
+/** What a field refers to. A type that is not sent is known to the handler alone, which checks. */
+function targetOf(property: Schema, sent: object): string | undefined {
+  const by = property['x-reference-by'];
+  if (!by) return property['x-reference'];
+  const type = (sent as Record<string, unknown>)[by.field];
+  return typeof type === 'string' && Object.hasOwn(by.tables, type) ? by.tables[type] : undefined;
 }
 
 function named(field: string, target: string, references: Reference[]): Named {

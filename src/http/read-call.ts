@@ -9,6 +9,7 @@ import { problemFor } from './error-handler';
 import type { Faults } from './faults';
 import type { Call } from './handlers';
 import { mergeQueryAndBody, type Fields } from './merge';
+import { requireFieldPermissions } from './field-permissions';
 import { normalize } from './normalize';
 import { isMultipart, type Upload } from './upload';
 import { requireWellFormed } from './well-formed';
@@ -43,7 +44,9 @@ export async function readCall(
   const company_db = pipeline.tenants.of(caller.company_id);
   const db = accessScope ? withContext(company_db, { accessScope }) : company_db;
   const params = req.openapi!.pathParams;
-  await requireVisibleReferences(db, { operation, params, body: req.body as unknown });
+  const named = { operation, params, body: req.body as unknown };
+  await requireVisibleReferences(db, caller, named);
+  await requireFieldPermissions(db, caller, named);
   return {
     params,
     query: req.query,

@@ -1,3 +1,5 @@
+import { notVisible } from '../db/access-scope';
+import { makingPermissions, scopeOfMaker, type Maker } from '../db/makers';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Answered, Outgoing } from '../egress/guarded-request';
@@ -6,6 +8,7 @@ import type { JobContext } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
 import { writeLogs } from '../leads/write-logs';
 import type { ActionRow } from '../schedules/engine/plan';
+import { CALL_TOKENS } from '../tokens/system';
 import type { TokenSource } from '../tokens/substitute';
 import { openContext } from './context';
 import { readLead, type DueLead } from './load-leads';
@@ -23,6 +26,12 @@ const MAX_RESPONSE_CHARS = 1_000;
 const NO_ACTION: Answered = {
   ok: false,
   reason: 'the action is gone, or no longer sends a webhook',
+  duration_ms: 0,
+};
+
+const NOT_VISIBLE: Answered = {
+  ok: false,
+  reason: 'refused_scope: the user who made the action or last changed it does not see the lead',
   duration_ms: 0,
 };
 
@@ -50,10 +59,11 @@ export async function sendActionWebhook(
   const [action] = await db.sql(READ_WEBHOOK_ACTION, { id: queued.schedule_action_id });
   signal.throwIfAborted();
   const webhook_id = `lead_log_${lead_log_id}`;
-  const answer = action
-    ? await request(webhookOf(lead, action, { tokens: outreach.tokensOf(lead), webhook_id }))
-    : NO_ACTION;
-  const tries = (queued.details?.tries ?? 0) + (action ? 1 : 0);
+  const tokens = action && (await tokensFor(db, action, { lead, tokens: outreach.tokensOf(lead) }));
+  const answer = tokens
+    ? await request(webhookOf(lead, action!, { tokens, webhook_id }))
+    : refusalOf(action);
+  const tries = (queued.details?.tries ?? 0) + (tokens ? 1 : 0);
   const delivered = answer.ok && answer.code >= 200 && answer.code < 300;
   const was_refused = !answer.ok && answer.reason.startsWith('refused_');
   const over = delivered || tries >= MAX_TRIES || !action || was_refused;
@@ -62,12 +72,47 @@ export async function sendActionWebhook(
   if (!over) throw new Error(`the webhook was not delivered: ${resultOf(answer)}`);
 }
 
+const refusalOf = (action: WebhookAction | undefined): Answered =>
+  action ? NOT_VISIBLE : NO_ACTION;
+
+/**
+ * The tokens that an action may send of a lead; undefined where it may not send the lead. That of a
+ * limited user sends leads that the user sees, without what is known of the number's calls and of
+ * buyers that the user does not see.
+ */
+async function tokensFor(
+  db: Db,
+  action: WebhookAction,
+  { lead, tokens }: { lead: DueLead; tokens: TokenSource },
+): Promise<TokenSource | undefined> {
+  if (action.maker_user_id === null) return tokens;
+  const { company_id, query } = db;
+  const viewer = async (permissions: string[]) => ({
+    company_id,
+    query,
+    accessScope: await scopeOfMaker(db, action, permissions),
+  });
+  const maker = await viewer(makingPermissions('schedule_actions'));
+  if ((await notVisible(maker, 'schedule_actions', [action.id])).length > 0) return undefined;
+  if ((await notVisible(await viewer(['leads:read']), 'leads', [lead.id])).length > 0)
+    return undefined;
+  const buyers = lead.buyer_id === null ? [] : [lead.buyer_id];
+  const hides_buyer = (await notVisible(maker, 'buyers', buyers)).length > 0;
+  return (name) =>
+    CALL_TOKEN_NAMES.has(name) || (hides_buyer && BUYER_TOKENS.has(name))
+      ? undefined
+      : tokens(name);
+}
+
+const CALL_TOKEN_NAMES: ReadonlySet<string> = new Set(CALL_TOKENS);
+const BUYER_TOKENS: ReadonlySet<string> = new Set(['buyer_name', 'previous_buyer_fleet_ids']);
+
 async function readQueued(db: Db, lead_log_id: string): Promise<Queued | undefined> {
   const [log] = await db.sql(READ_QUEUED_WEBHOOK, { id: lead_log_id });
   return log && { ...log, lead_log_id };
 }
 
-type WebhookAction = Pick<ActionRow, 'url' | 'method' | 'headers' | 'body'>;
+type WebhookAction = Pick<ActionRow, 'id' | 'url' | 'method' | 'headers' | 'body'> & Maker;
 
 function webhookOf(
   lead: DueLead,

@@ -5,6 +5,7 @@ import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { emptyTeam } from './leave-teams';
+import { requireTeamsHeld } from './grantable-teams';
 import { createTeam, resolveGrants, updateTeam } from './save-team';
 import { type SortKey } from '../db/list-statements';
 
@@ -79,6 +80,7 @@ export const accessControlLists = ({ clock, queue, authenticator }: Deps) => {
 
     deleteAccessControlList: (call) =>
       records.delete({ ...call, query: {} }, async (tx, id, now) => {
+        await requireTeamsHeld(tx, call.caller, [id]);
         await emptyTeam(tx, id);
         await tx.prisma.accessControlList.update({
           where: { company_id_id: { company_id: tx.company_id, id } },

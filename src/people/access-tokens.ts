@@ -5,7 +5,7 @@ import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { projection } from './access-token-columns';
-import { requireTokenWithin } from './grantable-teams';
+import { requireTokenHeld, requireTokenWithin } from './grantable-teams';
 import { createCredentials } from './issue-credentials';
 import { requireWithin } from '../http/auth/caller';
 import { type SortKey } from '../db/list-statements';
@@ -30,10 +30,11 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) => {
     createAccessToken: async (call) => {
       const { kind, permissions = [], superuser = false, user_email } = call.body;
       requireWithin(call.caller, { permissions, superuser });
-      if (user_email !== undefined)
-        await requireTokenWithin(call.db, call.caller, { email: user_email, permissions });
       requireUser(kind, user_email);
       requireOwn(call.caller, { kind, user_email });
+      requireNarrow(call.caller, { kind, permissions });
+      if (user_email !== undefined)
+        await requireTokenWithin(call.db, call.caller, { email: user_email, permissions });
       let secret: { private_key?: string; token?: string } = {};
       return records.create(
         { ...call, query: {} },
@@ -53,6 +54,7 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) => {
 
     revokeAccessToken: (call) =>
       records.delete({ ...call, query: {} }, async (tx, id, now) => {
+        await requireTokenHeld(tx, call.caller, id);
         const { public_key } = await tx.prisma.accessToken.update({
           where: { company_id_id: { company_id: tx.company_id, id } },
           data: { deleted_at: now, updated_at: now, user_updated_at: now },
@@ -75,14 +77,16 @@ function requireUser(kind: string, user_email: string | undefined): void {
 }
 
 /**
- * Callers whose teams are limited to single records may only create tokens for themselves: other
- * credentials could see more than they do.
+ * Only a superuser creates a token for another person: people get theirs by an invitation, and a
+ * token gains with the teams that its user joins later. Callers whose teams are limited to single
+ * records create no key pair either, which could see more than they do.
  */
 function requireOwn(
-  { teams, user_email: own }: Caller,
+  { superuser, teams, user_email: own }: Caller,
   { kind, user_email }: { kind: string; user_email: string | undefined },
 ): void {
-  if (!teams) return;
+  if (superuser) return;
+  if (kind !== 'user_token' && !teams) return;
   if (kind !== 'user_token')
     throw HttpProblem.field(
       'kind',
@@ -91,5 +95,24 @@ function requireOwn(
         'company',
     );
   if (user_email?.toLowerCase() !== own)
-    throw HttpProblem.field('user_email', 'beyond_your_rights', `must be your own, ${own}`);
+    throw HttpProblem.field(
+      'user_email',
+      'beyond_your_rights',
+      own === null
+        ? 'must not be given: people get their tokens by an invitation (POST /users/:id/invite)'
+        : `must be your own, ${own}: others get their tokens by an invitation`,
+    );
+}
+
+/** A token with fewer rights than its user must not make one that has all of them. */
+function requireNarrow(
+  { superuser, is_narrowed }: Caller,
+  { kind, permissions }: { kind: string; permissions: readonly string[] },
+): void {
+  if (superuser || !is_narrowed || kind !== 'user_token' || permissions.length > 0) return;
+  throw HttpProblem.field(
+    'permissions',
+    'beyond_your_rights',
+    'must be given: your own token has permissions of its own',
+  );
 }

@@ -14,7 +14,8 @@ import {
   type TeamContext,
   type TeamRecord,
 } from './edit-team';
-import { requireTeamsWithin } from './grantable-teams';
+import { requireTeamsHeld, requireTeamsWithin } from './grantable-teams';
+import { FIND_TEAMS_OF_GROUP } from './queries/access-tokens';
 import { requireWithin } from '../http/auth/caller';
 
 /** The fields of a request for a buyer or a group that change its teams. */
@@ -109,6 +110,9 @@ export async function changeTeams(
       lock: 'UPDATE',
     });
     await requireTeamsWithin(db, context.caller, teams);
+    const before = await db.sql(FIND_TEAMS_OF_GROUP, { buyer_group_id: record.id });
+    const lost = before.map(({ id }) => BigInt(id)).filter((id) => !teams.includes(id));
+    await requireTeamsHeld(db, context.caller, lost);
     await replaceAttached(
       db,
       'access_control_list_buyer_groups',

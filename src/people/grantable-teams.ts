@@ -5,10 +5,12 @@ import {
   FIND_TEAM_RIGHTS_BY_EMAIL,
   FIND_TEAM_RIGHTS_OF_USER,
 } from './queries/teams';
-import { requireWithin, rightsOf } from '../http/auth/caller';
+import { FIND_TOKEN_RIGHTS, FIND_TOKEN_RIGHTS_OF_USER } from './queries/access-tokens';
+import { requireHolding, requireWithin, rightsOf } from '../http/auth/caller';
 
 // Callers cannot grant more rights than they have, whether they change the permissions of a team or
-// its users. Each function throws a 422 problem that names the rights the caller lacks.
+// its users: a 422 problem names the rights the caller lacks. Nor can they take away rights that they
+// do not have, by deleting a team or a user, or by revoking a token: that is a 403 problem.
 
 interface TeamRights {
   permissions: string[];
@@ -51,4 +53,40 @@ export async function requireTokenWithin(
     superuser: rights.superuser,
     permissions: [...permissions, ...rights.permissions],
   });
+}
+
+const together = (rights: readonly TeamRights[]) => ({
+  superuser: rights.some(({ superuser }) => superuser),
+  permissions: [...new Set(rights.flatMap(({ permissions }) => permissions))],
+});
+
+/** Requires that the caller, who takes these teams from somebody, has all their rights. */
+export async function requireTeamsHeld(
+  db: Db,
+  caller: Caller,
+  ids: readonly bigint[],
+): Promise<void> {
+  if (caller.superuser || ids.length === 0) return;
+  requireHolding(caller, together(await db.sql(FIND_TEAM_RIGHTS, { ids })));
+}
+
+/** Requires that the caller, who deletes a user, has all rights of the user's teams and tokens. */
+export async function requireUserHeld(db: Db, caller: Caller, user_id: bigint): Promise<void> {
+  if (caller.superuser) return;
+  const teams = await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id });
+  const tokens = await db.sql(FIND_TOKEN_RIGHTS_OF_USER, { user_id });
+  const only_superuser = tokens.map(({ superuser }) => ({ superuser, permissions: [] }));
+  requireHolding(caller, together([...teams, ...only_superuser]));
+}
+
+/** Requires that the caller, who revokes a token, has all rights of it. Users revoke their own. */
+export async function requireTokenHeld(db: Db, caller: Caller, id: bigint): Promise<void> {
+  if (caller.superuser) return;
+  const [token] = await db.sql(FIND_TOKEN_RIGHTS, { id });
+  const { kind, superuser, permissions, user_id } = token!;
+  if (user_id !== null && caller.user_id === BigInt(user_id)) return;
+  const teams =
+    user_id === null ? null : await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id: BigInt(user_id) });
+  const rights = rightsOf({ kind, superuser, permissions, teams });
+  requireHolding(caller, { superuser: rights.superuser, permissions: [...rights.permissions] });
 }

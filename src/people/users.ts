@@ -10,7 +10,7 @@ import { recordHandlers } from '../http/record-handlers';
 import { acceptInvitation } from './accept-invitation';
 import { projection as accessTokens } from './access-token-columns';
 import { deleteUser, type DeleteAgent } from './delete-user';
-import { requireUserWithin } from './grantable-teams';
+import { requireUserHeld, requireUserWithin } from './grantable-teams';
 import { inviteUsers } from './invite-users';
 import { createUser, resolveTeams, updateUser } from './save-user';
 import { type SortKey } from '../db/list-statements';
@@ -69,6 +69,7 @@ export const users = ({ clock, queue, pepper, authenticator }: Deps, deleteAgent
 
     deleteUser: (call) =>
       records.delete({ ...call, query: {} }, async (tx, id, now) => {
+        await requireUserHeld(tx, call.caller, id);
         await deleteUser(tx, id, { now, deleteAgent });
         tx.afterCommit(() => authenticator.forgetRights());
       }),

@@ -48,6 +48,7 @@ export const projection = {
     ping_path: pathOf('ping'),
     post_path: pathOf('post'),
     full_path: pathOf('full'),
+    maker_user_id: true,
   },
 } as const satisfies Projection<'InboundWebhook', 'inbound_webhook', 'inbound_webhooks'>;
 

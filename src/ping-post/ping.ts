@@ -38,8 +38,9 @@ export async function ping(
   const caller_number = requireCaller(request);
   if (request.endpoint.paused) return unsold(PAUSED);
   if (caller_number === null) return unsold(INVALID);
-  const { offer_id } = request.endpoint;
-  const market = await openMarket(db, { ...request, caller_number, offer_id }, now);
+  const { offer_id, sells_to } = request.endpoint;
+  const sale = { ...request, caller_number, offer_id, ...(sells_to && { allowed: sells_to }) };
+  const market = await openMarket(db, sale, now);
   if ('status' in market) return unsold(market);
   return db.statements(async (tx) => {
     const chosen = await reserveBuyers(tx, market.candidates, market.asked);

@@ -128,7 +128,9 @@ async function chooseAgain(
 ): Promise<PostAnswer | NoBuyer> {
   const { offer_id, caller_number } = pinged;
   const tokens = { ...pinged.token_values, ...request.tokens };
-  const market = await openMarket(db, { ...pinged, tokens, allowed }, now);
+  const { sells_to } = request.endpoint;
+  const sold = sells_to ? allowed.filter((id) => sells_to.includes(id)) : allowed;
+  const market = await openMarket(db, { ...pinged, tokens, allowed: sold }, now);
   if ('status' in market) return market;
   const chosen = await reserveBuyers(db, market.candidates, market.asked);
   if (chosen.members.length === 0) return noBuyerOf(chosen);

@@ -1,4 +1,6 @@
 import { contract, facets, type Schemas } from '../contract';
+import { allVisibleBuyers, notWhole } from '../db/access-scope';
+import { makingPermissions, scopeOfMaker } from '../db/makers';
 import type { Db } from '../db/tenant';
 import { notFound, HttpProblem, rejectInvalidData } from '../errors';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
@@ -15,6 +17,8 @@ export interface Endpoint {
   /** How long a buyer is reserved for a ping. */
   hold_seconds: number;
   paused: boolean;
+  /** The buyers to which it sells: those that its maker sees. Absent: all buyers of the offer. */
+  sells_to?: readonly number[];
 }
 
 /** What a seller of calls has sent. */
@@ -38,8 +42,7 @@ export async function readRequest(
   sent: Schemas['PostRequest'],
   webhook: SellersEndpoint,
 ): Promise<SellersRequest> {
-  const [endpoint] = await db.sql(READ_ENDPOINT, { id: webhook.id });
-  if (!endpoint) throw notFound();
+  const endpoint = await readEndpoint(db, webhook.id);
   const loose = Object.fromEntries(Object.entries(sent).filter(([key]) => !KNOWN.has(key)));
   const { tokens, faults } = tokensOf(loose, sent.data ?? {});
   rejectInvalidData(faults);
@@ -55,6 +58,18 @@ export async function readRequest(
     ping_id:
       sent.ping_id === undefined || sent.ping_id === null ? undefined : String(sent.ping_id).trim(),
   };
+}
+
+async function readEndpoint(db: Db, id: SellersEndpoint['id']): Promise<Endpoint> {
+  const [row] = await db.sql(READ_ENDPOINT, { id });
+  if (!row) throw notFound();
+  const { maker_user_id, maker_team_ids, ...endpoint } = row;
+  if (maker_user_id === null || endpoint.paused) return endpoint;
+  const maker = { maker_user_id, maker_team_ids };
+  const accessScope = await scopeOfMaker(db, maker, makingPermissions('inbound_webhooks'));
+  const viewer = { company_id: db.company_id, query: db.query, accessScope };
+  if ((await notWhole(viewer, 'offers', [endpoint.offer_id])).length === 0) return endpoint;
+  return { ...endpoint, sells_to: await allVisibleBuyers(viewer) };
 }
 
 function callerOf(

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Schemas } from '../contract';
+import { makerOf } from '../db/makers';
 import { resolveReferences, type Reference, type Table } from '../db/records';
 import type { Db } from '../db/tenant';
 import { digestOf } from '../http/auth/credentials';
@@ -54,6 +55,7 @@ export async function createInboundWebhook(
   const { offer_id, ...own } = await columnsOf(db, fields);
   const data = {
     ...own,
+    ...makerOf(db),
     name: sent.name!,
     vanity_uri: sent.vanity_uri!,
     offer_id: offer_id!,
@@ -91,6 +93,7 @@ export async function updateInboundWebhook(
   const own = await columnsOf(db, fields);
   const data = {
     ...own,
+    ...makerOf(db),
     ...(digest !== undefined && { auth_token_digest: digest }),
     user_updated_at: now,
     updated_at: now,

@@ -1,3 +1,5 @@
+import { notVisible, notWhole, visibleBuyers } from '../db/access-scope';
+import { makingPermissions, scopeOfMaker } from '../db/makers';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
@@ -5,6 +7,7 @@ import type { Answered } from '../egress/guarded-request';
 import { filled, shownHeaders } from '../egress/request-template';
 import { responseFields, type ResponseFields } from '../egress/response-fields';
 import { keysAt, signed } from '../egress/standard-webhooks';
+import { compileFilter } from '../tokens/filters';
 import type { TokenSource } from '../tokens/substitute';
 import type { Veto } from './engine/eligibility';
 import type { Member } from './engine/route';
@@ -25,10 +28,14 @@ export interface CallToDial {
   token_values: Record<string, unknown>;
 }
 
-/** Buyers about to be dialed, each with the webhooks that must be asked about it. */
-export interface Question {
+/** What webhooks are asked about. */
+interface Subject {
   call: CallToDial;
   tokens: TokenSource;
+}
+
+/** Buyers about to be dialed, each with the webhooks that must be asked about it. */
+export interface Question extends Subject {
   asked: { member: Member; webhooks: PreDialWebhook[] }[];
 }
 
@@ -40,16 +47,20 @@ interface Answers {
 
 /** Asks all webhooks at the same time, and logs the requests. */
 export async function askWebhooks(
-  db: Pick<Db, 'sql'>,
+  db: Pick<Db, 'company_id' | 'query' | 'sql'>,
   { asked, ...call }: Question,
   edges: Edges,
 ): Promise<Answers> {
   const logs: PreDialLog[] = [];
   const verdicts: Answers['verdicts'] = new Map();
+  const views = await viewsOfMakers(db, asked, call);
   await Promise.all(
     asked.map(async ({ member, webhooks }) => {
       const answers = await Promise.all(
-        webhooks.map((webhook) => askOne(webhook, member, { ...call, edges })),
+        webhooks.flatMap((webhook) => {
+          const seen = views(webhook, member);
+          return seen ? [askOne(webhook, member, { ...seen, edges })] : [];
+        }),
       );
       logs.push(...answers.map(({ log }) => log));
       verdicts.set(member.buyer.id, answers.find(({ veto }) => veto !== null)?.veto ?? null);
@@ -58,6 +69,59 @@ export async function askWebhooks(
   await db.sql(INSERT_PRE_DIAL_LOGS, { rows: JSON.stringify(logs) });
   return { verdicts, log_uuids: logs.map(({ uuid }) => uuid) };
 }
+
+/** What a webhook's receiver gets to know of the call; undefined where it must not be asked. */
+type View = (webhook: PreDialWebhook, member: Member) => Subject | undefined;
+
+/**
+ * Webhooks of limited users are asked about the buyers that these see, and hear of the call only
+ * where they see all of its offer.
+ */
+async function viewsOfMakers(
+  db: Pick<Db, 'company_id' | 'query' | 'sql'>,
+  asked: Question['asked'],
+  whole: Subject,
+): Promise<View> {
+  const limited = new Map<string, { buyers: ReadonlySet<number>; seen: Subject }>();
+  const ids = asked.map(({ member }) => member.buyer.id);
+  const hidden = maskedCall(whole.call);
+  for (const webhook of asked.flatMap(({ webhooks }) => webhooks)) {
+    const id = String(webhook.id);
+    if (webhook.maker_user_id === null || limited.has(id)) continue;
+    const accessScope = await scopeOfMaker(db, webhook, makingPermissions('outgoing_webhooks'));
+    const viewer = { company_id: db.company_id, query: db.query, accessScope };
+    const is_acting = (await notVisible(viewer, 'outgoing_webhooks', [id])).length === 0;
+    const offer = whole.call.offer_id;
+    const sees_all = offer !== null && (await notWhole(viewer, 'offers', [offer])).length === 0;
+    limited.set(id, {
+      buyers: is_acting ? await visibleBuyers(viewer, ids) : new Set(),
+      seen: sees_all ? whole : hidden,
+    });
+  }
+  return (webhook, { buyer }) => {
+    const view = limited.get(String(webhook.id));
+    if (!view) return whole;
+    const passes = passesFilters(webhook.token_filters, view.seen.tokens);
+    return view.buyers.has(buyer.id) && passes ? view.seen : undefined;
+  };
+}
+
+const maskedCall = ({ uuid }: CallToDial): Subject => ({
+  call: {
+    uuid,
+    caller_number: null,
+    number_called: null,
+    offer_id: null,
+    lead_id: null,
+    traffic_source_id: null,
+    token_values: {},
+  },
+  tokens: () => undefined,
+});
+
+/** Whether the filters of a webhook let these tokens pass. */
+export const passesFilters = (filters: readonly string[], tokens: TokenSource): boolean =>
+  filters.every((filter) => compileFilter(filter)?.(tokens) ?? false);
 
 /** A request as it is logged. */
 interface PreDialLog extends ResponseFields {

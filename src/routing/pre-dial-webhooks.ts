@@ -1,8 +1,13 @@
 import type { Db, Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
-import { compileFilter } from '../tokens/filters';
 import type { TokenSource } from '../tokens/substitute';
-import { askWebhooks, type CallToDial, type Edges, type Question } from './ask-webhooks';
+import {
+  askWebhooks,
+  passesFilters,
+  type CallToDial,
+  type Edges,
+  type Question,
+} from './ask-webhooks';
 import type { Veto } from './engine/eligibility';
 import type { Member } from './engine/route';
 import { ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, SET_CALL_OF_LOGS } from './queries/pre-dial-webhooks';
@@ -48,8 +53,9 @@ export function preDialCheckOf(
   return { kind: 'pre_dial_check_required', question: { ...call, asked } };
 }
 
+/** The filters of webhooks of limited users are applied to what these see, when they are asked. */
 function concerns(
-  { owner_type, owner_id, token_filters }: PreDialWebhook,
+  { owner_type, owner_id, token_filters, maker_user_id }: PreDialWebhook,
   { buyer }: Member,
   { call, tokens }: Pick<Question, 'call' | 'tokens'>,
 ): boolean {
@@ -62,7 +68,7 @@ function concerns(
   };
   return (
     (owners[owner_type] ?? false) &&
-    token_filters.every((filter) => compileFilter(filter)?.(tokens) ?? false)
+    (maker_user_id !== null || passesFilters(token_filters, tokens))
   );
 }
 

@@ -1,9 +1,12 @@
 import type { Schemas } from '../contract';
+import { makerOf } from '../db/makers';
 import { commonColumns, type Projection } from '../db/projection';
 import { byReference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
+import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
+import type { Caller } from '../http/auth/caller';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { actionRow } from './change-action';
@@ -40,6 +43,7 @@ export const projection = {
     method: true,
     headers: true,
     to_schedule_id: true,
+    maker_user_id: true,
   },
 } as const satisfies Projection<'ScheduleAction', 'schedule_action', 'schedule_actions'>;
 
@@ -67,8 +71,10 @@ export const scheduleActions = ({ clock, config }: Deps) => {
 
     createScheduleAction: (call) =>
       records.create(call, async (tx, fields, now) => {
+        requireReadable(call.caller, fields.action_type);
         const data = {
           ...(await actionRow(tx, undefined, fields, networks)),
+          ...makerOf(tx),
           user_updated_at: now,
           created_at: now,
           updated_at: now,
@@ -78,7 +84,7 @@ export const scheduleActions = ({ clock, config }: Deps) => {
 
     updateScheduleAction: (call) =>
       records.update(call, (tx, id, { fields, now }) =>
-        updateAction(tx, id, fields, { now, networks }),
+        updateAction(tx, id, fields, { caller: call.caller, now, networks }),
       ),
 
     deleteScheduleAction: (call) =>
@@ -91,11 +97,21 @@ export const scheduleActions = ({ clock, config }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
+/** A webhook sends leads: only who may read leads makes it. */
+function requireReadable({ superuser, permissions }: Caller, action_type?: string): void {
+  if (superuser || action_type !== 'webhook' || permissions.has('leads:read')) return;
+  throw HttpProblem.field(
+    'action_type',
+    'beyond_your_rights',
+    'needs leads:read for webhook, which these credentials lack: it sends leads',
+  );
+}
+
 async function updateAction(
   tx: Db,
   id: bigint,
   fields: Fields,
-  { now, networks }: { now: Date; networks: readonly string[] },
+  { caller, now, networks }: { caller: Caller; now: Date; networks: readonly string[] },
 ): Promise<void> {
   const where = key(tx.company_id, id);
   const before = await tx.prisma.scheduleAction.findUniqueOrThrow({ where });
@@ -106,8 +122,9 @@ async function updateAction(
   } as unknown as Fields;
   const { company_id, ...data } = await actionRow(tx, known, fields, networks);
   void company_id;
+  requireReadable(caller, data.action_type);
   await tx.prisma.scheduleAction.update({
     where,
-    data: { ...data, user_updated_at: now, updated_at: now },
+    data: { ...data, ...makerOf(tx), user_updated_at: now, updated_at: now },
   });
 }

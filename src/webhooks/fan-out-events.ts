@@ -3,9 +3,10 @@ import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
 import { insertDeliveries, type NewDelivery } from './insert-deliveries';
 import {
+  concerns,
   deliveryOf,
-  matches,
   openEvent,
+  passes,
   type ActiveWebhook,
   type OpenEvent,
 } from './make-delivery';
@@ -16,7 +17,8 @@ import {
   LOCK_EVENTS_OF_COMPANY,
 } from './queries/events';
 import { LOCK_ACTIVE_WEBHOOKS } from './queries/webhooks';
-import { readEvents } from './read-events';
+import { actingWebhooks, maskEvents } from './mask-events';
+import { readEvents, type WebhookEvent } from './read-events';
 
 type Context = Pick<Deps, 'database' | 'tenants' | 'clock' | 'log'>;
 
@@ -45,12 +47,53 @@ async function fanOut(db: Statements, { clock, log }: Context): Promise<number> 
   const kinds = [...new Set(events.map(({ kind }) => kind))];
   const webhooks = await db.sql(LOCK_ACTIVE_WEBHOOKS, { kinds });
   const now = clock();
-  const deliveries = events
-    .map(openEvent)
-    .flatMap((event) => webhooks.flatMap((webhook) => deliveriesOf(webhook, event, { log, now })));
+  const of_company = webhooks.filter(({ maker_user_id }) => maker_user_id === null);
+  const batches = [{ webhooks: of_company, events }, ...(await masksOf(db, webhooks, events))];
+  const deliveries = batches.flatMap((batch) =>
+    batch.events
+      .map(openEvent)
+      .flatMap((event) =>
+        batch.webhooks.flatMap((webhook) => deliveriesOf(webhook, event, { log, now })),
+      ),
+  );
   await insertDeliveries(db, deliveries, now);
   await db.sql(DELETE_EVENTS, { ids });
   return ids.length;
+}
+
+interface Batch {
+  webhooks: ActiveWebhook[];
+  events: WebhookEvent[];
+}
+
+/** The webhooks of each limited user who has made some, with the events as the user sees them. */
+async function masksOf(
+  db: Statements,
+  webhooks: readonly ActiveWebhook[],
+  events: readonly WebhookEvent[],
+): Promise<Batch[]> {
+  const by_maker = new Map<string, ActiveWebhook[]>();
+  for (const webhook of webhooks) {
+    if (webhook.maker_user_id === null) continue;
+    const key = `${webhook.maker_user_id}/${webhook.maker_team_ids.join()}`;
+    by_maker.set(key, [...(by_maker.get(key) ?? []), webhook]);
+  }
+  const batches: Batch[] = [];
+  for (const of_maker of by_maker.values()) {
+    const concerned = events.filter((event) => of_maker.some((each) => concerns(each, event)));
+    if (concerned.length === 0) continue;
+    const maker = of_maker[0]!;
+    const acting = await actingWebhooks(
+      db,
+      maker,
+      of_maker.map(({ id }) => id),
+    );
+    batches.push({
+      webhooks: of_maker.filter(({ id }) => acting.has(id)),
+      events: acting.size > 0 ? await maskEvents(db, maker, concerned) : [],
+    });
+  }
+  return batches;
 }
 
 /** At most one delivery. An event that fails is dropped: it must not block those that follow. */
@@ -60,7 +103,9 @@ function deliveriesOf(
   { log, now }: Pick<Deps, 'log'> & { now: Date },
 ): NewDelivery[] {
   try {
-    return matches(webhook, event) ? [deliveryOf(webhook, event, uuidv7(now.getTime()))] : [];
+    return concerns(webhook, event.event) && passes(webhook, event)
+      ? [deliveryOf(webhook, event, uuidv7(now.getTime()))]
+      : [];
   } catch (error) {
     log.error(
       { err: error, outgoing_webhook_id: webhook.id, event: event.event.kind },

@@ -10,7 +10,8 @@ import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { HttpProblem } from '../errors';
 import { insertDeliveries } from './insert-deliveries';
-import { deliveryOf, openEvent, type OpenEvent } from './make-delivery';
+import { deliveryOf, openEvent, type ActiveWebhook, type OpenEvent } from './make-delivery';
+import { maskEvents } from './mask-events';
 import { DELETE_EVENTS, INSERT_MANUAL_EVENT } from './queries/events';
 import { FIND_CONVERSION, LOCK_WEBHOOK } from './queries/webhooks';
 import { readEvents } from './read-events';
@@ -55,7 +56,7 @@ export async function fireWebhook(
     },
     select: { id: true },
   });
-  const event = await readSubject(tx, subject, now);
+  const event = await readSubject(tx, { subject, webhook: webhook!, now });
   const delivery = deliveryOf(webhook!, event, uuidv7(now.getTime()));
   await insertDeliveries(tx, [{ ...delivery, webhook_manual_fire_id: String(id) }], now);
   return id;
@@ -69,12 +70,22 @@ async function resolveWebhook(tx: Db, reference: Reference | null | undefined): 
 }
 
 /** Reads the subject as an event, which is deleted again before any other transaction sees it. */
-async function readSubject(tx: Db, subject: Subject, now: Date): Promise<OpenEvent> {
+async function readSubject(
+  tx: Db,
+  { subject, webhook, now }: { subject: Subject; webhook: ActiveWebhook; now: Date },
+): Promise<OpenEvent> {
   const [inserted] = await tx.sql(INSERT_MANUAL_EVENT, { ...subject, now: now.toISOString() });
   const ids = [inserted!.id];
-  const [event] = await readEvents(tx, ids);
+  const events = await readEvents(tx, ids);
+  const [event] = webhook.maker_user_id === null ? events : await maskEvents(tx, webhook, events);
   await tx.sql(DELETE_EVENTS, { ids });
-  return openEvent(event!);
+  if (!event)
+    throw HttpProblem.field(
+      'outgoing_webhook_id',
+      'beyond_your_rights',
+      'must not be the webhook of a user who does not see the records it would be fired about',
+    );
+  return openEvent(event);
 }
 
 async function resolveSubject(

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { Maker } from '../db/makers';
 import { sqlOn, type Sql } from '../db/sql';
 import { inTransaction } from '../db/transaction';
 import { CLAIM_QUEUES, LOCK_LEASED_QUEUE, RELEASE_QUEUE, RENEW_LEASES } from './queries/leases';
@@ -6,7 +7,7 @@ import { CLAIM_QUEUES, LOCK_LEASED_QUEUE, RELEASE_QUEUE, RENEW_LEASES } from './
 // A process leases the queues that it serves. One that has lost a lease writes no results.
 
 /** A webhook whose deliveries this process sends until the lease ends. */
-export interface Lease {
+export interface Lease extends Maker {
   company_id: string;
   outgoing_webhook_id: string;
   uuid: string;

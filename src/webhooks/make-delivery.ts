@@ -1,3 +1,4 @@
+import type { Maker } from '../db/makers';
 import { filled, usesTokens } from '../egress/request-template';
 import { compileFilter } from '../tokens/filters';
 import type { TokenSource } from '../tokens/substitute';
@@ -6,7 +7,7 @@ import { eventTokens, MAX_BODY_BYTES, payloadOf } from './payload';
 import type { WebhookEvent } from './read-events';
 
 /** The columns of a webhook that decide which events it receives, and as which request. */
-export interface ActiveWebhook {
+export interface ActiveWebhook extends Maker {
   id: string;
   owner_type: string;
   owner_id: string | null;
@@ -44,17 +45,15 @@ export function openEvent(row: WebhookEvent): OpenEvent {
   };
 }
 
-/** Whether a webhook receives an event: by its trigger, its owner and its filters. */
-export function matches(
-  { trigger_type, owner_type, owner_id, token_filters }: ActiveWebhook,
-  { event, tokens }: OpenEvent,
-): boolean {
-  if (trigger_type !== event.kind) return false;
-  return (
-    belongsTo(event, owner_type, owner_id) &&
-    token_filters.every((filter) => compileFilter(filter)?.(tokens) ?? false)
-  );
-}
+/** Whether an event is one of those that a webhook is for: by its trigger and its owner. */
+export const concerns = (
+  { trigger_type, owner_type, owner_id }: ActiveWebhook,
+  event: WebhookEvent,
+): boolean => trigger_type === event.kind && belongsTo(event, owner_type, owner_id);
+
+/** Whether the filters of a webhook let an event pass. */
+export const passes = ({ token_filters }: ActiveWebhook, { tokens }: OpenEvent): boolean =>
+  token_filters.every((filter) => compileFilter(filter)?.(tokens) ?? false);
 
 function belongsTo(event: WebhookEvent, owner_type: string, owner_id: string | null): boolean {
   switch (owner_type) {

@@ -37,6 +37,7 @@ export const projection = {
     alert_email: true,
     secret_version: true,
     secret_rotated_at: true,
+    maker_user_id: true,
   },
 } as const satisfies Projection<'OutgoingWebhook', 'outgoing_webhook', 'outgoing_webhooks'>;
 
@@ -73,7 +74,12 @@ export const outgoingWebhooks = ({ clock, config, pepper }: Deps) => {
       return records.create(
         call,
         async (tx, fields, now) => {
-          const created = await createWebhook(tx, fields, { allow_networks, pepper, now });
+          const created = await createWebhook(tx, fields, {
+            caller: call.caller,
+            allow_networks,
+            pepper,
+            now,
+          });
           ({ secret } = created);
           return created.id;
         },
@@ -83,7 +89,7 @@ export const outgoingWebhooks = ({ clock, config, pepper }: Deps) => {
 
     updateOutgoingWebhook: (call) =>
       records.update(call, (tx, id, { fields, now }) =>
-        updateWebhook(tx, id, { fields, allow_networks, now }),
+        updateWebhook(tx, id, { fields, caller: call.caller, allow_networks, now }),
       ),
 
     rotateOutgoingWebhookSecret: (call) => {

@@ -1,4 +1,5 @@
 import { callAttemptProjection, callProjection } from '../calls/columns';
+import { visible, type AccessScope } from '../db/access-scope';
 import { type Projection } from '../db/projection';
 import type { SqlText } from '../db/sql';
 import { template, type Template } from '../db/statement';
@@ -37,17 +38,22 @@ export interface WebhookEvent extends EventRecords {
  * A statement that reads the records of events as they were when the event occurred: totals "until
  * now" are until then.
  */
-function recordsOf(projection: Projection, rows: SqlText): Template {
-  const text = selectRecords(projection, rows.text, { more: 't.event_id::text AS event_id' });
-  return template(text.replaceAll('{now}', 't.occurred_at'), { prepared: true });
+function recordsOf(projection: Projection, rows: SqlText, limited: boolean): Template {
+  const more = 't.event_id::text AS event_id';
+  const text = selectRecords(projection, rows.text, { more, limited });
+  const seen = limited ? `${text}\nWHERE ${visible(projection.plural)}` : text;
+  return template(seen.replaceAll('{now}', 't.occurred_at'), { prepared: true });
 }
 
-const RECORDS = {
-  lead: recordsOf(leadProjection, LEAD_ROWS),
-  call: recordsOf(callProjection, CALL_ROWS),
-  attempt: recordsOf(callAttemptProjection, ATTEMPT_ROWS),
-};
-const KINDS = Object.keys(RECORDS) as (keyof typeof RECORDS)[];
+const recordsBy = (limited: boolean) => ({
+  lead: recordsOf(leadProjection, LEAD_ROWS, limited),
+  call: recordsOf(callProjection, CALL_ROWS, limited),
+  attempt: recordsOf(callAttemptProjection, ATTEMPT_ROWS, limited),
+});
+const RECORDS = recordsBy(false);
+const MASKED_RECORDS = recordsBy(true);
+type Kind = keyof typeof RECORDS;
+const KINDS = Object.keys(RECORDS) as Kind[];
 
 /** Reads events with their records, in the order of their ids. */
 export async function readEvents(
@@ -68,4 +74,28 @@ export async function readEvents(
     for (const { event_id, record } of found) by_id.get(event_id)![kind] = record;
   }
   return events;
+}
+
+/**
+ * Reads the lead, call and attempt of events as limited callers see them, each in the scope of the
+ * permission to read it: without those that they do not see, and with the columns masked that refer
+ * to other records they do not see.
+ */
+export async function readMasked(
+  db: Pick<Statements, 'company_id' | 'query'>,
+  ids: readonly string[],
+  scopes: Record<Kind, AccessScope>,
+): Promise<Map<string, Pick<EventRecords, Kind>>> {
+  const by_id = new Map(ids.map((id) => [id, { lead: null, call: null, attempt: null }])) as Map<
+    string,
+    Pick<EventRecords, Kind>
+  >;
+  for (const kind of KINDS) {
+    const params = { company_id: db.company_id, ids, ...scopes[kind] };
+    const found = await db.query<{ event_id: string; record: string }>(
+      MASKED_RECORDS[kind](params),
+    );
+    for (const { event_id, record } of found) by_id.get(event_id)![kind] = record;
+  }
+  return by_id;
 }

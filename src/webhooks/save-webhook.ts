@@ -1,5 +1,9 @@
+import type { Schemas } from '../contract';
+import { makerOf } from '../db/makers';
 import type { Db } from '../db/tenant';
+import type { Caller } from '../http/auth/caller';
 import { shownSecret } from '../egress/standard-webhooks';
+import { requireReadable } from './readable-events';
 import { closeQueue, openQueue, wakeQueue } from './queues';
 import { webhookColumns, type WebhookColumns, type WebhookFields } from './webhook-columns';
 import { countWebhooksOf, resolveOwner, type WebhookOwner } from './webhook-owner';
@@ -12,6 +16,7 @@ const keyOf = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id
 type WebhookRow = WebhookColumns & WebhookOwner;
 
 interface SaveContext {
+  caller: Caller;
   allow_networks: readonly string[];
   now: Date;
 }
@@ -20,12 +25,13 @@ interface SaveContext {
 export async function createWebhook(
   tx: Db,
   fields: WebhookFields,
-  { allow_networks, pepper, now }: SaveContext & { pepper: string },
+  { caller, allow_networks, pepper, now }: SaveContext & { pepper: string },
 ): Promise<{ id: bigint; secret: string }> {
-  const row = await mergeRow(tx, undefined, fields, allow_networks);
+  const row = await mergeRow(tx, undefined, fields, { caller, allow_networks });
   const { id, ...signing } = await tx.prisma.outgoingWebhook.create({
     data: {
       ...row,
+      ...makerOf(tx),
       company_id: tx.company_id,
       user_updated_at: now,
       created_at: now,
@@ -42,16 +48,16 @@ export async function createWebhook(
 export async function updateWebhook(
   tx: Db,
   id: bigint,
-  { fields, allow_networks, now }: SaveContext & { fields: WebhookFields },
+  { fields, caller, allow_networks, now }: SaveContext & { fields: WebhookFields },
 ): Promise<void> {
   const where = keyOf(tx, id);
   const before = (await tx.prisma.outgoingWebhook.findUniqueOrThrow({ where })) as WebhookRow;
-  const row = await mergeRow(tx, before, fields, allow_networks);
+  const row = await mergeRow(tx, before, fields, { caller, allow_networks });
   // The reason is of a pause by the service; the customer has decided now.
   const reason = fields.paused === undefined ? {} : { paused_reason: null };
   await tx.prisma.outgoingWebhook.update({
     where,
-    data: { ...row, ...reason, user_updated_at: now, updated_at: now },
+    data: { ...row, ...reason, ...makerOf(tx), user_updated_at: now, updated_at: now },
   });
   if (row.paused !== before.paused)
     await (row.paused ? closeQueue(tx, id) : wakeQueue(tx, id, now));
@@ -63,9 +69,10 @@ async function mergeRow(
   db: Db,
   before: WebhookRow | undefined,
   { owner_id, owner_type, ...fields }: WebhookFields,
-  allow_networks: readonly string[],
+  { caller, allow_networks }: Pick<SaveContext, 'caller' | 'allow_networks'>,
 ): Promise<WebhookRow> {
   const columns = webhookColumns(before, fields, allow_networks);
+  requireReadable(caller, columns.trigger_type as Schemas['WebhookTriggerType']);
   return { ...columns, ...(await resolveOwner(db, before, { owner_id, owner_type })) };
 }
 

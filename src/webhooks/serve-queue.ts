@@ -1,9 +1,11 @@
 import { uuidv7 } from '../db/uuid';
+import type { Maker } from '../db/makers';
 import { keysAt } from '../egress/standard-webhooks';
 import { attempt } from './attempt';
 import type { DeliveryDeps } from './deliver';
 import { findDueDeliveries, type DueDelivery } from './find-deliveries';
 import { releaseQueue, type Lease, type LeasedQueue } from './lease-queues';
+import { actingWebhooks } from './mask-events';
 import { PAUSE_WEBHOOK } from './queries/webhooks';
 import { closeQueue } from './queues';
 import type { ResultWriter } from './write-results';
@@ -17,6 +19,9 @@ const MAX_UNWRITTEN = 1_000;
 const PAUSED_REASON =
   'The receiver answered 410 Gone: it wants no more events. Unpause the webhook to send the ' +
   'deliveries that wait.';
+
+const MAKER_REASON =
+  'The user who made it or last changed it no longer sees the record whose events are sent.';
 
 /** A queue that this process serves. */
 export interface Served extends Lease {
@@ -54,17 +59,29 @@ export async function serveQueue(queue: Served, context: ServeContext): Promise<
       max: BATCH,
     });
   let is_gone = false;
+  let is_acting = true;
   let due: DueDelivery[] = [];
   while (!is_gone && !isOver()) {
     if (due.length === 0) due = await find([]);
     if (due.length === 0) break;
+    is_acting = await isActing(queue, deps);
+    if (!is_acting) break;
     after = due.findLast(({ attempts }) => attempts === 0)?.id ?? after;
     // The next batch is read while this one is sent.
     [is_gone, due] = await Promise.all([sendAll(queue, due, { ...context, isOver }), find(due)]);
   }
   await writer.flushed();
-  if (is_gone) await pauseWebhook(queue, deps);
+  if (is_gone) await pauseWebhook(queue, deps, { reason: PAUSED_REASON, news: 'paused' });
+  else if (!is_acting) await pauseWebhook(queue, deps, { reason: MAKER_REASON });
   await releaseQueue(database.prepared, queue, { worker, now: clock() });
+}
+
+/** Whether the webhook may still send: what was made for a limited user waits no longer than that. */
+async function isActing(queue: LeasedQueue & Maker, { tenants }: DeliveryDeps): Promise<boolean> {
+  if (queue.maker_user_id === null) return true;
+  const id = queue.outgoing_webhook_id;
+  const db = tenants.of(BigInt(queue.company_id));
+  return (await actingWebhooks(db, queue, [id])).has(id);
 }
 
 /** Sends deliveries one after the other; returns whether the receiver wants no more events. */
@@ -94,13 +111,13 @@ async function sendAll(
 async function pauseWebhook(
   { company_id, outgoing_webhook_id: id }: LeasedQueue,
   { tenants, queue, clock }: DeliveryDeps,
+  { reason, news }: { reason: string; news?: 'paused' },
 ): Promise<void> {
   await tenants.of(BigInt(company_id)).statements(async (tx) => {
     const now = clock().toISOString();
-    const paused = await tx.sql(PAUSE_WEBHOOK, { id, reason: PAUSED_REASON, now });
+    const paused = await tx.sql(PAUSE_WEBHOOK, { id, reason, now });
     if (paused.length === 0) return;
     await closeQueue(tx, id);
-    const alert = { company_id, outgoing_webhook_id: id, news: 'paused' as const };
-    await queue.add(tx, 'tell_of_webhook', alert);
+    if (news) await queue.add(tx, 'tell_of_webhook', { company_id, outgoing_webhook_id: id, news });
   });
 }

@@ -1,4 +1,5 @@
-import type { Schemas } from '../contract';
+import { contract, facets, type Schemas } from '../contract';
+import { notWhole } from '../db/access-scope';
 import { resolveReferences, type Table } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
@@ -13,13 +14,14 @@ export interface WebhookOwner {
   owner_id: bigint | null;
 }
 
-const TABLES: Record<Exclude<OwnerType, 'Company'>, Table> = {
-  Offer: 'offers',
-  Buyer: 'buyers',
-  BuyerGroup: 'buyer_groups',
-  TrafficSource: 'traffic_sources',
-  ScheduleAction: 'schedule_actions',
-};
+const { properties } = facets(contract.document.components.schemas.OutgoingWebhookFields!);
+const TABLES = properties.owner_id!['x-reference-by']!.tables as Record<
+  Exclude<OwnerType, 'Company'>,
+  Table
+>;
+
+/** What a limited caller may own webhooks of. */
+const OF_LIMITED: ReadonlySet<OwnerType> = new Set(['Buyer', 'BuyerGroup', 'Offer']);
 
 /** Returns the owner that a request gives a webhook, locked. Throws a 422 problem. */
 export async function resolveOwner(
@@ -28,6 +30,7 @@ export async function resolveOwner(
   sent: Pick<WebhookFields, 'owner_id' | 'owner_type'>,
 ): Promise<WebhookOwner> {
   const owner_type = ownerTypeOf(before, sent);
+  requireOwnType(db, owner_type);
   if (owner_type === 'Company') {
     if (sent.owner_id !== undefined && sent.owner_id !== null)
       throw HttpProblem.field(
@@ -49,7 +52,28 @@ export async function resolveOwner(
   const lock = owner_type === 'Buyer' ? 'UPDATE' : 'SHARE';
   const options = { field: 'owner_id', lock } as const;
   const [owner_id] = await resolveReferences(db, TABLES[owner_type], [sent.owner_id], options);
+  await requireWholeOffer(db, owner_type, owner_id!);
   return { owner_type, owner_id: owner_id! };
+}
+
+function requireOwnType({ accessScope }: Db, owner_type: OwnerType): void {
+  if (accessScope && !OF_LIMITED.has(owner_type))
+    throw HttpProblem.field(
+      'owner_type',
+      'beyond_your_rights',
+      'must be Buyer, BuyerGroup or Offer: your access is limited to the records of your teams',
+    );
+}
+
+/** Others pay for calls of an offer too: only who sees all of it may hear of all of it. */
+async function requireWholeOffer(db: Db, owner_type: OwnerType, id: bigint): Promise<void> {
+  if (owner_type !== 'Offer' || (await notWhole(db, 'offers', [String(id)])).length === 0) return;
+  throw HttpProblem.field(
+    'owner_id',
+    'beyond_your_rights',
+    'must be an offer of which you see everything: one of a team without buyers and groups.' +
+      ' Use the owner_type Buyer or BuyerGroup for the calls of your own buyers',
+  );
 }
 
 const ownerTypeOf = (

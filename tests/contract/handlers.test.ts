@@ -1,3 +1,5 @@
+import { COMPANY_WIDE } from '../../src/http/auth/caller';
+import { markedFields } from '../support/field-permissions';
 import { createHandlers, requireDistinct } from '../../src/handlers';
 import { bind } from '../../src/http/bind';
 import type { Handler, Handlers } from '../../src/http/handlers';
@@ -45,7 +47,15 @@ test('a handler without an operation, or two of one name, do not start', () => {
 
 test('credentials can have every scope of an operation, and no scope is unused', () => {
   const scopes = contract.document.components.schemas.Scope!.enum as string[];
-  const used = new Set(contract.operations.flatMap(({ scope }) => scope ?? []));
+  const used = new Set(
+    contract.operations
+      .flatMap((operation) => [
+        operation.scope ?? [],
+        operation.company_wide ? COMPANY_WIDE : [],
+        markedFields(operation).map(({ permission }) => permission),
+      ])
+      .flat(2),
+  );
   expect([...used].filter((scope) => !scopes.includes(scope))).toEqual([]);
   expect(scopes.filter((scope) => !used.has(scope))).toEqual([]);
   expect(

@@ -1,8 +1,9 @@
-import { contract, facets, type Operation, type Schema } from '../../src/contract';
+import { contract, type Operation } from '../../src/contract';
 import { visible } from '../../src/db/access-scope';
 import type { Table } from '../../src/db/records';
 import { createFixture, tableOf, type Fixture } from '../support/example';
 import { createPartner, SCOPES } from '../support/partner';
+import { propertiesOf, referencesOf } from '../support/references';
 import { member, type Member } from '../support/teams';
 import { createWorld, type World } from '../support/world';
 
@@ -114,32 +115,24 @@ test.each(with_id)(
   },
 );
 
-interface Reference {
-  operation: Operation;
-  field: string;
-  target: string;
-  list: boolean;
-}
-
-const properties = (operation: Operation): Record<string, Schema> =>
-  operation.body ? facets(operation.body).properties : {};
-const references: Reference[] = scoped
+const references = scoped
   .filter(({ unlimited, path }) => !unlimited && !path.includes('{'))
-  .flatMap((operation) =>
-    Object.entries(properties(operation)).flatMap(([field, schema]) => {
-      const target = schema['x-reference'];
-      const limited = target !== undefined && visible(target.split('.')[0] as Table) !== undefined;
-      return limited ? [{ operation, field, target, list: facets(schema).types.has('array') }] : [];
-    }),
-  );
+  .flatMap(referencesOf)
+  .filter(({ target }) => visible(target.split('.')[0] as Table) !== undefined);
+
+const isReference = (operation: Operation, name: string) => {
+  const schema = propertiesOf(operation)[name];
+  return schema?.['x-reference'] !== undefined || schema?.['x-reference-by'] !== undefined;
+};
 
 test.each(
   references.map(
-    (reference) => [`${reference.operation.id}.${reference.field}`, reference] as const,
+    (reference) =>
+      [`${reference.operation.id}.${reference.field} (${reference.target})`, reference] as const,
   ),
 )(
   '%s refuses a record that is not granted exactly as one that does not exist',
-  async (_, { operation, field, target, list }) => {
+  async (_, { operation, field, target, list, along }) => {
     const [table = '', key = 'id'] = target.split('.');
     if (key !== 'id')
       await world.sql(`UPDATE buyers SET user_buyer_id = 'not-granted' WHERE id = $1`, [
@@ -148,12 +141,12 @@ test.each(
     const [id, nothing] =
       key === 'id' ? [fixture.ids[table]!, Number(NOWHERE)] : ['not-granted', NOWHERE];
     const plain = Object.entries(fixture.body(operation) ?? {}).filter(
-      ([name]) => !properties(operation)[name]?.['x-reference'] && !/^user_\w+_id$/.test(name),
+      ([name]) => !isReference(operation, name) && !/^user_\w+_id$/.test(name),
     );
     const send = (value: string | number) =>
       fixture.send(
         operation,
-        { body: { ...Object.fromEntries(plain), [field]: list ? [value] : value } },
+        { body: { ...Object.fromEntries(plain), ...along, [field]: list ? [value] : value } },
         partner.api,
       );
     const [other, none] = [await send(id), await send(nothing)];

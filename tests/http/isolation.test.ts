@@ -1,5 +1,6 @@
-import { contract, facets, type Operation, type Schema } from '../../src/contract';
+import { contract, facets } from '../../src/contract';
 import { createFixture, tableOf, type Fixture } from '../support/example';
+import { propertiesOf, referencesOf } from '../support/references';
 import { createWorld, type Company, type World } from '../support/world';
 
 // Derived from openapi.yaml: every id that an operation takes, in the path, in `ids` and in the
@@ -75,29 +76,7 @@ test.each(lists)(
   },
 );
 
-interface Reference {
-  operation: Operation;
-  field: string;
-  target: string;
-  list: boolean;
-}
-
-const properties = (operation: Operation): Record<string, Schema> =>
-  operation.body ? facets(operation.body).properties : {};
-const references: Reference[] = contract.operations.flatMap((operation) =>
-  Object.entries(properties(operation)).flatMap(([field, schema]) =>
-    schema['x-reference']
-      ? [
-          {
-            operation,
-            field,
-            target: schema['x-reference'],
-            list: facets(schema).types.has('array'),
-          },
-        ]
-      : [],
-  ),
-);
+const references = contract.operations.flatMap(referencesOf);
 
 /** Identifiers that the customer gives, telephone numbers, and what only looks like an id. */
 const NOT_REFERENCES = new RegExp(
@@ -107,13 +86,16 @@ const NOT_REFERENCES = new RegExp(
 
 test('every field of a body that can have an id declares what it references', () => {
   const unmarked = contract.operations.flatMap((operation) =>
-    Object.entries(properties(operation)).flatMap(([field, schema]) => {
+    Object.entries(propertiesOf(operation)).flatMap(([field, schema]) => {
       const { types, items } = facets(schema);
       const holds_id =
         (types.has('string') && types.has('integer')) ||
         (items && facets(items).types.has('integer')) ||
         /(^|_)ids?$/.test(field);
-      return holds_id && !NOT_REFERENCES.test(field) && !schema['x-reference']
+      return holds_id &&
+        !NOT_REFERENCES.test(field) &&
+        !schema['x-reference'] &&
+        !schema['x-reference-by']
         ? [`${operation.id}.${field}`]
         : [];
     }),
@@ -124,11 +106,12 @@ test('every field of a body that can have an id declares what it references', ()
 
 test.each(
   references.map(
-    (reference) => [`${reference.operation.id}.${reference.field}`, reference] as const,
+    (reference) =>
+      [`${reference.operation.id}.${reference.field} (${reference.target})`, reference] as const,
   ),
 )(
   "%s refuses another company's record exactly as one that does not exist",
-  async (_, { operation, field, target, list }) => {
+  async (_, { operation, field, target, list, along }) => {
     const [table = '', key = 'id'] = target.split('.');
     const id = fixture.ids[table]!;
     await world.sql("UPDATE buyers SET user_buyer_id = 'only-theirs' WHERE company_id = $1", [
@@ -142,7 +125,7 @@ test.each(
     );
     for (const reference of foreign) {
       const send = (name: string | number) =>
-        mine.send(operation, { body: { ...body, [field]: list ? [name] : name } });
+        mine.send(operation, { body: { ...body, ...along, [field]: list ? [name] : name } });
       const [other, none] = [await send(reference), await send(nothing)];
       expect([other.status, none.status]).toEqual([422, 422]);
       expect(Object.keys(other.body.errors)).toEqual([field]);

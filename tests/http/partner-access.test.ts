@@ -190,8 +190,8 @@ test('cannot move records out of its scope, or capture a lead that is not visibl
   const hook = await partner.api('post', 'outgoing_webhooks', {
     body: {
       name: 'Mine',
-      owner_type: 'Offer',
-      owner_id: own.offer,
+      owner_type: 'Buyer',
+      owner_id: own.buyer,
       trigger_type: 'every_call',
       url: 'https://hooks.example.com/x',
     },
@@ -204,7 +204,7 @@ test('cannot move records out of its scope, or capture a lead that is not visibl
         body: { owner_type: 'Company', owner_id: null },
       })
     ).status,
-  ).toBe(403);
+  ).toBe(422);
   expect(
     (
       await partner.api('put', `outgoing_webhooks/${id}`, {

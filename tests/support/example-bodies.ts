@@ -48,7 +48,8 @@ export function exampleBody(
   if (!body) return undefined;
   const properties = operation.body ? facets(operation.body).properties : {};
   for (const [field, schema] of Object.entries(properties)) {
-    const target = schema['x-reference'];
+    const by = schema['x-reference-by'];
+    const target = schema['x-reference'] ?? by?.tables[String(body[by.field])];
     if (target && /^\d+$/.test(String(body[field]))) body[field] = String(ids[target]);
   }
   const number = `+${numberOf(company)}`;

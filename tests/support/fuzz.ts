@@ -49,11 +49,14 @@ const HEADERS: Record<string, fc.Arbitrary<string>> = {
   Range: fc.constantFrom('bytes=0-1', 'bytes=5-1', 'x'),
 };
 
+/** What makes an answer wait. */
+const WAITS = new Set(['wait_seconds']);
+
 /** Requests of an operation: what its schemas allow, and at every place also what they do not. */
 export function requestsOf({ parameters, body, path }: Operation): fc.Arbitrary<Draft> {
   const query = Object.fromEntries(
     parameters
-      .filter((parameter) => parameter.in === 'query')
+      .filter((parameter) => parameter.in === 'query' && !WAITS.has(parameter.name))
       .map(({ name, schema }) => [name, allowedBy(schema).map(asText)]),
   );
   const fields = body ? facets(body).properties : {};

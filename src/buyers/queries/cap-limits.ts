@@ -1,3 +1,4 @@
+import type { Schemas } from '../../contract';
 import { sql, statement } from '../../db/sql';
 
 const LIMITS = sql`
@@ -15,21 +16,113 @@ const LIMITS = sql`
 export const OPEN_LIMITS = statement(
   'buyers.open_limits',
   sql`
-    INSERT INTO call_limits (company_id, buyer_id, buyer_group_id, zone, ${LIMITS})
-    SELECT {company_id}, {buyer_id}, {buyer_group_id}, {zone}, ${LIMITS}
+    INSERT INTO call_limits (
+      company_id, buyer_id, buyer_group_id, zone, network_limits, ${LIMITS}
+    )
+    SELECT
+      {company_id}, {buyer_id}, {buyer_group_id}, {zone}, {network_limits}::jsonb, ${LIMITS}
     FROM jsonb_populate_record(NULL::call_limits, {limits})`,
   { prepared: true },
 );
 
-/** Columns that are not in `limits` stay as they are. */
+/** Columns that are not in `limits` stay as they are. What is changed is no longer bounded. */
 export const CHANGE_LIMITS = statement(
   'buyers.change_limits',
   sql`
     UPDATE call_limits l
-    SET (${LIMITS}) = (SELECT ${LIMITS} FROM jsonb_populate_record(l, {limits}))
+    SET (${LIMITS}) = (SELECT ${LIMITS} FROM jsonb_populate_record(l, {limits})),
+      network_limits = l.network_limits - ARRAY(SELECT jsonb_object_keys({limits}))
     WHERE company_id = {company_id}
       AND (buyer_id = {buyer_id} OR buyer_group_id = {buyer_group_id})`,
   { prepared: true },
+);
+
+/** What a limit of the row l may be at most: as it was before anybody lowered it without a right. */
+const MAXIMUM = sql`(
+        CASE WHEN l.network_limits ? wanted.name THEN l.network_limits ELSE to_jsonb(l) END
+          ->>wanted.name
+      )::numeric`;
+
+/**
+ * The same for callers who may only lower limits: it changes nothing, and returns no row, if one is
+ * above its maximum. The first such change of a limit keeps what it had been.
+ */
+export const LOWER_LIMITS = statement(
+  'buyers.lower_limits',
+  sql`
+    UPDATE call_limits l
+    SET (${LIMITS}) = (SELECT ${LIMITS} FROM jsonb_populate_record(l, {limits})),
+      network_limits = (
+        SELECT jsonb_object_agg(wanted.name, to_jsonb(l)->wanted.name)
+        FROM jsonb_object_keys({limits}) AS wanted(name)
+      ) || l.network_limits
+    WHERE company_id = {company_id}
+      AND (buyer_id = {buyer_id} OR buyer_group_id = {buyer_group_id})
+      AND NOT EXISTS (
+        SELECT FROM jsonb_each_text({limits}) AS wanted(name, value)
+        WHERE coalesce(wanted.value::numeric, 'Infinity') > ${MAXIMUM}
+      )
+    RETURNING l.id::text`,
+  { prepared: false },
+);
+
+/** The limits that LOWER_LIMITS refuses, with their maxima. */
+export const FIND_RAISED_LIMITS = statement(
+  'buyers.find_raised_limits',
+  sql`
+    SELECT wanted.name, ${MAXIMUM}::float8 AS maximum
+    FROM call_limits l
+    CROSS JOIN jsonb_each_text({limits}) AS wanted(name, value)
+    WHERE company_id = {company_id}
+      AND (buyer_id = {buyer_id} OR buyer_group_id = {buyer_group_id})
+      AND coalesce(wanted.value::numeric, 'Infinity') > ${MAXIMUM}
+    ORDER BY 1`,
+  { prepared: false },
+);
+
+/** The business hours whose hourly limits bound new ones: null for no bounds. */
+export const READ_NETWORK_HOURS = statement(
+  'buyers.read_network_hours',
+  sql`
+    SELECT
+      CASE
+        WHEN l.network_limits ? 'business_hours' THEN l.network_limits->'business_hours'
+        ELSE coalesce(
+          (
+            SELECT jsonb_agg(
+              jsonb_build_object(
+                'schedule', h.schedule,
+                'attempt_hourly_limit', h.attempt_hourly_limit,
+                'connection_hourly_limit', h.connection_hourly_limit,
+                'buyer_conversion_hourly_limit', h.buyer_conversion_hourly_limit,
+                'revenue_hourly_limit', h.revenue_hourly_limit,
+                'earned_revenue_hourly_limit', h.earned_revenue_hourly_limit
+              )
+              ORDER BY h.position
+            )
+            FROM buyer_business_hours h
+            WHERE h.company_id = l.company_id AND h.buyer_id = l.buyer_id
+          ),
+          '[]'
+        )
+      END AS hours
+    FROM call_limits l
+    WHERE l.company_id = {company_id} AND l.buyer_id = {buyer_id}`,
+  { prepared: false },
+).returning<{ hours: Schemas['BusinessHours'][] | null }>();
+
+/** Keeps those hours; without hours, forgets them. */
+export const KEEP_NETWORK_HOURS = statement(
+  'buyers.keep_network_hours',
+  sql`
+    UPDATE call_limits
+    SET network_limits = CASE
+        WHEN {hours}::jsonb IS NULL THEN network_limits - 'business_hours'
+        ELSE network_limits || jsonb_build_object('business_hours', {hours}::jsonb)
+      END
+    WHERE company_id = {company_id} AND buyer_id = {buyer_id}
+      AND ({hours}::jsonb IS NOT NULL OR network_limits ? 'business_hours')`,
+  { prepared: false },
 );
 
 /** What calls in progress hold stays pending: when released, it is not counted in the totals. */

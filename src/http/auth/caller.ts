@@ -17,6 +17,8 @@ export interface Caller {
   superuser: boolean;
   /** For a user, everything that the teams allow together. */
   permissions: ReadonlySet<string>;
+  /** Whether it is a user's token with permissions of its own, which it does not exceed. */
+  is_narrowed?: boolean;
   /** For a user who sees only what these teams are granted; absent for one who sees all records. */
   teams?: readonly Team[] | undefined;
 }
@@ -58,11 +60,16 @@ export function rightsOf({
   superuser,
   permissions,
   teams,
-}: StoredRights): Pick<Caller, 'superuser' | 'permissions' | 'teams'> {
+}: StoredRights): Pick<Caller, 'superuser' | 'permissions' | 'teams' | 'is_narrowed'> {
   const own = new Set(permissions);
   if (kind === 'key_pair' || superuser) return { superuser, permissions: own, teams: undefined };
   if (teams?.some((team) => team.superuser))
-    return { superuser: own.size === 0, permissions: own, teams: undefined };
+    return {
+      superuser: own.size === 0,
+      permissions: own,
+      teams: undefined,
+      is_narrowed: own.size > 0,
+    };
   const narrowed = (teams ?? []).map((team) => ({
     id: team.id,
     permissions: new Set(team.permissions.filter((each) => own.size === 0 || own.has(each))),
@@ -71,6 +78,7 @@ export function rightsOf({
     superuser: false,
     permissions: new Set(narrowed.flatMap((team) => [...team.permissions])),
     teams: narrowed,
+    is_narrowed: own.size > 0,
   };
 }
 
@@ -89,16 +97,25 @@ export function accessScopeOf(
   return {
     scope_user: String(user_id),
     scope_teams: `{${allowing.map(({ id }) => id).join(',')}}`,
+    all_teams: teams.map(({ id }) => id),
   };
 }
 
+/** What limited callers need to change what belongs to the whole company, or to others too. */
+export const COMPANY_WIDE = 'company_wide:update';
+
 /**
  * Throws 403 for a caller without the operation's permission, or who is limited to some records
- * where the operation needs all records of the company.
+ * where the operation needs all records of the company, or changes what is the whole company's.
  */
 export function authorize(
   { superuser, permissions, teams }: Caller,
-  { scope, unlimited, credentials }: Pick<Operation, 'scope' | 'unlimited' | 'credentials'>,
+  {
+    scope,
+    unlimited,
+    company_wide,
+    credentials,
+  }: Pick<Operation, 'scope' | 'unlimited' | 'company_wide' | 'credentials'>,
 ): void {
   if (credentials !== 'account') return;
   if (scope && !superuser && !permissions.has(scope))
@@ -108,6 +125,12 @@ export function authorize(
       'access_limited',
       'Only superusers and key pairs of the company may do this:' +
         ' your access is limited to the records of your teams.',
+    );
+  if (company_wide && teams && !permissions.has(COMPANY_WIDE))
+    throw new HttpProblem(
+      'not_permitted',
+      `These credentials lack the permission ${COMPANY_WIDE}: what you would change belongs to the` +
+        ' whole company, and your access is limited to the records of your teams.',
     );
 }
 
@@ -131,3 +154,21 @@ export function requireWithin(
       `must be among your own; you lack ${beyond.join(', ')}`,
     );
 }
+
+/** Throws 403 if a caller is about to take away rights that the caller does not have. */
+export function requireHolding(
+  caller: Caller,
+  { permissions, superuser }: { permissions: readonly string[]; superuser: boolean },
+): void {
+  if (caller.superuser) return;
+  const lacked = permissions.filter((permission) => !caller.permissions.has(permission));
+  const what = superuser ? 'the rights of a superuser' : lacked.slice(0, MAX_NAMED).join(', ');
+  if (what)
+    throw new HttpProblem(
+      'not_permitted',
+      `These credentials lack ${what}: only who has the same rights may take them from others.`,
+    );
+}
+
+/** Permissions that a message names. */
+const MAX_NAMED = 10;

@@ -1,7 +1,10 @@
 import { sql, statement } from '../../db/sql';
 import type { ScheduleRow } from '../../schedules/engine/plan';
 
-/** Schedules with the ids of their suppression lists and their actions in order. */
+/**
+ * Schedules with the ids of their suppression lists and their actions in order, without those of
+ * limited users who may no longer make actions of the offer.
+ */
 export const LOAD_SCHEDULES = statement(
   'outreach.load_schedules',
   sql`
@@ -41,6 +44,13 @@ export const LOAD_SCHEDULES = statement(
           )
           FROM schedule_actions a
           WHERE a.company_id = s.company_id AND a.schedule_id = s.id AND a.deleted_at IS NULL
+            AND (
+              a.maker_user_id IS NULL
+              OR maker_has_offer(
+                a.company_id, a.maker_user_id, a.maker_team_ids,
+                '{schedule_actions:create,schedule_actions:update}', s.offer_id
+              )
+            )
         ),
         '[]'
       ) AS actions

@@ -32,12 +32,13 @@ export const READ_QUEUED_WEBHOOK = statement(
 export const READ_WEBHOOK_ACTION = statement(
   'outreach.read_webhook_action',
   sql`
-    SELECT url, method, headers, body
+    SELECT id::text, url, method, headers, body, maker_user_id::text,
+      maker_team_ids::text[] AS maker_team_ids
     FROM schedule_actions
     WHERE company_id = {company_id} AND id = {id} AND url IS NOT NULL AND deleted_at IS NULL
   `,
-  { prepared: false },
-).returning<Pick<ActionRow, 'headers'>>();
+  { prepared: false, nullable: ['maker_user_id'] },
+).returning<Pick<ActionRow, 'headers'> & { maker_team_ids: string[] }>();
 
 /** Changes nothing when another run of the job has recorded the final result. */
 export const UPDATE_QUEUED_WEBHOOK = statement(

@@ -5,11 +5,16 @@ export const READ_ENDPOINT = statement(
   sql`
     SELECT
       w.id::float8 AS id, w.offer_id::float8 AS offer_id,
-      w.traffic_source_id::float8 AS traffic_source_id, w.hold_seconds, w.paused
+      w.traffic_source_id::float8 AS traffic_source_id, w.hold_seconds,
+      w.paused OR w.maker_user_id IS NOT NULL AND NOT maker_has_offer(
+        w.company_id, w.maker_user_id, w.maker_team_ids,
+        '{inbound_webhooks:create,inbound_webhooks:update}', w.offer_id
+      ) AS paused,
+      w.maker_user_id::text, w.maker_team_ids::text[] AS maker_team_ids
     FROM inbound_webhooks w
     WHERE w.company_id = {company_id} AND w.id = {id}::bigint AND w.deleted_at IS NULL`,
-  { prepared: true, nullable: ['traffic_source_id'] },
-);
+  { prepared: true, nullable: ['traffic_source_id', 'maker_user_id'] },
+).returning<{ paused: boolean; maker_team_ids: string[] }>();
 
 export const INSERT_PING = statement(
   'ping_post.insert_ping',

@@ -17,18 +17,21 @@ export const PRE_DIAL_WEBHOOKS = statement(
       x.token_filters,
       x.timeout_seconds,
       x.secret_version,
-      x.secret_rotated_at::text
+      x.secret_rotated_at::text,
+      x.maker_user_id::text,
+      x.maker_team_ids::text[] AS maker_team_ids
     FROM outgoing_webhooks x
     WHERE x.company_id = {company_id} AND x.trigger_type = 'before_buyer_dialled'
       AND x.deleted_at IS NULL AND NOT x.paused
     ORDER BY x.id
   `,
-  { prepared: true, nullable: ['owner_id', 'secret_rotated_at'] },
+  { prepared: true, nullable: ['owner_id', 'secret_rotated_at', 'maker_user_id'] },
 ).returning<{
   id: number;
   uuid: string;
   headers: Record<string, string>;
   token_filters: string[];
+  maker_team_ids: string[];
 }>();
 
 /** Writes the logs of requests to these webhooks, given as a JSON array. */

@@ -37,10 +37,11 @@ export const CLAIM_QUEUES = statement(
     WHERE q.company_id = due.company_id AND q.outgoing_webhook_id = due.outgoing_webhook_id
       AND ${IS_ACTIVE}
     RETURNING q.company_id::text, q.outgoing_webhook_id::text, w.uuid::text, w.origin,
-      w.secret_version, w.secret_rotated_at, w.timeout_seconds, w.success_codes, w.retries
+      w.secret_version, w.secret_rotated_at, w.timeout_seconds, w.success_codes, w.retries,
+      w.maker_user_id::text, w.maker_team_ids::text[] AS maker_team_ids
   `,
-  { prepared: true },
-).returning<{ success_codes: number[] }>();
+  { prepared: true, nullable: ['maker_user_id'] },
+).returning<{ success_codes: number[]; maker_team_ids: string[] }>();
 
 /** Returns the queues whose lease goes on: not those that were taken over, paused or deleted. */
 export const RENEW_LEASES = statement(

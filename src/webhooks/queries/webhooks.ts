@@ -1,11 +1,13 @@
 import { sql, statement } from '../../db/sql';
 
 const COLUMNS = sql`w.id::text, w.owner_type, w.owner_id::text, w.trigger_type, w.url, w.method,
-      w.headers, w.body, w.token_filters`;
+      w.headers, w.body, w.token_filters, w.maker_user_id::text,
+      w.maker_team_ids::text[] AS maker_team_ids`;
 
 interface Narrowed {
   headers: Record<string, string>;
   token_filters: string[];
+  maker_team_ids: string[];
 }
 
 /** The webhooks that receive these kinds of events, locked against being paused or deleted. */
@@ -19,7 +21,7 @@ export const LOCK_ACTIVE_WEBHOOKS = statement(
     ORDER BY w.id
     FOR SHARE
   `,
-  { prepared: true, nullable: ['owner_id'] },
+  { prepared: true, nullable: ['owner_id', 'maker_user_id'] },
 ).returning<Narrowed>();
 
 /** One webhook, paused or not, locked in the same way. */
@@ -31,7 +33,7 @@ export const LOCK_WEBHOOK = statement(
     WHERE w.company_id = {company_id} AND w.id = {id}::bigint AND w.deleted_at IS NULL
     FOR SHARE
   `,
-  { prepared: false, nullable: ['owner_id'] },
+  { prepared: false, nullable: ['owner_id', 'maker_user_id'] },
 ).returning<Narrowed>();
 
 /** Returns no row where the webhook is paused already, or deleted. */

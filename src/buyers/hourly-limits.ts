@@ -1,0 +1,63 @@
+import type { Schemas } from '../contract';
+import { openMinutes } from '../time/opening-hours';
+import { METRICS, type Metric } from './caps';
+
+type Entry = Schemas['BusinessHours'];
+
+const WEEK = 10_080;
+/** Of a buyer without business hours: it is always open, and nothing is limited by the hour. */
+const ALWAYS: Entry = { schedule: [] };
+
+/** An hourly limit of new business hours that is looser than the one before at the same time. */
+export interface RaisedLimit {
+  /** Position of the entry; undefined where there are none any longer. */
+  position: number | undefined;
+  metric: Metric;
+  /** What it may be at most. */
+  max: number;
+}
+
+/**
+ * The hourly limits that new business hours raise. Hours at which the buyer was closed may have the
+ * loosest limit of the hours at which it was open.
+ */
+export function raisedLimits(before: readonly Entry[], after: readonly Entry[]): RaisedLimit[] {
+  const [old_hours, new_hours] = [before, after].map(orAlways) as [Entry[], Entry[]];
+  const [old_at, new_at] = [firstOpen(old_hours), firstOpen(new_hours)];
+  const met = new Set<string>();
+  for (let minute = 0; minute < WEEK; minute++)
+    if (new_at[minute]! >= 0) met.add(`${new_at[minute]}/${old_at[minute]}`);
+  const raised = new Map<string, RaisedLimit>();
+  for (const pair of met) {
+    const [position, old] = pair.split('/').map(Number) as [number, number];
+    for (const metric of METRICS) {
+      const max =
+        old >= 0
+          ? limitOf(old_hours[old]!, metric)
+          : Math.max(...old_hours.map((entry) => limitOf(entry, metric)));
+      if (limitOf(new_hours[position]!, metric) <= max) continue;
+      const key = `${position}/${metric}`;
+      const lowest = Math.min(max, raised.get(key)?.max ?? max);
+      raised.set(key, { position: after.length > 0 ? position : undefined, metric, max: lowest });
+    }
+  }
+  return [...raised.values()];
+}
+
+const orAlways = (entries: readonly Entry[]): readonly Entry[] =>
+  entries.length > 0 ? entries : [ALWAYS];
+
+const limitOf = (entry: Entry, metric: Metric): number =>
+  Number(entry[`${metric}_hourly_limit`] ?? Infinity);
+
+/** For each minute of the week the position of the first entry that is open, or -1. */
+function firstOpen(entries: readonly Entry[]): Int16Array {
+  const first = new Int16Array(WEEK).fill(-1);
+  for (const [position, { schedule }] of [...entries.entries()].toReversed()) {
+    const minutes = openMinutes(schedule);
+    if (minutes.length === 0) first.fill(position);
+    for (let n = 0; n + 1 < minutes.length; n += 2)
+      first.fill(position, minutes[n], minutes[n + 1]);
+  }
+  return first;
+}

@@ -1,0 +1,54 @@
+import type { AccessScope } from './access-scope';
+import { FIND_MAKER_TEAMS } from './queries/makers';
+import type { Db, Statements } from './tenant';
+
+// Records that act later, such as webhooks, do no more than who made them may do at that time. The
+// record of a limited user keeps the user and the user's teams; what it may do is what those of the
+// teams allow that the user is still in. What superusers and key pairs make acts for the company.
+
+/** Who made a record that acts later; null and no teams for the company itself. */
+export interface Maker {
+  maker_user_id: bigint | string | number | null;
+  maker_team_ids: readonly (bigint | string | number)[];
+}
+
+/** What a maker needs for a record of a resource to act still: one of these permissions. */
+export const makingPermissions = (
+  resource: 'outgoing_webhooks' | 'inbound_webhooks' | 'schedule_actions',
+): string[] => [`${resource}:create`, `${resource}:update`];
+
+/**
+ * The columns that keep the maker of a record. Undefined for callers who are not limited: what they
+ * change stays their maker's.
+ */
+export function makerOf({
+  accessScope,
+}: Pick<Db, 'accessScope'>): { maker_user_id: bigint; maker_team_ids: bigint[] } | undefined {
+  return (
+    accessScope && {
+      maker_user_id: BigInt(accessScope.scope_user),
+      maker_team_ids: accessScope.all_teams.map(BigInt),
+    }
+  );
+}
+
+/**
+ * The scope in which a record acts that a limited user has made: the teams that give one of the
+ * permissions. No team is left once the maker has left all of them, or was deleted.
+ */
+export async function scopeOfMaker(
+  db: Pick<Statements, 'sql'>,
+  { maker_user_id, maker_team_ids }: Maker,
+  permissions: readonly string[],
+): Promise<AccessScope> {
+  const [found] = await db.sql(FIND_MAKER_TEAMS, {
+    maker_user_id: String(maker_user_id),
+    maker_team_ids: maker_team_ids.map(String),
+    permissions,
+  });
+  return {
+    scope_user: String(maker_user_id),
+    scope_teams: found!.scope_teams,
+    all_teams: maker_team_ids.map(String),
+  };
+}

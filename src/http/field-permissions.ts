@@ -1,0 +1,95 @@
+import { contract, facets, type FieldPermission, type Operation, type Schema } from '../contract';
+import { notVisible } from '../db/access-scope';
+import type { Reference, Table } from '../db/references';
+import { withContext, type Db } from '../db/tenant';
+import { fault, HttpProblem, type FieldFault } from '../errors';
+import { recordsInPath } from './access-scope';
+import { accessScopeOf, COMPANY_WIDE, type Caller } from './auth/caller';
+
+// Fields with x-field-permission are written only by callers who have that permission, and a
+// limited caller only on records of the teams that give it.
+
+/** Enough for every body of the contract. */
+const MAX_DEPTH = 3;
+
+interface Request {
+  operation: Pick<Operation, 'path' | 'scope' | 'body' | 'multipart'>;
+  params: Record<string, unknown>;
+  body: unknown;
+}
+
+/** Throws 422 that names every field which the caller may not write. */
+export async function requireFieldPermissions(
+  db: Db,
+  caller: Caller,
+  { operation, params, body }: Request,
+): Promise<void> {
+  const { scope, multipart } = operation;
+  // A simulation only supposes other values.
+  if (caller.superuser || scope === undefined || scope.endsWith(':read')) return;
+  const schema = multipart && !operation.body ? multipart : operation.body;
+  const sent = schema ? protectedIn(schema, body) : [];
+  if (sent.length === 0) return;
+  const [record] = recordsInPath(operation.path, params);
+  const lacked = new Map<string, boolean>();
+  const faults: Record<string, FieldFault[]> = Object.create(null);
+  for (const { field, permission } of sent) {
+    // What belongs to the whole company is kept from limited callers alone.
+    if (permission === 'company' && !caller.teams) continue;
+    const needed = permissionFor(scope, permission);
+    if (!lacked.has(needed)) lacked.set(needed, !(await mayUse(db, caller, needed, record)));
+    if (lacked.get(needed))
+      (faults[field] ??= []).push(
+        fault('beyond_your_rights', `needs the permission ${needed}, which these credentials lack`),
+      );
+  }
+  const problem = HttpProblem.fields(faults);
+  if (problem) throw problem;
+}
+
+/** The permission that a field needs in an operation with this scope. */
+export const permissionFor = (scope: string, permission: FieldPermission): string =>
+  permission === 'company' ? COMPANY_WIDE : `${scope.split(':')[0]}:${permission}`;
+
+/** Whether a caller has a permission on a record, or at all where there is no record yet. */
+export async function mayUse(
+  db: Db,
+  caller: Caller,
+  permission: string,
+  record?: { table: Table; references: readonly Reference[]; key?: string },
+): Promise<boolean> {
+  if (caller.superuser) return true;
+  if (!caller.permissions.has(permission)) return false;
+  if (!caller.teams || !record) return true;
+  const scoped = withContext(db, { accessScope: accessScopeOf(caller, permission) });
+  const { table, references, key } = record;
+  return (await notVisible(scoped, table, references, key)).length === 0;
+}
+
+interface Protected {
+  field: string;
+  permission: FieldPermission;
+}
+
+/** The fields with x-field-permission that a value has, at any depth, also where they are blank. */
+function protectedIn(schema: Schema, value: unknown, prefix = '', depth = 0): Protected[] {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
+  if (Array.isArray(value)) {
+    const { items } = facets(schema);
+    return items
+      ? value.flatMap((item, n) => protectedIn(items, item, `${prefix}${n}.`, depth + 1))
+      : [];
+  }
+  const { properties } = facets(schema);
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const property = properties[name];
+    if (!property) return [];
+    const field = prefix + name;
+    const { 'x-field-permission': permission, 'x-lowerable': lowerable } =
+      contract.resolve(property);
+    // How far a value may be lowered is known to its handler.
+    if (permission && !lowerable)
+      return [permission].flat().map((each) => ({ field, permission: each }));
+    return protectedIn(property, inner, `${field}.`, depth + 1);
+  });
+}

@@ -1,0 +1,92 @@
+import { notVisible, visibleBuyers, type AccessScope } from '../db/access-scope';
+import { makingPermissions, scopeOfMaker, type Maker } from '../db/makers';
+import type { Statements } from '../db/tenant';
+import { RECORDS, requiredRecords } from './readable-events';
+import { readMasked, type EventRecords, type WebhookEvent } from './read-events';
+
+// What the webhooks of limited users hear of: what their makers see at that time, and no more.
+
+const MAKING = makingPermissions('outgoing_webhooks');
+
+type Connection = Pick<Statements, 'company_id' | 'query' | 'sql'>;
+
+interface MakerScopes {
+  webhook: AccessScope;
+  lead: AccessScope;
+  call: AccessScope;
+}
+
+async function scopesOf(db: Connection, maker: Maker): Promise<MakerScopes> {
+  return {
+    webhook: await scopeOfMaker(db, maker, MAKING),
+    lead: await scopeOfMaker(db, maker, ['leads:read']),
+    call: await scopeOfMaker(db, maker, ['calls:read']),
+  };
+}
+
+const viewer = ({ company_id, query }: Connection, accessScope: AccessScope) => ({
+  company_id,
+  query,
+  accessScope,
+});
+
+/** Returns those of the webhooks of a maker whose owners the maker still sees, by their ids. */
+export async function actingWebhooks(
+  db: Connection,
+  maker: Maker,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const scope = await scopeOfMaker(db, maker, MAKING);
+  const hidden = new Set(await notVisible(viewer(db, scope), 'outgoing_webhooks', ids));
+  return new Set(ids.filter((id) => !hidden.has(id)));
+}
+
+/** Returns the events as the maker of a webhook sees them, without those that it does not see. */
+export async function maskEvents(
+  db: Connection,
+  maker: Maker,
+  events: readonly WebhookEvent[],
+): Promise<WebhookEvent[]> {
+  const scopes = await scopesOf(db, maker);
+  const { lead, call } = scopes;
+  const ids = events.map(({ id }) => id);
+  const records = await readMasked(db, ids, { lead, call, attempt: call });
+  const buyers = [...new Set(events.flatMap(({ buyer_id }) => buyer_id ?? []).map(Number))];
+  const own = await visibleBuyers(viewer(db, scopes.webhook), buyers);
+  const paying = await visibleBuyers(viewer(db, scopes.call), buyers);
+  return events
+    .map((event) => masked(event, records.get(event.id)!, { own, paying }))
+    .filter(isComplete);
+}
+
+type Buyers = Record<'own' | 'paying', ReadonlySet<number>>;
+
+function masked(
+  event: WebhookEvent,
+  records: Pick<EventRecords, 'lead' | 'call' | 'attempt'>,
+  { own, paying }: Buyers,
+): WebhookEvent {
+  const buyer_id = Number(event.buyer_id);
+  const is_own = own.has(buyer_id);
+  const is_seen = records.lead !== null || records.call !== null;
+  return {
+    ...event,
+    ...records,
+    buyer: is_own ? event.buyer : null,
+    conversion: paying.has(buyer_id) ? event.conversion : null,
+    agent: null,
+    lead_id: records.lead === null ? null : event.lead_id,
+    call_id: records.call === null ? null : event.call_id,
+    buyer_id: is_own ? event.buyer_id : null,
+    offer_id: is_seen ? event.offer_id : null,
+    offer_name: is_seen ? event.offer_name : null,
+  };
+}
+
+/** Whether an event has what the contract promises of it; one by hand has anything at all. */
+function isComplete(event: WebhookEvent): boolean {
+  const required = requiredRecords(event.kind);
+  return required.length > 0
+    ? required.every((name) => event[name] !== null)
+    : RECORDS.some((name) => name !== 'buyer' && event[name] !== null);
+}

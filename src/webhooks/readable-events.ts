@@ -1,0 +1,60 @@
+import { contract, type Schemas } from '../contract';
+import { HttpProblem } from '../errors';
+import type { Caller } from '../http/auth/caller';
+
+/** The records that an event can have. */
+export const RECORDS = ['lead', 'call', 'attempt', 'buyer', 'conversion', 'agent'] as const;
+export type RecordName = (typeof RECORDS)[number];
+
+/** The permission to read each of them. */
+const READING: Record<RecordName, string> = {
+  lead: 'leads:read',
+  call: 'calls:read',
+  attempt: 'calls:read',
+  buyer: 'buyers:read',
+  conversion: 'calls:read',
+  agent: 'agents:read',
+};
+
+interface Promised {
+  all: RecordName[];
+  required: RecordName[];
+}
+
+/** By kind of event, the records that the contract promises. */
+const PROMISED = new Map(
+  Object.entries(contract.document.paths['/outgoing_webhooks']!.post!.callbacks!).map(
+    ([kind, callback]): [string, Promised] => {
+      const { schema } = Object.values(callback)[0]!.post.requestBody.content['application/json']!;
+      const { properties = {}, required = [] } = contract.resolve(schema).properties!.data!;
+      return [
+        kind,
+        { all: Object.keys(properties) as RecordName[], required: required as RecordName[] },
+      ];
+    },
+  ),
+);
+
+/** The records without which the contract has no event of a kind. */
+export const requiredRecords = (kind: string): readonly RecordName[] =>
+  PROMISED.get(kind)?.required ?? [];
+
+/**
+ * Throws 422 for a webhook whose events the caller may not read. Limited callers get what they may
+ * read of an event; others all of it.
+ */
+export function requireReadable(
+  { superuser, permissions, teams }: Caller,
+  trigger_type: Schemas['WebhookTriggerType'],
+): void {
+  if (superuser) return;
+  const { all, required } = PROMISED.get(trigger_type) ?? { all: [], required: [] };
+  const needed = new Set((teams ? required : all).map((name) => READING[name]));
+  const lacked = [...needed].filter((permission) => !permissions.has(permission));
+  if (lacked.length > 0)
+    throw HttpProblem.field(
+      'trigger_type',
+      'beyond_your_rights',
+      `needs ${lacked.join(', ')}, which these credentials lack: its events show such records`,
+    );
+}

@@ -1,0 +1,35 @@
+import { contract, facets, type Operation, type Schema } from '../../src/contract';
+import { permissionFor } from '../../src/http/field-permissions';
+
+/** A field that needs a permission of its own. */
+export interface MarkedField {
+  /** Names from the body down; an entry of a list is `0`. */
+  path: string[];
+  permission: string;
+  lowerable: boolean;
+}
+
+/** The fields of an operation's body that need a permission of their own, at any depth. */
+export function markedFields({ scope, body, multipart }: Operation): MarkedField[] {
+  const schema = body ?? multipart;
+  return scope && schema && !scope.endsWith(':read') ? marked(schema, scope, []) : [];
+}
+
+function marked(schema: Schema, scope: string, above: string[]): MarkedField[] {
+  if (above.length > 6) return [];
+  const { properties, items } = facets(schema);
+  const inner = items ? marked(items, scope, [...above, '0']) : [];
+  return Object.entries(properties)
+    .flatMap(([name, property]) => {
+      const path = [...above, name];
+      const { 'x-field-permission': permission, 'x-lowerable': lowerable = false } =
+        contract.resolve(property);
+      const own = [permission ?? []].flat().map((each) => ({
+        path,
+        permission: permissionFor(scope, each),
+        lowerable,
+      }));
+      return [...own, ...marked(property, scope, path)];
+    })
+    .concat(inner);
+}
