@@ -78,7 +78,7 @@ test('a value that an invisible record has is refused without a word of that rec
   const { api } = world.company;
   await api('post', 'buyers', { body: { name: 'Hidden', user_buyer_id: 'b-7' } });
   const limited = await member(world.company, 'limited@example.com', {
-    permissions: ['buyers:read', 'buyers:create'],
+    permissions: ['buyers:read', 'buyers:create', 'buyers:routing'],
   });
   const create = (by: typeof api) =>
     by('post', 'buyers', { body: { name: 'Mine', user_buyer_id: 'b-7' } });
