@@ -4,6 +4,8 @@ import type { components, operations } from './generated/openapi';
 
 export type OperationId = keyof operations;
 export type Schemas = components['schemas'];
+/** What a lead token opens by itself. */
+export type LeadTokenPower = Schemas['LeadTokenPower'];
 
 /** JSON Schema, and what this project adds to it. */
 export interface Schema {
@@ -44,6 +46,10 @@ export interface Schema {
   /** Changes without being written to. */
   'x-moving'?: boolean;
   'x-secret'?: boolean;
+  /** Of columns of a record: a lead token alone reads only what its own request has sent. */
+  'x-sensitive'?: 'personal' | 'money';
+  /** Of fields: what the lead token must be allowed, unless credentials of the company are sent. */
+  'x-power'?: LeadTokenPower;
   'x-reference'?: string;
   /** Of the codes of errors. */
   'x-codes'?: Record<string, { status: number; cause: string; cure: string }>;
@@ -76,6 +82,7 @@ export interface RawOperation {
   responses: Record<string, { content?: Record<string, unknown>; $ref?: string }>;
   security?: Record<string, unknown>[];
   'x-scope'?: string;
+  'x-power'?: LeadTokenPower;
   'x-effect'?: boolean;
   'x-unlogged'?: boolean;
   'x-unlimited'?: boolean;

@@ -6,6 +6,7 @@ import {
   type Content,
   type ContractDocument,
   type CredentialKind,
+  type LeadTokenPower,
   type Method,
   type OperationId,
   type Parameter,
@@ -15,7 +16,16 @@ import {
 } from './contract-document';
 
 export { METHODS };
-export type { ContractDocument, CredentialKind, Method, OperationId, Parameter, Schema, Schemas };
+export type {
+  ContractDocument,
+  CredentialKind,
+  LeadTokenPower,
+  Method,
+  OperationId,
+  Parameter,
+  Schema,
+  Schemas,
+};
 
 const SCHEMES: Record<string, CredentialKind> = {
   leadToken: 'lead_token',
@@ -36,6 +46,8 @@ export interface Operation {
   credentials: CredentialKind;
   /** Permission the caller needs; absent: any valid credentials. */
   scope: string | undefined;
+  /** What its lead token must be allowed. */
+  power: LeadTokenPower | undefined;
   /** A GET that changes something: HEAD must not run it. */
   effect: boolean;
   /** Only for callers who see all records of the company. */
@@ -124,6 +136,7 @@ function describe({ method, path, operation, shared, resolve }: Found): Operatio
       SCHEMES[Object.keys(operation.security?.[0] ?? {})[0] ?? ''] ??
       'account',
     scope: operation['x-scope'],
+    power: operation['x-power'],
     effect: operation['x-effect'] === true,
     unlimited: operation['x-unlimited'] === true,
     unlogged: operation['x-unlogged'] === true,

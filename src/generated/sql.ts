@@ -1275,9 +1275,13 @@ export interface SqlTypes {
     row: {
       company_id: string | null;
       country: string | null;
+      contact_countries: string[] | null;
+      contact_prefixes: string[];
       offer_id: string | null;
       schedule_id: string | null;
       zone: string;
+      powers_of_company: string[] | null;
+      powers_of_offer: string[] | null;
     };
   };
   'http.find_number_owner': {
@@ -1506,7 +1510,7 @@ export interface SqlTypes {
       numbers: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      id: string;
+      caller_number: string;
     };
   };
   'leads.delete_leads': {
@@ -1574,6 +1578,35 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'leads.find_offer_of_schedule': {
+    params: {
+      company_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+    };
+    row: {
+      offer_id: string | null;
+    };
+  };
+  'leads.lift_blocks': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      caller_number: string;
+    };
+  };
+  'leads.lift_opt_outs': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      caller_number: string;
+    };
+  };
   'leads.load_lead_zone': {
     params: {
       company_id: number | string | bigint | null;
@@ -1591,6 +1624,8 @@ export interface SqlTypes {
     };
     row: {
       country: string | null;
+      contact_countries: string[] | null;
+      contact_prefixes: string[];
       zone: string | null;
     };
   };
@@ -1653,7 +1688,7 @@ export interface SqlTypes {
       numbers: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      id: string;
+      caller_number: string;
     };
   };
   'leads.opt_contacts_out': {
@@ -1663,7 +1698,7 @@ export interface SqlTypes {
       numbers: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      id: string;
+      caller_number: string;
     };
   };
   'leads.record_call_status': {
@@ -1698,6 +1733,28 @@ export interface SqlTypes {
     row: {
       last: string | null;
     };
+  };
+  'leads.restrict_at_offer': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      caller_number: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      blocked: boolean | null;
+      opt_out: boolean | null;
+    };
+    row: object;
+  };
+  'leads.restrict_in_schedule': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      caller_number: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      blocked: boolean | null;
+      opt_out: boolean | null;
+    };
+    row: object;
   };
   'leads.resume_leads': {
     params: {
@@ -1740,6 +1797,20 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'leads.stop_restricted_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      status: string | null;
+      now: Date | string | null;
+      event: string | null;
+      message: string | null;
+      details: string | object | null;
+    };
+    row: object;
+  };
   'leads.unblock_contacts': {
     params: {
       now: Date | string | null;
@@ -1747,7 +1818,7 @@ export interface SqlTypes {
       numbers: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      id: string;
+      caller_number: string;
     };
   };
   'leads.update_calls': {
@@ -1761,6 +1832,7 @@ export interface SqlTypes {
       offer_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
       all: boolean | null;
+      since: Date | string | null;
     };
     row: object;
   };
@@ -1971,6 +2043,14 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'offers.set_lead_token_powers': {
+    params: {
+      powers: readonly (string)[] | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'outreach.abandon_calls': {
     params: {
       now: Date | string | null;
@@ -2140,6 +2220,22 @@ export interface SqlTypes {
       calls_90_days: number;
       call_uuid: string | null;
       total_duration: number | null;
+    };
+  };
+  'outreach.load_contactability': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      caller_numbers: readonly (number | string | bigint)[] | string | null;
+      offer_ids: readonly (number | string | bigint)[] | string | null;
+      schedule_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      place: number;
+      blocked: boolean;
+      opt_out: boolean;
+      country: string | null;
+      contact_countries: string[] | null;
+      contact_prefixes: string[];
     };
   };
   'outreach.load_offers': {
@@ -2599,6 +2695,14 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'people.lock_company': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
   'people.lock_generated_team_of_group': {
     params: {
       company_id: number | string | bigint | null;
@@ -2646,6 +2750,14 @@ export interface SqlTypes {
       number: number;
     };
   };
+  'people.read_company': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      record: string;
+    };
+  };
   'people.revoke_offer': {
     params: {
       company_id: number | string | bigint | null;
@@ -2662,12 +2774,38 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'people.update_company': {
+    params: {
+      fields: string | object | null;
+      contact_countries: readonly (string)[] | string | null;
+      contact_prefixes: readonly (string)[] | string | null;
+      lead_token_powers: readonly (string)[] | string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'phone.read_country': {
     params: {
       company_id: number | string | bigint | null;
     };
     row: {
       country: string;
+    };
+  };
+  'ping_post.count_open_holds': {
+    params: {
+      company_id: number | string | bigint | null;
+      inbound_webhook_id: number | string | bigint | null;
+      remote_ip: string | null;
+      now: Date | string | null;
+      replaces: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+    };
+    row: {
+      of_address: number;
+      of_caller: number;
+      next_end: Date | null;
     };
   };
   'ping_post.delete_expired_pings': {
@@ -2728,6 +2866,18 @@ export interface SqlTypes {
       bid_duration: number | null;
     };
   };
+  'ping_post.lock_holders': {
+    params: {
+      company_id: number | string | bigint | null;
+      inbound_webhook_id: number | string | bigint | null;
+      remote_ip: string | null;
+      caller_number: number | string | bigint | null;
+    };
+    row: {
+      of_address: string;
+      of_caller: string;
+    };
+  };
   'ping_post.lock_ping': {
     params: {
       company_id: number | string | bigint | null;
@@ -2758,6 +2908,7 @@ export interface SqlTypes {
       offer_id: number;
       traffic_source_id: number | null;
       hold_seconds: number;
+      max_open_holds: number;
       paused: boolean;
     };
   };
@@ -2830,6 +2981,7 @@ export interface SqlTypes {
       lead: unknown;
       previous_buyer_id: number | null;
       paid: unknown;
+      blocked_for_offer: boolean;
       blacklisted: boolean;
       previous_fleets: string[];
       calls_last: unknown;
@@ -3009,6 +3161,8 @@ export interface SqlTypes {
       ping_id: number | string | bigint | null;
       offer_id: number | string | bigint | null;
       caller_number: number | string | bigint | null;
+      inbound_webhook_id: number | string | bigint | null;
+      remote_ip: string | null;
       buyer_ids: readonly (number | string | bigint)[] | string | null;
       buyer_group_id: number | string | bigint | null;
       slots: string | object | null;

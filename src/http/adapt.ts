@@ -47,7 +47,7 @@ export function adapt(
 
     const sender = await pipeline.authenticator.authenticate(req, operation);
     res.locals.caller = sender.caller;
-    await pipeline.limits.take(sender, res);
+    await pipeline.limits.take(sender, { operation, ip: req.ip ?? '', res });
     authorize(sender.caller, operation);
     const takes_upload = operation.multipart && !form_is_read && isMultipart(req);
     const upload = takes_upload ? await pipeline.upload(operation, req, res) : undefined;
@@ -83,8 +83,8 @@ interface Run {
 /** Runs the handler with its entry in the change log, and replies. */
 async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
   const { operation, handler, req, res, call } = request;
-  const { params, body, caller, ip } = call;
-  const write = { operation, caller, params, body, request_id: String(req.id), ip };
+  const { params, body, caller, owner, ip } = call;
+  const write = { operation, caller, owner, params, body, request_id: String(req.id), ip };
   const run = (db: Call<OperationId>['db']) =>
     pipeline.changes.logging(db, write, (within) => handler({ ...call, db: within }));
   const key = operation.method === 'post' ? req.get('Idempotency-Key') : undefined;
@@ -101,9 +101,12 @@ async function keyed({ operation, call }: Run, key: string) {
   return { operation, key, credentials: credentialsOf(call), params, query, body };
 }
 
-/** A key belongs to the credentials that sent it: others do not get the stored answer. */
+/**
+ * A key belongs to the credentials that sent it: others do not get the stored answer. Credentials
+ * beside a lead token see more than the token alone.
+ */
 const credentialsOf = ({ owner, webhook, invitation, caller }: Call<OperationId>): string =>
-  owner?.token ??
+  (owner && `${owner.token}/${caller.public_key}`) ??
   webhook?.vanity_uri ??
   (invitation && `${invitation.user_id}/${invitation.number}`) ??
   caller.public_key;

@@ -19,5 +19,8 @@ export interface Authenticated {
 /** One way to authenticate a request. */
 export interface Scheme {
   /** Throws 401 for bad credentials, and 429 after too many of them from one address. */
-  authenticate(req: Request, operation: Pick<Operation, 'own_number'>): Promise<Authenticated>;
+  authenticate(
+    req: Request,
+    operation: Pick<Operation, 'own_number' | 'power'>,
+  ): Promise<Authenticated>;
 }

@@ -5,7 +5,8 @@ export const READ_ENDPOINT = statement(
   sql`
     SELECT
       w.id::float8 AS id, w.offer_id::float8 AS offer_id,
-      w.traffic_source_id::float8 AS traffic_source_id, w.hold_seconds, w.paused
+      w.traffic_source_id::float8 AS traffic_source_id, w.hold_seconds, w.max_open_holds,
+      w.paused
     FROM inbound_webhooks w
     WHERE w.company_id = {company_id} AND w.id = {id}::bigint AND w.deleted_at IS NULL`,
   { prepared: true, nullable: ['traffic_source_id'] },
