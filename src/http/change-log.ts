@@ -84,6 +84,10 @@ export function changeLog(clock: () => Date): ChangeLog {
   };
 }
 
+/** A lead that is removed by its token has left its schedule: it is not deleted. */
+const actionOf = ({ method, power }: Operation): Change['action'] =>
+  (power ? undefined : ACTIONS[method]) ?? 'update';
+
 interface Written {
   /** The records that were read before they were changed, and as they are now. */
   before: Fields[];
@@ -110,7 +114,7 @@ function entryOf(write: Write, { before, after: all, reply, now }: Written): Cha
     created_at: now,
     record_type: String(after?.type ?? resourceOf(operation)),
     record_id: typeof after?.id === 'number' ? after.id : null,
-    action: is_new ? 'create' : (ACTIONS[operation.method] ?? 'update'),
+    action: is_new ? 'create' : actionOf(operation),
     operation: operation.id,
     changes:
       after && (earlier || is_new)
