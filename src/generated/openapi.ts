@@ -2372,7 +2372,7 @@ export interface paths {
         put?: never;
         /**
          * Create an endpoint
-         * @description `name`, `vanity_uri` and `offer_id` are required. With `has_auth_token` the endpoint gets a token that senders must present; the response contains it and it is never shown again.
+         * @description `name`, `vanity_uri` and `offer_id` are required. Unless `has_auth_token` is false, the endpoint gets a token that senders must present; the response contains it and it is never shown again.
          */
         post: operations["createInboundWebhook"];
         delete?: never;

@@ -43,7 +43,7 @@ export async function restrictContact(
     ...at,
     ...CHANGES[change],
     caller_number: number,
-    message: 'asked for by a lead token, for this offer or schedule',
+    message: 'asked for by lead_token',
     details: JSON.stringify({ ip }),
     now,
   });

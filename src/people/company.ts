@@ -35,6 +35,8 @@ export const company = ({ clock, authenticator }: Deps) =>
         return after;
       });
       db.afterCommit(authenticator.forgetPowers);
+      // With them the name of the company is cached.
+      db.afterCommit(authenticator.forgetRights);
       return recordReply(ROOT, record);
     },
   }) satisfies Partial<Handlers>;
