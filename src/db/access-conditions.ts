@@ -27,6 +27,9 @@ const anyOf = (...selects: string[]) => `ANY(ARRAY(${selects.join(' UNION ')}))`
 export const BUYERS = anyOf(granted('buyer'), grantedByGroup());
 export const GROUPS = anyOf(granted('buyer_group'));
 export const OFFERS = anyOf(granted('offer'));
+export const SCHEDULES = anyOf(
+  `SELECT s.id FROM schedules s WHERE s.company_id = {company_id} AND s.offer_id = ${OFFERS}`,
+);
 
 /** Offers of teams that have offers alone: such teams see all that comes to them. */
 const WHOLE_OFFERS = anyOf(`${granted('offer')}

@@ -1,5 +1,13 @@
 import { GRANT } from './queries/grants';
-import { BUYERS, CONDITIONS, GROUPS, OFFERS, PAID_FOR, TEAMS } from './access-conditions';
+import {
+  BUYERS,
+  CONDITIONS,
+  GROUPS,
+  OFFERS,
+  PAID_FOR,
+  SCHEDULES,
+  TEAMS,
+} from './access-conditions';
 import { identify, type Reference, type Table } from './references';
 import { template } from './statement';
 import type { Db } from './tenant';
@@ -42,6 +50,10 @@ const LISTS_OF_IDS: Record<string, string> = {
   buyer_group_ids: GROUPS,
   offer_ids: OFFERS,
   team_ids: TEAMS,
+  blocked_offer_ids: OFFERS,
+  blocked_schedule_ids: SCHEDULES,
+  opt_out_offer_ids: OFFERS,
+  opt_out_schedule_ids: SCHEDULES,
 };
 const SINGLE_IDS: Record<string, string> = { buyer_id: BUYERS, buyer_group_id: GROUPS };
 /** Columns that describe the buyer of the column buyer_id. */
