@@ -39,14 +39,9 @@ describe('derived from the contract', () => {
   });
   afterAll(() => own.close());
 
-  /** A lead is moved before it is stopped, and stopped before it is removed. */
-  const TOKENS: Record<string, number> = { move_to_end: -3, opt_out: -2, remove: -1 };
-  const rank = ({ method, path, power }: Operation) =>
-    TOKENS[power ?? ''] ??
-    { post: path.includes('{') ? 1 : 0, put: 2, delete: 3 }[method as 'post'] ??
-    0;
-  // A key can only be pressed in a call that is in progress, and the fixture's call has ended. A
-  // plain submission is in the history of its lead (tests/attacks/lead-token.test.ts).
+  const ORDER = ['move_to_end', 'opt_out', 'remove', 'post', 'put', 'delete'];
+  const rank = ({ method, power }: Operation) => ORDER.indexOf(power ?? method);
+  // The fixture's call has ended; a plain submission is in the history of its lead.
   const elsewhere = ['sendKeyPress', 'submitLead'];
   const logged = contract.operations
     .filter((operation) => isLogged(operation) && !elsewhere.includes(operation.id))
@@ -79,10 +74,9 @@ describe('derived from the contract', () => {
       expect(rows.length).toBeGreaterThan(0);
       const last = rows.at(-1)!;
       expect(last).toMatchObject({
-        credentials:
-          operation.credentials === 'lead_token'
-            ? `Lead token of schedule ${fixture.ids.schedules}`
-            : 'First key pair',
+        credentials: operation.power
+          ? `Lead token of schedule ${fixture.ids.schedules}`
+          : 'First key pair',
         record_type: expect.stringMatching(/^[A-Z][A-Za-z]+$/),
       });
       if (res) expect(last.request_id).toBe(`test-${operation.id}`);
